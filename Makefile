@@ -8,6 +8,8 @@ GOLANGCI_LINT_VERSION := v2.15.0
 GOVULNCHECK_VERSION   := v1.8.0
 OASDIFF_VERSION       := v1.33.0
 BENCHSTAT_VERSION     := v0.0.0-20250813145418-2f7363a06fe1
+NFPM_VERSION          := v2.45.1
+CYCLONEDX_VERSION     := v1.10.0
 
 GO    ?= go
 ARGS  ?=
@@ -18,19 +20,22 @@ GOLANGCI_LINT = $(TOOLS)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 GOVULNCHECK   = $(TOOLS)/govulncheck-$(GOVULNCHECK_VERSION)
 OASDIFF       = $(TOOLS)/oasdiff-$(OASDIFF_VERSION)
 BENCHSTAT     = $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)
+NFPM          = $(TOOLS)/nfpm-$(NFPM_VERSION)
+CYCLONEDX     = $(TOOLS)/cyclonedx-gomod-$(CYCLONEDX_VERSION)
 
-# A build of a source archive has no git and gets the version "unversioned".
-VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unversioned)
+# The commit in the version of the program. A source archive has no git, and its version no
+# commit.
+COMMIT = $(shell git describe --always --abbrev=12 --dirty=.dirty --exclude='*' 2>/dev/null)
 
 TEST_TIMEOUT ?= 10m
 LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-page contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/pingpost ./cmd/pingpost
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
 
 # The race detector needs cgo and a C compiler with the headers of the C library. The
 # check compiles a program, because a compiler without headers is on the path too.
@@ -41,12 +46,13 @@ HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 # take longer by nature call testing.Short and then skip themselves or try fewer inputs.
 # It tests four packages at a time, because tests that wait leave the processors idle. The
 # long tests compute more, and the longest package would end last.
-# `make test-long` runs everything; each change has to pass both, and CI runs the second.
+# `make test-long` runs everything except the layout rules, which `make check` runs; each change has
+# to pass all three, and CI runs `make check` and `make test-long`.
 test:
 	@$(call run-tests,-short -p 4 -timeout $(TEST_TIMEOUT))
 
 test-long:
-	@$(call run-tests,-timeout $(LONG_TIMEOUT))
+	@$(call run-tests,-skip '^TestLayout' -timeout $(LONG_TIMEOUT))
 
 # $(call run-tests,FLAGS): the race detector allocates memory, so that tests which count
 # allocations have "Alloc" in their names, skip themselves under it, and run in a pass
@@ -113,10 +119,6 @@ $(NODE_MODULES): api/package-lock.json
 contract-lint: $(NODE_MODULES)
 	cd api && REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true ./node_modules/.bin/redocly lint openapi.yaml admin.yaml
 
-# The page's script is a copy of the script in the npm package.
-contract-page: $(NODE_MODULES)
-	cmp api/node_modules/redoc/bundles/redoc.standalone.js server/apidocs/dist/redoc.standalone.js
-
 # The tests that compare requests and responses with the OpenAPI documents.
 contract-validation:
 	$(GO) test -timeout $(TEST_TIMEOUT) ./api/... ./server/... ./exchange ./examples/...
@@ -177,6 +179,24 @@ dashboard-check: $(DASHBOARD_MODULES)
 # replaces the screenshots in docs/screenshots.
 dashboard-test: build $(DASHBOARD_MODULES)
 	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run --silent browse --prefix server/dashboard
+
+# The documentation site: docs builds it, docs-check checks the committed build and the
+# spelling, docs-test opens pages in Debian's chromium. All need Node.js.
+DOCS_MODULES = docs/site/node_modules/.made
+
+$(DOCS_MODULES): docs/site/package-lock.json
+	npm ci --prefix docs/site --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+docs: $(DOCS_MODULES)
+	rm -rf server/docsite/dist
+	npm run --silent build --prefix docs/site
+
+docs-check: $(DOCS_MODULES)
+	npm run --silent check --prefix docs/site
+
+docs-test: build $(DOCS_MODULES)
+	PINGPOST_PROGRAM=$(CURDIR)/bin/pingpost npm run --silent browse --prefix docs/site
 
 bench:
 	$(GO) run ./loadtest/bench $(ARGS)
@@ -255,9 +275,23 @@ sdk-php: build
 conformance:
 	$(GO) run ./sdk/conformance --sdk $(SDK) $(ARGS)
 
+# Builds the files of a release twice, and fails if the two builds differ: programs, deb, rpm,
+# container image, SBOMs and checksums for all architectures, in bin/release.
+release: $(NFPM) $(CYCLONEDX)
+	rm -rf bin/release bin/release.again
+	for folder in bin/release bin/release.again; do \
+		GO=$(GO) NFPM=$(CURDIR)/$(NFPM) CYCLONEDX=$(CURDIR)/$(CYCLONEDX) deploy/release.sh $$folder || exit 1; done
+	cmp bin/release/SHA256SUMS bin/release.again/SHA256SUMS
+	rm -rf bin/release.again
+	@ls -l bin/release
+
+# The test of the Debian package finds the tool by the path that this prints.
+package-tool: $(NFPM)
+	@echo $(CURDIR)/$(NFPM)
+
 # Keeps the tools: they take a minute to build and do not depend on this tree.
 clean:
-	rm -rf bin/pingpost bin/fuzz tmp
+	rm -rf bin/pingpost bin/fuzz bin/release bin/release.again tmp
 	find . -path ./.git -prune -o -type f \( -name '*.test' -o -name '*.prof' \) -exec rm -f {} +
 
 distclean: clean
@@ -282,6 +316,12 @@ $(OASDIFF):
 
 $(BENCHSTAT):
 	$(call tool,golang.org/x/perf/cmd/benchstat,$(BENCHSTAT_VERSION),benchstat)
+
+$(NFPM):
+	$(call tool,github.com/goreleaser/nfpm/v2/cmd/nfpm,$(NFPM_VERSION),nfpm)
+
+$(CYCLONEDX):
+	$(call tool,github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod,$(CYCLONEDX_VERSION),cyclonedx-gomod)
 
 $(GOVULNCHECK):
 	$(call tool,golang.org/x/vuln/cmd/govulncheck,$(GOVULNCHECK_VERSION),govulncheck)

@@ -24,19 +24,19 @@ var contentTypes = map[string]string{
 	market.FormatXML:  "application/xml; charset=utf-8",
 }
 
-// requestFormat describes how to write pings or posts to one buyer and how to read the
+// requestAndAnswerFormat describes how to write pings or posts to one buyer and how to read the
 // answers. The zero value means the exchange's own API (the contract).
-type requestFormat struct {
-	dialect *market.Dialect
-	adapter market.BodyTemplate // nil: the contract's body, or a template with mistakes
+type requestAndAnswerFormat struct {
+	protocol *market.AdapterProtocol
+	adapter  market.BodyTemplate // nil: the contract's body, or a template with mistakes
 }
 
-// buyerFormats are the formats of the pings and of the posts to one buyer.
-type buyerFormats struct{ ping, post requestFormat }
+// pingAndPostFormats are the formats of the pings and of the posts to one buyer.
+type pingAndPostFormats struct{ ping, post requestAndAnswerFormat }
 
 // compileAdapter checks a buyer's adapter, reports its mistakes, and returns the formats of
 // pings and posts. Without an adapter both are those of the contract.
-func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner secretOwner) (formats buyerFormats) {
+func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner secretOwner) (formats pingAndPostFormats) {
 	switch {
 	case b.Adapter == nil:
 		return formats
@@ -49,29 +49,29 @@ func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner secr
 		return formats
 	}
 	for _, one := range [...]struct {
-		key     string
-		dialect *schema.Dialect
-		address schema.OutboundURL
-		into    *requestFormat
-		compile func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
+		key      string
+		protocol *schema.AdapterRequest
+		address  schema.OutboundURL
+		into     *requestAndAnswerFormat
+		compile  func(format, template string, secrets map[string]string) (*adapter.Template, []market.TemplateError)
 	}{
 		{"ping", b.Adapter.Ping, b.PingURL, &formats.ping, adapter.NewPingTemplate},
 		{"post", b.Adapter.Post, b.PostURL, &formats.post, adapter.NewPostTemplate},
 	} {
-		if one.dialect == nil {
+		if one.protocol == nil {
 			continue
 		}
 		here := at.Key(one.key)
 		if one.address == "" {
 			c.reportMistake(here, "has no address; give "+one.key+"_url (endpoint is only for buyers that use the contract)")
 		}
-		dialect := c.compileDialect(here, one.dialect, one.key == "ping", b.Auth, owner)
-		template, mistakes := one.compile(one.dialect.Format, one.dialect.Body, owner.secrets)
-		if _, known := contentTypes[one.dialect.Format]; known { // otherwise compileDialect has reported it
+		protocol := c.compileMethodHeadersAndAnswer(here, one.protocol, one.key == "ping", b.Auth, owner)
+		template, mistakes := one.compile(one.protocol.Format, one.protocol.Body, owner.secrets)
+		if _, known := contentTypes[one.protocol.Format]; known { // otherwise compileMethodHeadersAndAnswer has reported it
 			c.reportTemplateMistakes(here.Key("body"), "", mistakes)
 		}
-		dialect.Idempotent = b.Adapter.Idempotent
-		one.into.dialect = dialect
+		protocol.Idempotent = b.Adapter.Idempotent
+		one.into.protocol = protocol
 		if template != nil { // an interface that holds a nil pointer is not nil
 			one.into.adapter = template
 		}
@@ -79,9 +79,9 @@ func (c *compiler) compileAdapter(at syntax.KeyPath, b *schema.Buyer, owner secr
 	return formats
 }
 
-// compileDialect checks and compiles a request format of an adapter (method, headers,
+// compileMethodHeadersAndAnswer checks and compiles a request format of an adapter (method, headers,
 // answer), except the body's template. isPing is false for posts.
-func (c *compiler) compileDialect(at syntax.KeyPath, d *schema.Dialect, isPing bool, auth *schema.BuyerAuth, owner secretOwner) *market.Dialect {
+func (c *compiler) compileMethodHeadersAndAnswer(at syntax.KeyPath, d *schema.AdapterRequest, isPing bool, auth *schema.BuyerAuth, owner secretOwner) *market.AdapterProtocol {
 	switch {
 	case isPing && d.Method == http.MethodGet:
 		if d.Format != market.FormatForm {
@@ -101,7 +101,7 @@ func (c *compiler) compileDialect(at syntax.KeyPath, d *schema.Dialect, isPing b
 	} else {
 		c.checkContentType(at.Key("content_type"), kind)
 	}
-	out := &market.Dialect{
+	out := &market.AdapterProtocol{
 		Method: d.Method, ContentType: kind,
 		Headers:   c.compileFixedHeaders(at, d, auth, owner),
 		KeyHeader: d.KeyHeader,
@@ -131,7 +131,7 @@ var secretHeaders = map[string]bool{"authorization": true, "proxy-authorization"
 
 // compileFixedHeaders checks the fixed headers of an adapter's requests, and the name of the header
 // for the idempotency key. It returns the fixed headers as lines of text.
-func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.Dialect, auth *schema.BuyerAuth, owner secretOwner) (headerLines string) {
+func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.AdapterRequest, auth *schema.BuyerAuth, owner secretOwner) (headerLines string) {
 	var lines strings.Builder
 	taken := map[string]string{"authorization": "the credential"}
 	if auth != nil && auth.Header != "" {

@@ -16,9 +16,9 @@ const (
 
 // compileAnswer checks and compiles the rules by which the exchange reads a buyer's answer to
 // a ping or a post.
-func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPing bool) market.AnswerPaths {
+func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPing bool) market.BuyerAnswerValuePaths {
 	if !c.checkBodyFormat(at.Key("format"), a.Format) {
-		return market.AnswerPaths{}
+		return market.BuyerAnswerValuePaths{}
 	}
 	for _, one := range [...]struct{ key, where string }{
 		{"accepted", a.Accepted},
@@ -34,14 +34,14 @@ func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPin
 		if a.Price == "" {
 			c.reportMistake(at.Key("price"), "is missing; give the place of the bid's price in the answer")
 		}
-		c.reportForbiddenAnswerKey(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
+		c.reportAnswerKeyIfSet(at.Key("id"), a.ID, "post", "a buyer assigns an id only when it has the lead")
 	} else {
 		if a.Accepted == "" {
 			c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer that says whether the buyer accepts the lead")
 		}
-		c.reportForbiddenAnswerKey(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
-		c.reportForbiddenAnswerKey(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
-		c.reportForbiddenAnswerKey(at.Key("token"), a.Token, "ping", "the ping's answer gives it and the post sends it back")
+		c.reportAnswerKeyIfSet(at.Key("price"), a.Price, "ping", "the buyer bids the price there")
+		c.reportAnswerKeyIfSet(at.Key("currency"), a.Currency, "ping", "the buyer bids the price there")
+		c.reportAnswerKeyIfSet(at.Key("token"), a.Token, "ping", "the ping's answer gives it and the post sends it back")
 	}
 	switch {
 	case a.Accepted != "" && len(a.Yes) == 0:
@@ -50,18 +50,18 @@ func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPin
 		c.reportMistake(at.Key("accepted"), "is missing; give the place in the answer of the value that yes and no list")
 	}
 	meant := map[string]syntax.KeyPath{}
-	return market.AnswerPaths{
+	return market.BuyerAnswerValuePaths{
 		Format: a.Format, Accepted: a.Accepted,
 		Yes: c.checkYesOrNoValues(at.Key("yes"), a.Yes, meant), No: c.checkYesOrNoValues(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,
 	}
 }
 
-// reportForbiddenAnswerKey reports a mistake if value is set, because its key is allowed only in the
-// answer to otherRequest (ping or post).
-func (c *compiler) reportForbiddenAnswerKey(at syntax.KeyPath, value, otherRequest, reason string) {
+// reportAnswerKeyIfSet reports a mistake if value is set, because its key is allowed only in the
+// answer to requestThatHasKey (ping or post).
+func (c *compiler) reportAnswerKeyIfSet(at syntax.KeyPath, value, requestThatHasKey, whyKeyBelongsThere string) {
 	if value != "" {
-		c.reportMistake(at, "belongs to the answer to a "+otherRequest+": "+reason+"; remove it")
+		c.reportMistake(at, "belongs to the answer to a "+requestThatHasKey+": "+whyKeyBelongsThere+"; remove it")
 	}
 }
 

@@ -77,16 +77,16 @@ func TestCompileAdapter(t *testing.T) {
 		"  answer: {accepted: ok, yes: [true], id: lead.0.id}",
 	), nil)
 	buyer := exchange.Catalog.Buyers["buy_a"]
-	wantPing := market.Dialect{
+	wantPing := market.AdapterProtocol{
 		Method: "POST", ContentType: "application/x-www-form-urlencoded", Headers: "X-A: 1\nSOAPAction: urn:x\n", Idempotent: true,
-		Answer: market.AnswerPaths{Format: "xml", Accepted: "A/B", Yes: "1\nOK\n", No: "false\n", Price: "A/@p", Token: "A/T", Reason: "A/R"},
+		Answer: market.BuyerAnswerValuePaths{Format: "xml", Accepted: "A/B", Yes: "1\nOK\n", No: "false\n", Price: "A/@p", Token: "A/T", Reason: "A/R"},
 	}
-	wantPost := market.Dialect{
+	wantPost := market.AdapterProtocol{
 		Method: "PUT", ContentType: "application/vnd.a+json; charset=UTF-8", KeyHeader: "Idempotency-Key", Idempotent: true,
-		Answer: market.AnswerPaths{Format: "json", Accepted: "ok", Yes: "true\n", ID: "lead.0.id"},
+		Answer: market.BuyerAnswerValuePaths{Format: "json", Accepted: "ok", Yes: "true\n", ID: "lead.0.id"},
 	}
-	if *buyer.Ping.Dialect != wantPing || *buyer.Post.Dialect != wantPost {
-		t.Errorf("%+v\n%+v", *buyer.Ping.Dialect, *buyer.Post.Dialect)
+	if *buyer.Ping.AdapterProtocol != wantPing || *buyer.Post.AdapterProtocol != wantPost {
+		t.Errorf("%+v\n%+v", *buyer.Ping.AdapterProtocol, *buyer.Post.AdapterProtocol)
 	}
 	if buyer.Ping.Adapter == nil || buyer.Post.Adapter == nil || buyer.Ping.URL != "https://a.example/ping" || buyer.Post.Header != "X-Key" {
 		t.Errorf("%+v %+v", buyer.Ping, buyer.Post)
@@ -95,7 +95,7 @@ func TestCompileAdapter(t *testing.T) {
 
 func TestAdapterOfPostsOnly(t *testing.T) {
 	buyer := compileText(t, documentWithPostAdapter(), nil).Catalog.Buyers["buy_a"]
-	if buyer.Ping.Dialect != nil || buyer.Ping.Adapter != nil || !buyer.Ping.MayRepeatPost() || buyer.Post.MayRepeatPost() {
+	if buyer.Ping.AdapterProtocol != nil || buyer.Ping.Adapter != nil || !buyer.Ping.MayRepeatPost() || buyer.Post.MayRepeatPost() {
 		t.Errorf("%+v %+v", buyer.Ping, buyer.Post)
 	}
 }
@@ -109,7 +109,7 @@ func TestRepeatRefusalIsFinalOnlyIfConfigured(t *testing.T) {
 		strings.Replace(documentWithPostAdapter(), "adapter:\n", "adapter:\n      idempotent: true\n", 1): {true, true},
 	} {
 		post := compileText(t, text, nil).Catalog.Buyers["buy_a"].Post
-		if got := [2]bool{post.MayRepeatPost(), post.IsRepeatRefusalFinal()}; got != want {
+		if got := [2]bool{post.MayRepeatPost(), post.CountsRefusalOfRepeatedPost()}; got != want {
 			t.Errorf("repeatable, refusal final: got %v, want %v\n%s", got, want, text)
 		}
 	}

@@ -46,7 +46,7 @@ func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping e
 // compileAddress checks an address that the exchange will call. It returns the address with
 // placeholders in place of secrets and variables, as the catalog stores it. It treats a
 // variable without a value like a secret. If such a variable is part of the host, the host
-// cannot be checked, and only the address in force is acceptable (see UnsetVariable).
+// cannot be checked, and only the address in force is acceptable (see UnsetEnvironmentVariable).
 func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner secretOwner) string {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
 		c.reportMistake(at, "contains a control character; remove it")
@@ -54,7 +54,7 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 	}
 	values, missing, valid := c.resolveAddressVariables(at, a, owner)
 	text := a.ReplaceVariables(func(name string) string {
-		return string(escape.AppendSecretPlaceholder(nil, escape.None, owner.sealedVariableName(name)))
+		return string(escape.AppendSecretPlaceholder(nil, escape.None, owner.storedSecretName(name)))
 	})
 	text = c.replaceSecretCalls(at, text, escape.URL, owner)
 	fill := func(secret string) string {
@@ -69,7 +69,7 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 	one := fill("one")
 	hostKnown := urlOrigin(one) != "" && urlOrigin(one) == urlOrigin(fill("two"))
 	for _, name := range missing {
-		kept := UnsetVariable{Secret: owner.sealedVariableName(name)}
+		kept := UnsetEnvironmentVariable{Secret: owner.storedSecretName(name)}
 		if !hostKnown {
 			kept.address = a
 		}
@@ -87,24 +87,24 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 // resolveAddressVariables returns the values of an address's variables by their sealed names,
 // and the variables that have no value in this process. It adds the values to the document's
 // initial secrets. It reports values that an address cannot contain; valid is then false.
-func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesBySealedName map[string]string, missingVariables []string, valid bool) {
+func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesByStoredSecretName map[string]string, missingVariables []string, valid bool) {
 	found, _ := c.source.findNode(at)
-	valuesBySealedName, valid = make(map[string]string), true
+	valuesByStoredSecretName, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {
 		value, given := found.Variables[name]
-		sealed := owner.sealedVariableName(name)
+		sealed := owner.storedSecretName(name)
 		switch {
 		case !given:
 			missingVariables = append(missingVariables, name)
 		case value == "" || len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII):
 			c.reportMistake(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
 			valid = false
-		case valuesBySealedName[sealed] == "":
+		case valuesByStoredSecretName[sealed] == "":
 			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
-			valuesBySealedName[sealed] = value
+			valuesByStoredSecretName[sealed] = value
 		}
 	}
-	return valuesBySealedName, missingVariables, valid
+	return valuesByStoredSecretName, missingVariables, valid
 }
 
 // expandSettingAddress returns an address of the settings with the values of its variables.
@@ -116,7 +116,7 @@ func (c *compiler) expandSettingAddress(at syntax.KeyPath, a schema.OutboundURL)
 	return a.ReplaceVariables(func(name string) string {
 		value, given := found.Variables[name]
 		if !given {
-			c.recordUnset(at, UnsetVariable{}, syntax.UnsetVariableError(name).Error())
+			c.recordUnset(at, UnsetEnvironmentVariable{}, syntax.UnsetVariableError(name).Error())
 			complete = false
 		}
 		return value
@@ -132,9 +132,9 @@ func urlOrigin(text string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// sealedVariableName returns the name under which the exchange stores the encrypted (sealed) value
+// storedSecretName returns the name under which the exchange stores the encrypted (sealed) value
 // of a ${VARIABLE} that an address of this owner contains, such as buyer/acme/variable/KEY.
-func (o secretOwner) sealedVariableName(variableName string) string {
+func (o secretOwner) storedSecretName(variableName string) string {
 	return o.prefix + escape.VariablePart + variableName
 }
 

@@ -14,9 +14,9 @@ const (
 	maxConnections = 60_000 // to one address; the system has at most 64,511 ports for them
 )
 
-// compiledBuyer is a checked buyer together with its entry in the document. The compilation
+// buyerForCampaignCompilation is a checked buyer together with its entry in the document. The compilation
 // of campaigns uses it.
-type compiledBuyer struct {
+type buyerForCampaignCompilation struct {
 	form *schema.Buyer
 	*market.Buyer
 	place           syntax.KeyPath
@@ -60,7 +60,7 @@ func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 		c.out.Initial.Paused.Buyers = append(c.out.Initial.Paused.Buyers, id)
 	}
 	c.out.Catalog.Buyers[id] = buyer
-	entry := &compiledBuyer{form: b, Buyer: buyer, place: at, states: c.compileStates(at.Key("states"), b.States)}
+	entry := &buyerForCampaignCompilation{form: b, Buyer: buyer, place: at, states: c.compileStates(at.Key("states"), b.States)}
 	for _, filter := range c.checkFiltersWithoutMapping(at.Key("filters"), b.Filters) {
 		entry.markFilterReported(filter)
 	}
@@ -69,7 +69,7 @@ func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 
 // markFilterReported records that a mistake in the buyer's filter with this index was
 // reported, so that it is not reported again for each campaign.
-func (b *compiledBuyer) markFilterReported(filterIndex int) {
+func (b *buyerForCampaignCompilation) markFilterReported(filterIndex int) {
 	if b.reportedFilters == nil {
 		b.reportedFilters = make(map[int]bool)
 	}
@@ -78,6 +78,6 @@ func (b *compiledBuyer) markFilterReported(filterIndex int) {
 
 // hasFundsOrMoneyCaps reports whether the exchange adds up the buyer's prices, which must
 // then all be in one currency.
-func (b *compiledBuyer) hasFundsOrMoneyCaps() bool {
+func (b *buyerForCampaignCompilation) hasFundsOrMoneyCaps() bool {
 	return b.Funded || slices.ContainsFunc(b.Caps, func(limit *market.Cap) bool { return limit.Unit == market.UnitMoney })
 }

@@ -25,7 +25,7 @@ type CompiledDocument struct {
 
 	// Unset are the variables without a value here. Only a document that is read for an
 	// exchange can have them, because the exchange may have sealed the values.
-	Unset []UnsetVariable
+	Unset []UnsetEnvironmentVariable
 
 	// Warnings report values that are allowed but probably a mistake.
 	Warnings syntax.Problems
@@ -43,7 +43,7 @@ type compiler struct {
 	networks []netip.Prefix
 	zones    map[string]*time.Location // nil value: not a time zone
 
-	buyers      map[string]*compiledBuyer
+	buyers      map[string]*buyerForCampaignCompilation
 	credentials map[string]syntax.KeyPath       // first place of each client id, key or token
 	mappings    map[string]*market.FieldMapping // by their fields as JSON
 }
@@ -63,7 +63,7 @@ func (s *ParsedDocument) Compile() (*CompiledDocument, error) {
 			},
 		},
 		zones:       make(map[string]*time.Location),
-		buyers:      make(map[string]*compiledBuyer, len(s.Document.Buyers)),
+		buyers:      make(map[string]*buyerForCampaignCompilation, len(s.Document.Buyers)),
 		credentials: make(map[string]syntax.KeyPath),
 		mappings:    make(map[string]*market.FieldMapping),
 	}

@@ -21,8 +21,8 @@ func TestDefaults(t *testing.T) {
 	checkAll(t, exchange.Catalog, map[string]bool{
 		"settings": s.DataDir == "data" && s.Listen == "127.0.0.1:8080" && s.AdminListen == "127.0.0.1:9090" && s.Tenant == "production",
 		"sandbox":  compileText(t, "sandbox: true\n", nil).Settings.Tenant == "sandbox",
-		"limits": s.Limits == LimitSettings{
-			Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 10,
+		"limits": s.Limits == ServerLimitSettings{
+			Body: 65536, Answer: 65536, Header: 16384, Connections: 10_000, MaxConnsPerIP: 1_000, AuthFailures: 100, Documents: 50,
 			ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		},
 		"supplier":   *exchange.Catalog.Suppliers["sup_a"] == market.Supplier{ID: "sup_a", Name: "sup_a", IngestRate: 100, PingRate: 100, ByteRate: 1600 << 10, ConcurrentAuctions: 1000},
@@ -177,12 +177,12 @@ campaigns:
 	if set.States != nevada {
 		t.Errorf("states %b", set.States)
 	}
-	var slots []market.FieldSlot
+	var slots []market.LeadFieldIndex
 	for i := range set.Filters {
 		slots = append(slots, set.Filters[i].FieldSlot())
 	}
 	slices.Sort(slots)
-	if !slices.Equal(slots, []market.FieldSlot{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
+	if !slices.Equal(slots, []market.LeadFieldIndex{market.SlotSource, market.SlotZip, market.FirstCustomSlot}) {
 		t.Errorf("filters on %v", slots)
 	}
 }

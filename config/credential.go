@@ -28,7 +28,7 @@ func (c *compiler) compileOAuthClients(at syntax.KeyPath, owner event.ConfigObje
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialOAuthClient,
 			ClientID: client.ClientID, Value: client.ClientSecret, Scopes: scopes,
 		}
-		c.recordIfUnset(here.Key("client_secret"), UnsetVariable{Credential: &first})
+		c.recordIfUnset(here.Key("client_secret"), UnsetEnvironmentVariable{Credential: &first})
 		if c.checkHeaderSecret(here.Key("client_secret"), client.ClientSecret) {
 			c.addInitialCredential(first)
 		}
@@ -49,7 +49,7 @@ func (c *compiler) compileBearerTokens(at syntax.KeyPath, owner event.ConfigObje
 			Owner: owner, OwnerID: ownerID, Kind: event.CredentialBearer,
 			Value: token.Token, Scopes: scopes,
 		}
-		c.recordIfUnset(here.Key("token"), UnsetVariable{Credential: &first})
+		c.recordIfUnset(here.Key("token"), UnsetEnvironmentVariable{Credential: &first})
 		if c.checkHeaderSecret(here.Key("token"), token.Token) {
 			c.checkCredentialUnique(here.Key("token"), "token", token.Token.Reveal())
 			c.addInitialCredential(first)

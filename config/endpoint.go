@@ -10,7 +10,7 @@ import (
 // the endpoints in buyer. All endpoints of a buyer share one credential and one adapter.
 func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *market.Buyer) {
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
-	own, test := c.compileBuyerURLs(at, b.URLs(), secrets), c.compileBuyerURLs(at, b.TestURLs(), secrets)
+	own, test := c.checkBuyerURLsAndHideSecrets(at, b.URLs(), secrets), c.checkBuyerURLsAndHideSecrets(at, b.TestURLs(), secrets)
 	there := own.PostURL() != "" || test.PostURL() != ""
 	var endpoint market.Endpoint
 	switch {
@@ -22,27 +22,27 @@ func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *m
 	spoken := c.compileAdapter(at.Key("adapter"), b, secrets)
 	switch {
 	case !b.Idempotent:
-	case spoken.post.dialect != nil:
+	case spoken.post.protocol != nil:
 		c.reportMistake(at.Key("idempotent"), "is only for posts in the contract's form, but an adapter writes this buyer's posts; set adapter.idempotent")
 	case !there:
 		c.reportMistake(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
 	}
-	build := func(address schema.OutboundURL, how requestFormat) *market.Endpoint {
+	build := func(address schema.OutboundURL, how requestAndAnswerFormat) *market.Endpoint {
 		if address == "" {
 			return nil
 		}
 		to := endpoint
-		to.URL, to.Dialect, to.Adapter = string(address), how.dialect, how.adapter
-		to.Certified = b.Idempotent && how.dialect == nil
+		to.URL, to.AdapterProtocol, to.Adapter = string(address), how.protocol, how.adapter
+		to.Certified = b.Idempotent && how.protocol == nil
 		return &to
 	}
 	buyer.Ping, buyer.Post = build(own.PingURL(), spoken.ping), build(own.PostURL(), spoken.post)
 	buyer.TestPing, buyer.TestPost = build(test.PingURL(), spoken.ping), build(test.PostURL(), spoken.post)
 }
 
-// compileBuyerURLs checks a buyer's addresses, either those for production or those for test
+// checkBuyerURLsAndHideSecrets checks a buyer's addresses, either those for production or those for test
 // leads. It returns them with placeholders in place of secrets.
-func (c *compiler) compileBuyerURLs(at syntax.KeyPath, a schema.BuyerURLs, owner secretOwner) schema.BuyerURLs {
+func (c *compiler) checkBuyerURLsAndHideSecrets(at syntax.KeyPath, a schema.BuyerURLs, owner secretOwner) schema.BuyerURLs {
 	remote := func(key string, address schema.OutboundURL, withQuery bool) schema.OutboundURL {
 		return schema.OutboundURL(c.compileAddress(at.Key(key), address, withQuery, owner))
 	}

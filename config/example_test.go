@@ -110,7 +110,7 @@ func TestExampleCampaign(t *testing.T) {
 		"suppliers":        c.AcceptsSupplier("sup_acme") && !c.AcceptsSupplier("sup_other"),
 		"consent sources":  facebook,
 		"suppression":      len(c.Suppression) == 1 && c.Suppression[0] == catalog.Lists["dnc"],
-		"field homeowner":  homeowner && c.Mapping.ArrivalName(slot) == "homeowner" && c.Mapping.IsSentInPings(slot),
+		"field homeowner":  homeowner && c.Mapping.FieldNameFromSuppliers(slot) == "homeowner" && c.Mapping.IsSentInPings(slot),
 		"caps":             len(c.Caps) == 1 && *c.Caps[0] == market.Cap{Scope: market.ScopeCampaign, Unit: market.UnitCount, Period: calendar.Day, Zone: c.Zone, Limit: 2000},
 	})
 }

@@ -59,7 +59,7 @@ func (c *compiler) findOrCompileMapping(spec *market.FieldMappingSpec) (*market.
 func (c *compiler) compileField(at syntax.KeyPath, f *schema.Field, into *market.FieldSpec) (valid bool) {
 	valid = true
 	*into = market.FieldSpec{
-		Name: f.Name, BuyerName: f.To, Required: f.Required,
+		Name: f.Name, NameForBuyers: f.To, Required: f.Required,
 		Values: schema.ScalarStrings(f.Values), Min: f.Min.Digits(), Max: f.Max.Digits(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,

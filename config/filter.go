@@ -57,16 +57,16 @@ func textWithoutFieldName(err error) string {
 // missing for the filters of a buyer, which buys in several campaigns, and for the filters of a
 // campaign whose fields have mistakes. The function returns the indexes of the filters with a
 // reported mistake.
-func (c *compiler) checkFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (reportedIndexes []int) {
+func (c *compiler) checkFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (indexesWithMistakes []int) {
 	for i := range filters {
 		f := &filters[i]
 		before := len(c.problems)
 		c.checkFilterWithoutMapping(at.Index(i), f)
 		if len(c.problems) > before {
-			reportedIndexes = append(reportedIndexes, i)
+			indexesWithMistakes = append(indexesWithMistakes, i)
 		}
 	}
-	return reportedIndexes
+	return indexesWithMistakes
 }
 
 // checkFilterWithoutMapping reports a filter without a field name, or with conditions that are

@@ -37,7 +37,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 		}
 		built := c.compileFilterSet(here, seat, campaign)
 		if ok {
-			c.applyBuyerStatesAndFilters(here, buyer, seat, form, &built, campaign.Mapping)
+			c.checkAndMergeBuyerIntoFilterSet(here, buyer, seat, form, &built, campaign.Mapping)
 			built.Buyer = buyer.Buyer
 			out = append(out, built)
 		}
@@ -49,7 +49,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 }
 
 // compileFilterSet compiles the values that the filter set itself has, such as price and
-// caps. applyBuyerStatesAndFilters applies the buyer's own states and filters afterwards.
+// caps. checkAndMergeBuyerIntoFilterSet applies the buyer's own states and filters afterwards.
 func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, campaign *market.Campaign) market.FilterSet {
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
@@ -64,49 +64,49 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 	}
 }
 
-// applyBuyerStatesAndFilters checks that the buyer fits the campaign. It limits the filter set to the
+// checkAndMergeBuyerIntoFilterSet checks that the buyer fits the campaign. It limits the filter set to the
 // buyer's own states and adds the buyer's filters. It compiles these filters here, because the
 // position of a field in a lead is known only in the campaign's mapping.
-func (c *compiler) applyBuyerStatesAndFilters(at syntax.KeyPath, buyer *compiledBuyer, s *schema.FilterSet, form *schema.Campaign, built *market.FilterSet, mapping *market.FieldMapping) {
-	if form.Method == "ping_post" && !buyer.form.CanBid() {
-		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
+func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buyerForCampaignCompilation, filterSetForm *schema.FilterSet, campaignForm *schema.Campaign, filterSet *market.FilterSet, mapping *market.FieldMapping) {
+	if campaignForm.Method == "ping_post" && !buyer.form.CanBid() {
+		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
-	own := built.States
-	built.States &= buyer.states
-	if built.States == 0 && own != 0 && buyer.states != 0 { // otherwise reported before
+	own := filterSet.States
+	filterSet.States &= buyer.states
+	if filterSet.States == 0 && own != 0 && buyer.states != 0 { // otherwise reported before
 		c.reportMistake(at.Key("states"), "the buyer accepts no lead from these states; its entry here can only narrow the buyer's states")
 	}
 	if buyer.currency == "" {
-		buyer.currency, buyer.campaign = form.Currency, at.Key("buyer")
-	} else if buyer.currency != form.Currency && buyer.hasFundsOrMoneyCaps() {
-		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
+		buyer.currency, buyer.campaign = campaignForm.Currency, at.Key("buyer")
+	} else if buyer.currency != campaignForm.Currency && buyer.hasFundsOrMoneyCaps() {
+		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
 	}
 	if mapping == nil {
 		return
 	}
-	c.checkTemplatesForCampaign(buyer, form, mapping)
+	c.checkTemplatesForCampaign(buyer, campaignForm, mapping)
 	for i := range buyer.form.Filters {
 		f := &buyer.form.Filters[i]
 		if f.Field == "" {
 			continue
 		}
 		if _, known := mapping.SlotByNameForBuyers(f.Field); !known {
-			c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(s.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
+			c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
 			continue
 		}
 		filter, err := market.NewFilter(f.FilterSpec(), mapping)
 		if err == nil {
-			built.Filters = append(built.Filters, filter)
+			filterSet.Filters = append(filterSet.Filters, filter)
 		} else if !buyer.reportedFilters[i] {
 			buyer.markFilterReported(i)
-			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(form.ID)+": "+textWithoutFieldName(err))
+			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(campaignForm.ID)+": "+textWithoutFieldName(err))
 		}
 	}
 }
 
 // checkTemplatesForCampaign reports a buyer's request templates that use a field which this
 // campaign, in which the buyer has an entry, does not have.
-func (c *compiler) checkTemplatesForCampaign(buyer *compiledBuyer, form *schema.Campaign, mapping *market.FieldMapping) {
+func (c *compiler) checkTemplatesForCampaign(buyer *buyerForCampaignCompilation, form *schema.Campaign, mapping *market.FieldMapping) {
 	at := buyer.place.Key("adapter")
 	if to := buyer.Ping; to != nil && to.Adapter != nil && form.Method == "ping_post" {
 		c.reportTemplateMistakes(at.Key("ping").Key("body"), form.ID, to.Adapter.Check(mapping))

@@ -1,6 +1,10 @@
 package config
 
 import (
+	"slices"
+	"strings"
+
+	"pingpost/config/canonical"
 	"pingpost/config/schema"
 	"pingpost/config/syntax"
 	"pingpost/engine/event"
@@ -68,9 +72,56 @@ func (c *compiler) addInitialCredential(credential InitialCredential) {
 // addInitialSecretIfKnown adds a secret that the exchange presents to others, if its value is known
 // in this process. It returns the secret's name.
 func (c *compiler) addInitialSecretIfKnown(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
-	c.recordIfUnset(at, UnsetVariable{Secret: name})
+	c.recordIfUnset(at, UnsetEnvironmentVariable{Secret: name})
 	if value.Reveal() != "" {
 		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: name, Value: value})
 	}
 	return name
+}
+
+// OfEntries returns the credentials and secrets that belong to these entries. The other initial
+// values stay out: the exchange compiles them from the entries themselves.
+func (v *InitialValues) OfEntries(refs []canonical.EntryRef) (selected InitialValues) {
+	belongs := make(map[canonical.EntryRef]bool, len(refs))
+	for _, ref := range refs {
+		belongs[ref] = true
+	}
+	for i := range v.Credentials {
+		if belongs[v.Credentials[i].owner()] {
+			selected.Credentials = append(selected.Credentials, v.Credentials[i])
+		}
+	}
+	for _, s := range v.Secrets {
+		if belongs[ownerOfSecret(s.Name)] {
+			selected.Secrets = append(selected.Secrets, s)
+		}
+	}
+	return selected
+}
+
+// owner returns the entry that the credential belongs to.
+func (c *InitialCredential) owner() canonical.EntryRef {
+	if c.Owner == event.ObjectBuyer {
+		return canonical.EntryRef{Kind: canonical.Buyers, ID: c.OwnerID}
+	}
+	return canonical.EntryRef{Kind: canonical.Suppliers, ID: c.OwnerID}
+}
+
+// ownerOfSecret returns the entry that the secret of this name belongs to: see InitialOutboundSecret.
+func ownerOfSecret(name string) canonical.EntryRef {
+	owner, rest, _ := strings.Cut(name, "/")
+	id, _, _ := strings.Cut(rest, "/")
+	return canonical.EntryRef{Kind: canonical.Collection(owner + "s"), ID: id}
+}
+
+// UnsetOfEntries returns the unset variables that belong to these entries.
+func (x *CompiledDocument) UnsetOfEntries(refs []canonical.EntryRef) (unset []UnsetEnvironmentVariable) {
+	for _, variable := range x.Unset {
+		switch {
+		case variable.Credential != nil && slices.Contains(refs, variable.Credential.owner()),
+			variable.Credential == nil && !variable.IsSetting() && slices.Contains(refs, ownerOfSecret(variable.Secret)):
+			unset = append(unset, variable)
+		}
+	}
+	return unset
 }

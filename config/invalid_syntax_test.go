@@ -94,7 +94,7 @@ func TestInvalidKeysAndValues(t *testing.T) {
 		{"unknown key similar to none of few", base + "    payout: {sum: 0.5}\n", "campaigns[0].payout.sum", "use one of fixed, share"},
 		{"unknown key similar to none of many", base + "fnord: 5\n", "fnord", "docs/configuration.md"},
 		{"nested unknown key", base + "    payout:\n      shar: 0.5\n", "campaigns[0].payout.shar", "is share meant?"},
-		{"unknown key of a small mapping", "admin:\n  colour: red\n", "admin.colour", "use one of listen, password"},
+		{"unknown key of a small mapping", "admin:\n  colour: red\n", "admin.colour", "use one of listen, oidc, password"},
 		{"a key with a space and a line break", "\"a b\\nc\": 1\n", `"a b\nc"`, "unknown key"},
 		{"a number as a key", "admin: {5: a}\n", "admin.5", "unknown key"},
 		{"a list as a value", "admin: {listen: []}\n", "admin.listen", "expected text, found a list"},

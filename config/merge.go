@@ -13,10 +13,10 @@ import (
 	"pingpost/config/syntax"
 )
 
-// MergedDocument combines the configuration document (the file) with the entries that
+// FileAndAPIDocument combines the configuration document (the file) with the entries that
 // operators created through the API. If both have an entry with the same id, the document's
 // entry applies.
-type MergedDocument struct {
+type FileAndAPIDocument struct {
 	FromAPI    canonical.Entries    // the API's entries that apply
 	Overridden []canonical.EntryRef // the API's entries that the document has too
 
@@ -28,12 +28,12 @@ type MergedDocument struct {
 
 // Merge combines a canonical document with the entries created through the API. Paths of
 // files in the document are relative to the folder of filePath.
-func Merge(filePath string, canonicalFile []byte, entriesFromAPI canonical.Entries) (*MergedDocument, error) {
+func Merge(filePath string, canonicalFile []byte, entriesFromAPI canonical.Entries) (*FileAndAPIDocument, error) {
 	entries, err := canonical.ParseEntries(canonicalFile)
 	if err != nil {
 		return nil, err
 	}
-	c := &MergedDocument{FromAPI: entriesFromAPI, path: filePath, base: entries}
+	c := &FileAndAPIDocument{FromAPI: entriesFromAPI, path: filePath, base: entries}
 	for _, ref := range entriesFromAPI.Refs() {
 		if entries.FindJSON(ref) != nil {
 			c.FromAPI = c.FromAPI.WithoutEntry(ref)
@@ -48,9 +48,9 @@ func Merge(filePath string, canonicalFile []byte, entriesFromAPI canonical.Entri
 
 // encodeMergedText encodes the combined document as JSON into c.text. In each collection, the
 // entries of the file come before those of the API.
-func (c *MergedDocument) encodeMergedText(base []byte) error {
+func (c *FileAndAPIDocument) encodeMergedText(canonicalFile []byte) error {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(base, &members); err != nil {
+	if err := json.Unmarshal(canonicalFile, &members); err != nil {
 		return err
 	}
 	all := make(canonical.Entries, len(canonical.Collections))
@@ -62,21 +62,21 @@ func (c *MergedDocument) encodeMergedText(base []byte) error {
 	if err != nil {
 		return err
 	}
-	c.text = append(all.AppendMembers(rest[:len(rest)-1]), '}')
+	c.text = append(all.AppendCollectionsAsJSON(rest[:len(rest)-1]), '}')
 	return nil
 }
 
-// SetSentEntry tells Compile which entry an operator has just sent. Secrets that the sent
+// SetEntrySentByOperator tells Compile which entry an operator has just sent. Secrets that the sent
 // entry omits stay as they were in its earlier text, which is the argument of Compile.
-func (c *MergedDocument) SetSentEntry(ref canonical.EntryRef) { c.sent = ref }
+func (c *FileAndAPIDocument) SetEntrySentByOperator(ref canonical.EntryRef) { c.sent = ref }
 
 // Compile checks and compiles the combined document. sentEntryBefore is the text of the sent entry
-// (SetSentEntry) that is in force until now, or nil for a new entry. Secrets that the sent entry
+// (SetEntrySentByOperator) that is in force until now, or nil for a new entry. Secrets that the sent entry
 // omits stay as they are in that text. The error is *syntax.Problems. Their paths name entries by
 // id, and their messages say if an entry other than the sent one comes from the API.
-func (c *MergedDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
+func (c *FileAndAPIDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
 	r := &schema.Binder{Reader: &syntax.Reader{File: c.path}, Sent: true, AllowUnset: true}
-	source, err := parseDocument(r, c.text, func(d *schema.Document) { declareOmittedSecrets(d, c.sent, sentEntryBefore) })
+	source, err := parseDocument(r, c.text, func(d *schema.Document) { keepOmittedSecretsOfEntry(d, c.sent, sentEntryBefore) })
 	if err != nil {
 		return nil, c.replaceIndexesByIDs(err)
 	}
@@ -99,7 +99,7 @@ func (c *MergedDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocu
 
 // isOutsideSentEntry reports whether the path is outside of the entry that an operator has
 // just sent. All other parts were checked when they were loaded or sent.
-func (c *MergedDocument) isOutsideSentEntry(at syntax.KeyPath) bool {
+func (c *FileAndAPIDocument) isOutsideSentEntry(at syntax.KeyPath) bool {
 	found := indexedEntry.FindStringSubmatch(string(at))
 	if len(found) == 0 || found[1] != "" {
 		return true
@@ -109,7 +109,7 @@ func (c *MergedDocument) isOutsideSentEntry(at syntax.KeyPath) bool {
 }
 
 // ProblemsFromAPI returns those problems that are in entries created through the API.
-func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (inAPIEntries syntax.Problems) {
+func (c *FileAndAPIDocument) ProblemsFromAPI(all syntax.Problems) (inAPIEntries syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
 		if slices.ContainsFunc(made, func(ref canonical.EntryRef) bool { _, in := ref.PathWithin(p.Path); return in }) {
@@ -121,7 +121,7 @@ func (c *MergedDocument) ProblemsFromAPI(all syntax.Problems) (inAPIEntries synt
 
 // replaceIndexesByIDs returns the error with entries named by id instead of by index in the
 // paths of its problems.
-func (c *MergedDocument) replaceIndexesByIDs(err error) error {
+func (c *FileAndAPIDocument) replaceIndexesByIDs(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
@@ -135,7 +135,7 @@ func (c *MergedDocument) replaceIndexesByIDs(err error) error {
 // replaceIndexesInProblem names entries by id instead of by index in the problem's path and
 // message. It removes the line number, because operators never see the combined text. If the entry
 // comes from the API and is not the sent one, it adds to the message how to change the entry.
-func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
+func (c *FileAndAPIDocument) replaceIndexesInProblem(p *syntax.Problem) {
 	p.Line, p.Column = 0, 0
 	p.Message = indexedEntry.ReplaceAllStringFunc(p.Message, func(place string) string {
 		found := indexedEntry.FindStringSubmatch(place)
@@ -157,7 +157,7 @@ func (c *MergedDocument) replaceIndexesInProblem(p *syntax.Problem) {
 // inside an entry has a dot before it.
 var indexedEntry = regexp.MustCompile(`(^|[^.\w])(suppliers|buyers|suppression_lists|campaigns)\[(\d+)\]`)
 
-func (c *MergedDocument) entryByIndex(collection, indexText string) (ref canonical.EntryRef, fromAPI bool) {
+func (c *FileAndAPIDocument) entryByIndex(collection, indexText string) (ref canonical.EntryRef, fromAPI bool) {
 	ref.Kind = canonical.Collection(collection)
 	i, err := strconv.Atoi(indexText)
 	base, own := c.base[ref.Kind], c.FromAPI[ref.Kind]
@@ -172,10 +172,10 @@ func (c *MergedDocument) entryByIndex(collection, indexText string) (ref canonic
 	return ref, fromAPI
 }
 
-// declareOmittedSecrets gives the entry that an operator has just sent the secrets of its earlier text
+// keepOmittedSecretsOfEntry gives the entry that an operator has just sent the secrets of its earlier text
 // (earlierEntry) that it omits. The operator cannot see these secrets. Omitting a secret does not
 // remove it; choosing another form of auth, or no auth, does.
-func declareOmittedSecrets(d *schema.Document, ref canonical.EntryRef, earlierEntry json.RawMessage) {
+func keepOmittedSecretsOfEntry(d *schema.Document, ref canonical.EntryRef, earlierEntry json.RawMessage) {
 	if earlierEntry == nil {
 		return
 	}
@@ -186,11 +186,11 @@ func declareOmittedSecrets(d *schema.Document, ref canonical.EntryRef, earlierEn
 	switch ref.Kind {
 	case canonical.Suppliers:
 		if now := schema.FindByID(d.Suppliers, ref.ID, func(s *schema.Supplier) string { return s.ID }); now != nil {
-			now.DeclareOmittedSecrets(&old.Document.Suppliers[0])
+			now.KeepOmittedSecrets(&old.Document.Suppliers[0])
 		}
 	case canonical.Buyers:
 		if now := schema.FindByID(d.Buyers, ref.ID, func(b *schema.Buyer) string { return b.ID }); now != nil {
-			now.DeclareOmittedSecrets(&old.Document.Buyers[0])
+			now.KeepOmittedSecrets(&old.Document.Buyers[0])
 		}
 	}
 }

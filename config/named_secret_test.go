@@ -31,7 +31,7 @@ func TestBuyerSecrets(t *testing.T) {
 	secrets := func(name string) (string, bool) { value, ok := values[name]; return value, ok }
 	for text, want := range map[string]string{
 		buyer.Ping.URL: "https://a.example/value-key/ping?k=value-tok", buyer.Post.URL: "https://b.example/value-base/post",
-		buyer.Ping.Dialect.Headers: "X-Key: k=value-key\n",
+		buyer.Ping.AdapterProtocol.Headers: "X-Key: k=value-key\n",
 	} {
 		if got, ok := escape.AppendWithSecretsInserted(nil, []byte(text), secrets); !ok || string(got) != want || strings.Contains(text, "value-") {
 			t.Errorf("%q with inserted secrets is %q, want %q", text, got, want)

@@ -70,6 +70,12 @@ func setNonZero(t *testing.T, v reflect.Value) {
 			v.SetString("another")
 		case reflect.Bool:
 			v.SetBool(true)
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		case reflect.Map:
+			v.Set(reflect.MakeMap(v.Type()))
+		case reflect.Uint8:
+			v.SetUint(1)
 		case reflect.Int, reflect.Int32, reflect.Int64:
 			v.SetInt(1)
 		default:
@@ -90,7 +96,7 @@ func settingKeys(t reflect.Type, at string) (keys []string) {
 		}
 		switch {
 		case slices.Contains([]string{"suppliers", "buyers", "suppression_lists", "campaigns"}, name):
-		case kind.Kind() == reflect.Struct && kind != reflect.TypeFor[schema.Secret]() && kind != reflect.TypeFor[schema.TLS]():
+		case kind.Kind() == reflect.Struct && kind != reflect.TypeFor[schema.Secret]() && kind != reflect.TypeFor[schema.TLS]() && kind != reflect.TypeFor[schema.RoleMap]():
 			keys = append(keys, settingKeys(kind, at+name+".")...)
 		default:
 			keys = append(keys, at+name)

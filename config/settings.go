@@ -5,7 +5,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,28 +21,41 @@ import (
 // suppliers, buyers and campaigns. The tags give each field's key in the document, and
 // whether a change takes effect at once or at the next start.
 type Settings struct {
-	DataDir         string         `key:"data_dir"` // absolute, or relative to the working directory if the file's path is
-	Listen          string         `key:"listen"`
-	TLS             TLSSettings    `key:"tls"` // for Listen
-	AdminListen     string         `key:"admin.listen"`
-	AdminTLS        TLSSettings    `key:"admin.tls"`
-	AdminPassword   schema.Secret  `key:"admin.password"`
+	DataDir         string        `key:"data_dir"` // absolute, or relative to the working directory if the file's path is
+	Listen          string        `key:"listen"`
+	TLS             TLSSettings   `key:"tls"` // for Listen
+	AdminListen     string        `key:"admin.listen"`
+	AdminTLS        TLSSettings   `key:"admin.tls"`
+	AdminPassword   schema.Secret `key:"admin.password"`
+	RequireTOTP     bool          `key:"admin.require_totp"`
+	OIDC            OIDCSettings
+	PublicURL       string         `key:"public_url"` // of Listen, without a slash at the end; empty: not configured
 	TrustedProxies  []netip.Prefix `key:"trusted_proxies" effect:"at once"`
 	TrustedNetworks []netip.Prefix `key:"trusted_networks"`
+	TimeZone        string         `key:"time_zone"` // IANA name, of days in reports; empty: UTC
 	Tenant          string         `key:"tenant"`
 	Sandbox         bool           `key:"sandbox"`
+	Enforce         bool           `key:"provisioning"` // the document's entries replace those of the exchange
 	History         time.Duration  `key:"history"`
 	Idempotency     time.Duration  `key:"idempotency"`
 	PingIdempotency time.Duration  `key:"ping_idempotency"` // retention of a ping's answer and key
 	TokenLifetime   time.Duration  `key:"token_lifetime"`
-	Limits          LimitSettings
+	Limits          ServerLimitSettings
 	Webhooks        WebhookSettings
 	Report          ReportSettings
 	Traces          TraceSettings
 }
 
-// LimitSettings are the limits in bytes, connections and time.
-type LimitSettings struct {
+// ReportZone returns the time zone of the setting time_zone.
+func (s *Settings) ReportZone() *time.Location {
+	if zone, err := time.LoadLocation(s.TimeZone); err == nil {
+		return zone
+	}
+	return time.UTC // an unknown name is a mistake, so no compiled document has one
+}
+
+// ServerLimitSettings are the limits in bytes, connections and time.
+type ServerLimitSettings struct {
 	Body          int           `key:"limits.body"`
 	Answer        int           `key:"limits.answer"`
 	Header        int           `key:"limits.header"`
@@ -63,7 +78,14 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	if len(d.Admin.Password.Reveal()) > schema.MaxSecret {
 		c.reportMistake("admin.password", "is longer than 4096 bytes; shorten it")
 	}
-	c.recordIfUnset("admin.password", UnsetVariable{})
+	c.recordIfUnset("admin.password", UnsetEnvironmentVariable{})
+	c.checkPublicURL("public_url", d.PublicURL)
+	if d.TimeZone != "" {
+		c.loadTimeZoneOrUTC("time_zone", d.TimeZone)
+	}
+	if d.Provisioning != schema.ProvisioningSeed && d.Provisioning != schema.ProvisioningEnforce {
+		c.reportMistake("provisioning", "is not seed or enforce; write one of them")
+	}
 	c.checkDurationRange("history", d.History, schema.Day, 3650*schema.Day)
 	c.checkDurationRange("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
 	c.checkDurationRange("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
@@ -83,10 +105,15 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		AdminListen:     d.Admin.Listen,
 		AdminTLS:        c.compileTLS("admin.tls", d.Admin.TLS),
 		AdminPassword:   d.Admin.Password,
+		RequireTOTP:     d.Admin.RequireTOTP,
+		OIDC:            c.compileOIDC("admin.oidc", d.Admin.OIDC),
+		PublicURL:       strings.TrimRight(d.PublicURL, "/"),
 		TrustedProxies:  c.compileNetworks("trusted_proxies", d.TrustedProxies),
 		TrustedNetworks: c.networks,
+		TimeZone:        d.TimeZone,
 		Tenant:          d.Tenant,
 		Sandbox:         d.Sandbox,
+		Enforce:         d.Provisioning == schema.ProvisioningEnforce,
 		History:         d.History.OrZero(),
 		Idempotency:     d.Idempotency.OrZero(),
 		PingIdempotency: d.PingKeys.OrZero(),
@@ -116,6 +143,24 @@ func (c *compiler) checkListenAddress(at syntax.KeyPath, text string) {
 	}
 }
 
+const maxPublicURL = 500
+
+// checkPublicURL reports a text that is not the base of the exchange's public addresses. Links and
+// instructions for suppliers begin with it, so a query or a fragment would break them.
+func (c *compiler) checkPublicURL(at syntax.KeyPath, text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || len(text) > maxPublicURL,
+		strings.ContainsFunc(text, isNotPrintableASCII), strings.ContainsAny(text, " \"<>\\'`"):
+		c.reportMistake(at, "is not an address; write the one under which suppliers reach the exchange, such as https://leads.example.com")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
+		c.reportMistake(at, "has a user, a query or a fragment; write only scheme, host and, behind a proxy, the path in front of /api/v1")
+	}
+}
+
 // compileNetworks parses networks and single addresses. It reports and omits invalid ones.
 func (c *compiler) compileNetworks(at syntax.KeyPath, list []string) []netip.Prefix {
 	var out []netip.Prefix
@@ -139,7 +184,7 @@ func (c *compiler) compileNetworks(at syntax.KeyPath, list []string) []netip.Pre
 	return out
 }
 
-func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) LimitSettings {
+func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) ServerLimitSettings {
 	if *l.Body > schema.MaxBody {
 		c.reportMistake(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
 			"and an entry is at most 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))
@@ -155,7 +200,7 @@ func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) Lim
 	c.checkDurationRange(at.Key("read_timeout"), l.ReadTimeout, 100*time.Millisecond, time.Hour)
 	c.checkDurationRange(at.Key("write_timeout"), l.WriteTimeout, 100*time.Millisecond, time.Hour)
 	c.checkDurationRange(at.Key("idle_timeout"), l.IdleTimeout, 100*time.Millisecond, schema.Day)
-	return LimitSettings{
+	return ServerLimitSettings{
 		Body:          int(*l.Body),
 		Answer:        int(*l.Answer),
 		Header:        int(*l.Header),
@@ -241,4 +286,76 @@ type WebhookSettings struct {
 func (c *compiler) compileWebhooks(at syntax.KeyPath, w *schema.WebhookSettings) WebhookSettings {
 	c.checkIntRange(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
 	return WebhookSettings{InFlight: *w.InFlight}
+}
+
+// OIDCSettings are the checked settings of the sign-in at an OpenID Connect provider. Without an
+// issuer there is none.
+type OIDCSettings struct {
+	Issuer         string                         `key:"admin.oidc.issuer"`
+	ClientID       string                         `key:"admin.oidc.client_id"`
+	ClientSecret   schema.Secret                  `key:"admin.oidc.client_secret"`
+	Label          string                         `key:"admin.oidc.label"`
+	Scopes         []string                       `key:"admin.oidc.scopes"`
+	RolesClaim     string                         `key:"admin.oidc.roles.claim"`
+	Roles          map[string]market.OperatorRole `key:"admin.oidc.roles.map"`
+	DefaultRole    market.OperatorRole            `key:"admin.oidc.default_role"` // zero: none
+	AllowedDomains []string                       `key:"admin.oidc.allowed_domains"`
+}
+
+// maxOIDCEntries limits the roles, scopes and domains of a provider.
+const maxOIDCEntries = 100
+
+// compileOIDC checks the provider of the operators' sign-in. Its address follows the rules of
+// buyers' addresses.
+func (c *compiler) compileOIDC(at syntax.KeyPath, o *schema.OIDCSignIn) OIDCSettings {
+	if o == nil {
+		return OIDCSettings{}
+	}
+	c.checkURL(at.Key("issuer"), o.Issuer, false)
+	if o.ClientID == "" || len(o.ClientID) > schema.MaxSecret {
+		c.reportMistake(at.Key("client_id"), "is missing or too long; give the client id that the provider assigned to pingpost")
+	}
+	if len(o.ClientSecret.Reveal()) > schema.MaxSecret {
+		c.reportMistake(at.Key("client_secret"), "is longer than 4096 bytes; shorten it")
+	}
+	c.recordIfUnset(at.Key("client_secret"), UnsetEnvironmentVariable{})
+	if len(o.Label) > 100 {
+		c.reportMistake(at.Key("label"), "is longer than 100 bytes; shorten it")
+	}
+	roles := o.Roles.Map.ByValue()
+	if len(o.Scopes) > maxOIDCEntries || len(roles) > maxOIDCEntries || len(o.AllowedDomains) > maxOIDCEntries {
+		c.reportMistake(at, "has more than 100 scopes, roles or allowed domains; remove some")
+	}
+	if !slices.Contains(o.Scopes, "openid") {
+		c.reportMistake(at.Key("scopes"), "lacks openid, without which the provider sends no identity; add it")
+	}
+	out := OIDCSettings{
+		Issuer: o.Issuer, ClientID: o.ClientID, ClientSecret: o.ClientSecret, Label: o.Label, Scopes: o.Scopes,
+		RolesClaim: o.Roles.Claim, Roles: make(map[string]market.OperatorRole, len(roles)),
+	}
+	for value, name := range roles {
+		out.Roles[value] = c.parseRole(at.Key("roles").Key("map"), name)
+	}
+	if o.DefaultRole != "" && o.DefaultRole != "none" {
+		out.DefaultRole = c.parseRole(at.Key("default_role"), o.DefaultRole)
+	}
+	if len(out.Roles) == 0 && out.DefaultRole == 0 {
+		c.reportMistake(at.Key("roles"), "gives no role to anyone; add map, such as {ops: operator}, or default_role")
+	}
+	for i, domain := range o.AllowedDomains {
+		if domain == "" || domain != strings.ToLower(domain) || strings.ContainsAny(domain, "@ /") {
+			c.reportMistake(at.Key("allowed_domains").Index(i), "is not a domain of e-mail addresses in lower case; write for example example.com")
+		}
+		out.AllowedDomains = append(out.AllowedDomains, domain)
+	}
+	return out
+}
+
+// parseRole returns the operators' role with this name. It reports another name as a mistake.
+func (c *compiler) parseRole(at syntax.KeyPath, name string) market.OperatorRole {
+	role, ok := market.ParseRole(name)
+	if !ok {
+		c.reportMistake(at, "has a role that does not exist; use viewer, operator or admin")
+	}
+	return role
 }

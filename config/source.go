@@ -27,7 +27,7 @@ func Load(path string, env func(string) (string, bool)) (*ParsedDocument, error)
 }
 
 // LoadAllowingUnsetVariables reads a document like Load, but accepts variables without a value. The
-// exchange may have stored their values (sealed) at an earlier start. See UnsetVariable.
+// exchange may have stored their values (sealed) at an earlier start. See UnsetEnvironmentVariable.
 func LoadAllowingUnsetVariables(path string, env func(string) (string, bool)) (*ParsedDocument, error) {
 	return loadFileOfBinder(&schema.Binder{Reader: &syntax.Reader{File: path, Env: env}, AllowUnset: true})
 }
@@ -132,21 +132,21 @@ func parseDocument(binder *schema.Binder, data []byte, beforeCompile func(*schem
 		return s, nil
 	}
 	if root.Kind == syntax.Mapping && len(binder.Problems) <= maxBindProblems {
-		binder.Problems = append(binder.Problems, s.compileForMoreProblems(binder.Problems)...)
+		binder.Problems = append(binder.Problems, s.compileDespiteFormMistakes(binder.Problems)...)
 	}
 	return nil, binder.Problems.Err()
 }
 
-// compileForMoreProblems compiles a document with known mistakes in form, such as a wrong type. It
+// compileDespiteFormMistakes compiles a document with known mistakes in form, such as a wrong type. It
 // returns the mistakes in limits and references that are not mere consequences of these.
-func (s *ParsedDocument) compileForMoreProblems(formMistakes syntax.Problems) (more syntax.Problems) {
+func (s *ParsedDocument) compileDespiteFormMistakes(formMistakes syntax.Problems) (more syntax.Problems) {
 	_, err := s.Compile()
 	var found *syntax.Problems
 	if !errors.As(err, &found) {
 		return nil
 	}
 	for _, problem := range *found {
-		if !hasProblemAround(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isValueAtPathAnEntryID(problem.Path)) {
+		if !hasProblemOverlappingPath(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isPathOfEntryReference(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
@@ -162,9 +162,9 @@ func (s *ParsedDocument) findNode(at syntax.KeyPath) (nodeOrAncestor *syntax.Nod
 	return s.root.FindDeepest(at)
 }
 
-// hasProblemAround reports whether one of the problems is at the path, around it or inside
+// hasProblemOverlappingPath reports whether one of the problems is at the path, around it or inside
 // it. A later problem at the path is then a mere consequence.
-func hasProblemAround(problems syntax.Problems, path string) bool {
+func hasProblemOverlappingPath(problems syntax.Problems, path string) bool {
 	for _, known := range problems {
 		if isAtOrInside(path, known.Path) || isAtOrInside(known.Path, path) {
 			return true
@@ -194,7 +194,7 @@ func hasProblemWithID(problems syntax.Problems) bool {
 	return false
 }
 
-// isValueAtPathAnEntryID reports whether the value at the path is the id of another entry.
-func isValueAtPathAnEntryID(path string) bool {
+// isPathOfEntryReference reports whether the value at the path is the id of another entry.
+func isPathOfEntryReference(path string) bool {
 	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
 }

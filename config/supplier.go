@@ -31,7 +31,7 @@ func (c *compiler) compileSupplier(at syntax.KeyPath, s *schema.Supplier) {
 
 func (c *compiler) compileAPIKey(at syntax.KeyPath, s *schema.Supplier) {
 	first := InitialCredential{Owner: event.ObjectSupplier, OwnerID: s.ID, Kind: event.CredentialAPIKey, Value: s.APIKey}
-	c.recordIfUnset(at, UnsetVariable{Credential: &first})
+	c.recordIfUnset(at, UnsetEnvironmentVariable{Credential: &first})
 	if !c.checkHeaderSecret(at, s.APIKey) {
 		return
 	}

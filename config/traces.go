@@ -40,7 +40,7 @@ func (c *compiler) compileTraces(at syntax.KeyPath, t *schema.TraceSettings) Tra
 		c.checkUnique(here.Key("name"), seen, strings.ToLower(h.Name))
 		c.checkHeaderName(here.Key("name"), h.Name)
 		c.requireSecret(here.Key("value"), h.Value)
-		c.recordIfUnset(here.Key("value"), UnsetVariable{})
+		c.recordIfUnset(here.Key("value"), UnsetEnvironmentVariable{})
 		if value := h.Value.Reveal(); len(value) > maxHeaderValue || strings.ContainsFunc(value, isNotPrintableASCII) || strings.TrimSpace(value) != value {
 			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}

@@ -10,10 +10,10 @@ import (
 	"pingpost/engine/event"
 )
 
-// UnsetVariable is an environment variable that the document names and that has no value in
+// UnsetEnvironmentVariable is an environment variable that the document names and that has no value in
 // this process. The exchange may have stored (sealed) the value at an earlier start, and then
 // does not need the variable. It stores no values of settings.
-type UnsetVariable struct {
+type UnsetEnvironmentVariable struct {
 	Problem    syntax.Problem     // to report if the exchange has no value either
 	Variable   string             // its name, if the whole value is one ${NAME}
 	Secret     string             // name of the sealed value
@@ -26,7 +26,7 @@ type UnsetVariable struct {
 
 // IsSetting reports whether the variable belongs to a setting. It must then have a value,
 // because the exchange stores no values of settings.
-func (k *UnsetVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
+func (k *UnsetEnvironmentVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
 // SecretAndVariable identifies a secret of a document and the variable that gave its value.
 // variable is empty if there was none, if an older version wrote the document without its name, or
@@ -38,16 +38,16 @@ type SecretAndVariable struct {
 	kind     event.CredentialKind
 	client   string
 	variable string
-	address  schema.OutboundURL // see UnsetVariable
+	address  schema.OutboundURL // see UnsetEnvironmentVariable
 }
 
-// HadValueIn reports whether the exchange can have the variable's value: the document in
+// MayHaveStoredValue reports whether the exchange can have the variable's value: the document in
 // force (secretsInForce) took the same secret from the same variable or without a known variable.
 // The exchange never had the value of another variable.
 //
 // For a variable in an address, outside its host, the result is always true, because the name of the
 // sealed value contains the variable's name.
-func (k *UnsetVariable) HadValueIn(secretsInForce map[SecretAndVariable]bool) bool {
+func (k *UnsetEnvironmentVariable) MayHaveStoredValue(secretsInForce map[SecretAndVariable]bool) bool {
 	if k.address != "" {
 		return secretsInForce[SecretAndVariable{secret: k.Secret, address: k.address}]
 	}
@@ -58,6 +58,18 @@ func (k *UnsetVariable) HadValueIn(secretsInForce map[SecretAndVariable]bool) bo
 	named := given
 	named.variable = k.Variable
 	return secretsInForce[named] || secretsInForce[given] || IsAddressVariable(k.Secret)
+}
+
+// AddressVariablesInBoth returns the names of the sealed values of those variables that both documents
+// have in the same address.
+func AddressVariablesInBoth(a, b *schema.Document) map[string]bool {
+	inB, both := FindSecretsAndVariables(b), make(map[string]bool)
+	for of := range FindSecretsAndVariables(a) {
+		if _, same := inB[of]; same && of.address != "" {
+			both[of.secret] = true
+		}
+	}
+	return both
 }
 
 // FindSecretsAndVariables returns the secrets of a document's suppliers and buyers, each with the
@@ -77,7 +89,7 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 	addresses := func(prefix string, list ...schema.OutboundURL) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.sealedVariableName(name), address: a}] = true
+				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.storedSecretName(name), address: a}] = true
 			}
 		}
 	}
@@ -114,7 +126,7 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 
 // recordIfUnset records the variable of the value at the path as unset, if it has no value in
 // this process.
-func (c *compiler) recordIfUnset(at syntax.KeyPath, variable UnsetVariable) {
+func (c *compiler) recordIfUnset(at syntax.KeyPath, variable UnsetEnvironmentVariable) {
 	if found, exact := c.source.findNode(at); exact && found.Missing != "" {
 		c.recordUnset(at, variable, found.Missing)
 	}
@@ -122,7 +134,7 @@ func (c *compiler) recordIfUnset(at syntax.KeyPath, variable UnsetVariable) {
 
 // recordUnset adds the variable at the path to the document's unset variables, with the
 // message to report if the exchange has no value either.
-func (c *compiler) recordUnset(at syntax.KeyPath, variable UnsetVariable, message string) {
+func (c *compiler) recordUnset(at syntax.KeyPath, variable UnsetEnvironmentVariable, message string) {
 	found, _ := c.source.findNode(at)
 	variable.Variable = syntax.SoleVariableName(found.Raw)
 	variable.Problem = syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}

@@ -65,7 +65,7 @@ var buildProgram = sync.OnceValues(func() (stage string, err error) {
 		}
 		command := strings.NewReplacer("/image/", stage+"/image/", "/state/", stage+"/state/").Replace(i[1])
 		shell := exec.Command("sh", "-euc", command)
-		shell.Dir, shell.Env = "..", append(os.Environ(), "VERSION=test-version")
+		shell.Dir, shell.Env = "..", append(os.Environ(), "COMMIT=abcdef012345.dirty")
 		if out, err := shell.CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%s: %w\n%s", command, err, out)
 		}
@@ -269,7 +269,7 @@ func TestImageIsStatic(t *testing.T) {
 			t.Error("the program needs a loader")
 		}
 	}
-	if out, err := exec.Command(binary, "version").Output(); err != nil || string(out) != "pingpost test-version\n" {
+	if out, err := exec.Command(binary, "version").Output(); err != nil || !strings.HasSuffix(string(out), "+abcdef012345.dirty\n") {
 		t.Errorf("%q, %v", out, err)
 	}
 }

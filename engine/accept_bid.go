@@ -4,17 +4,18 @@ import (
 	"errors"
 
 	"pingpost/engine/event"
+	"pingpost/engine/exclusion"
 	"pingpost/engine/market"
 )
 
-// claimAuctionAndReserveSale claims the auction of the bid that the supplier accepts, and reserves caps
+// prepareSaleAtAcceptedBid claims the auction of the bid that the supplier accepts, and reserves caps
 // and funds for the sale. If all three results are zero, the lead can be sold at the bid.
 //
-//   - refusalCode: the bid is not available. claimAuctionAndReserveSale logs no event for it.
+//   - refusalCode: the bid is not available. prepareSaleAtAcceptedBid logs no event for it.
 //   - rejectReason: the campaign or the buyer rejects this lead.
 //   - err: errDeadline if the answer fell due while other requests held the auction, a duplicate's
 //     values or the capacity. ErrUnavailable if the engine stops.
-func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
+func (in *leadSale) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	if in.accepted.forgotten {
 		refusalCode, err = in.refusalForAuctionGoneFromLog()
 		return refusalCode, market.ReasonNone, err
@@ -39,7 +40,7 @@ func (in *leadSale) claimAuctionAndReserveSale() (refusalCode RefusalCode, rejec
 // The bid token was lost with the auction's record, so it cannot be checked.
 func (in *leadSale) refusalForAuctionGoneFromLog() (refusal RefusalCode, err error) {
 	if lead := in.accepted.soldLead; !lead.IsZero() {
-		if sold, err := in.waitForSaleOfAuction(lead); sold || err != nil {
+		if sold, err := in.waitUntilSoldLeadIsAnswered(lead); sold || err != nil {
 			return AlreadySold, err
 		}
 	}
@@ -65,7 +66,7 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 		case !row.IsSoldOrBeingPosted():
 			return in.chooseBidderOrBidExpired(), nil
 		default:
-			sold, err := in.waitForSaleOfAuction(row.Lead)
+			sold, err := in.waitUntilSoldLeadIsAnswered(row.Lead)
 			if sold || err != nil {
 				return AlreadySold, err
 			}
@@ -73,14 +74,14 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 	}
 }
 
-// waitForSaleOfAuction waits until the given lead, which was sold from the auction, has its answer.
-// stillSold reports that the sale is still valid; at the deadline it counts as valid, because its
-// intent is committed. stillSold is false if the delivery failed. It is also false after a wait:
+// waitUntilSoldLeadIsAnswered waits until soldLead, which was sold from the auction, has its answer.
+// saleStillValid reports that the sale is still valid; at the deadline it counts as valid, because its
+// intent is committed. saleStillValid is false if the delivery failed. It is also false after a wait:
 // the caller must then look at the auction again.
-func (in *leadSale) waitForSaleOfAuction(lead market.LeadID) (stillSold bool, err error) {
-	d := in.engine.deliveries.FindRunning(lead)
+func (in *leadSale) waitUntilSoldLeadIsAnswered(soldLead market.LeadID) (saleStillValid bool, err error) {
+	d := in.engine.deliveries.FindRunning(soldLead)
 	if d == nil {
-		row, known := in.engine.state.Lead(lead)
+		row, known := in.engine.state.Lead(soldLead)
 		return !known || row.Delivery != market.DeliveryFailed && row.Delivery != market.DeliveryReleased, nil
 	}
 	select {
@@ -109,7 +110,7 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 		return BidExpired
 	}
 	paused, _ := in.engine.state.PauseStatus(event.ObjectBuyer, bid.Buyer)
-	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= maxUnconfirmedDeliveries {
+	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= exclusion.MaxUnconfirmedDeliveries {
 		return BidExpired
 	}
 	filterSet := in.live.filterSetIndexOf(bid.Buyer)
@@ -178,7 +179,7 @@ func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rej
 }
 
 // sellAtAcceptedBid sells the lead to the buyer of the accepted bid, at the bid's price.
-// claimAuctionAndReserveSale has reserved everything that the sale needs.
+// prepareSaleAtAcceptedBid has reserved everything that the sale needs.
 func (in *leadWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name

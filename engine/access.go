@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -257,4 +258,126 @@ func (e OperatorActions) RevokeAPIToken(token *state.APIToken) error {
 
 func (e OperatorActions) revokeAPIToken(token *state.APIToken, nowNanos int64) error {
 	return e.commit(&event.APITokenAddedOrRevoked{User: token.User, Hash: token.Hash, Hint: token.Hint, Revoked: true, At: nowNanos, By: e.by}, nil)
+}
+
+// MaxInvitations limits the invitations that can be accepted at the same time.
+const MaxInvitations = 1000
+
+// Invite creates an invitation to open an operator's account. ErrConflict means that there are too
+// many open invitations, or that the invitation names an account that exists.
+func (e OperatorActions) Invite(i *state.Invitation) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	now, open := e.opt.Clock.Now(), 0
+	for _, other := range e.state.Invitations() {
+		if other.IsAcceptable(now) {
+			open++
+		}
+	}
+	if open >= MaxInvitations {
+		return fmt.Errorf("%w: there are %d open invitations, which is the limit; revoke one first", ErrConflict, MaxInvitations)
+	}
+	if _, taken := e.state.OperatorUser(i.Name); taken {
+		return fmt.Errorf("%w: there is a user %q already; invite the person under another name", ErrConflict, i.Name)
+	}
+	return e.commit(&event.InvitationChanged{Hash: i.Hash, Role: i.Role, Name: i.Name, Expires: i.Expires, At: now, By: e.by}, nil)
+}
+
+// RevokeInvitation revokes an open invitation. Revoking it again has no effect.
+func (e OperatorActions) RevokeInvitation(hash [32]byte) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	if i, ok := e.state.Invitation(hash); !ok || i.Status != state.InvitationOpen {
+		return nil
+	}
+	return e.commit(&event.InvitationChanged{Hash: hash, Revoked: true, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// AcceptInvitation creates the account of an invited person, and uses up the invitation, in one
+// event. So of two that accept it at the same time, one wins. The role is the invitation's. The
+// errors:
+//
+//   - ErrNotFound: the invitation does not exist or is not acceptable any more.
+//   - ErrConflict: the name is not the invitation's, an account has it, or there are too many.
+func (e OperatorActions) AcceptInvitation(hash [32]byte, name, passwordHash string) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	now := e.opt.Clock.Now()
+	i, ok := e.state.Invitation(hash)
+	_, taken := e.state.OperatorUser(name)
+	switch {
+	case !ok || !i.IsAcceptable(now):
+		return fmt.Errorf("%w: the invitation was used, revoked or has expired; ask an admin for a new one", ErrNotFound)
+	case i.Name != "" && i.Name != name:
+		return fmt.Errorf("%w: the invitation is for the user name %q; use this name", ErrConflict, i.Name)
+	case taken:
+		return fmt.Errorf("%w: there is a user %q already; choose another name", ErrConflict, name)
+	case len(e.state.Users()) >= MaxUsers:
+		return fmt.Errorf("%w: there are %d users already, which is the limit; ask an admin to remove one", ErrConflict, MaxUsers)
+	}
+	return e.commit(&event.UserAccountChanged{Name: name, Role: i.Role, Password: passwordHash, At: now, By: e.by, Invitation: hash}, nil)
+}
+
+// EnrollSecondFactor stores a new, encrypted TOTP secret for a user. The sign-in requires it once
+// ConfirmSecondFactor confirms it. ErrConflict means that the user has a confirmed one already.
+func (e OperatorActions) EnrollSecondFactor(user string, sealed []byte) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	if _, ok := e.state.OperatorUser(user); !ok {
+		return fmt.Errorf("%w: there is no user %q", ErrNotFound, user)
+	}
+	if factor, _ := e.state.SecondFactor(user); factor.Active {
+		return fmt.Errorf("%w: user %q has a second factor already; remove it first", ErrConflict, user)
+	}
+	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorEnrolled, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// ConfirmSecondFactor turns on a user's second factor, with the hashes of its recovery codes. step
+// is the time step of the code that confirmed it. ErrConflict means that the factor with this
+// encrypted secret was replaced, removed or confirmed meanwhile.
+func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step uint64, recovery []event.RecoveryHash) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	now, ok := e.state.SecondFactor(verified.User)
+	if !ok || now.Active || !bytes.Equal(now.Sealed, verified.Sealed) {
+		return fmt.Errorf("%w: the second factor of user %q was changed at the same time; begin again", ErrConflict, verified.User)
+	}
+	return e.commit(&event.UserSecondFactorChanged{
+		User: verified.User, Change: event.SecondFactorConfirmed, Step: step, Recovery: recovery, At: e.opt.Clock.Now(), By: e.by,
+	}, nil)
+}
+
+// UseSecondFactorCode uses up the code of a time step, and all earlier ones. A code is accepted
+// once, also after a restart: ErrConflict means that it is used up, or that the factor was changed.
+func (e OperatorActions) UseSecondFactorCode(verified *state.SecondFactor, step uint64) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	now, ok := e.state.SecondFactor(verified.User)
+	if !ok || !now.Active || !bytes.Equal(now.Sealed, verified.Sealed) || step <= now.LastStep {
+		return fmt.Errorf("%w: the code was used already; wait for the next one", ErrConflict)
+	}
+	return e.commit(&event.UserSecondFactorChanged{User: now.User, Change: event.SecondFactorUsed, Step: step, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// UseRecoveryCode uses up one of a user's recovery codes. ErrConflict means that the user has no
+// such code, or used it already.
+func (e OperatorActions) UseRecoveryCode(user string, code event.RecoveryHash) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	if now, _ := e.state.SecondFactor(user); !now.Active || !slices.Contains(now.Recovery, code) {
+		return fmt.Errorf("%w: the recovery code is wrong or was used already", ErrConflict)
+	}
+	return e.commit(&event.UserSecondFactorChanged{
+		User: user, Change: event.SecondFactorUsed, Recovery: []event.RecoveryHash{code}, At: e.opt.Clock.Now(), By: e.by,
+	}, nil)
+}
+
+// RemoveSecondFactor removes a user's second factor. Without one it has no effect.
+func (e OperatorActions) RemoveSecondFactor(user string) error {
+	e.staffing.Lock()
+	defer e.staffing.Unlock()
+	if _, ok := e.state.SecondFactor(user); !ok {
+		return nil
+	}
+	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorRemoved, At: e.opt.Clock.Now(), By: e.by}, nil)
 }

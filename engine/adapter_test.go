@@ -81,17 +81,17 @@ func (l *recordingBuyers) Ping(req *market.PingRequest) market.PingResult {
 // ping.
 func TestPingTemplatePerBuyer(t *testing.T) {
 	runInVirtualTime(t, "", func(t *testing.T) {
-		pingTemplate := func(template, key string) (a *adapter.Template, d *market.Dialect) {
+		pingTemplate := func(template, key string) (a *adapter.Template, d *market.AdapterProtocol) {
 			adapter, mistakes := adapter.NewPingTemplate(market.FormatForm, template, nil)
 			if len(mistakes) > 0 {
 				t.Fatal(mistakes)
 			}
-			return adapter, &market.Dialect{Method: "POST", KeyHeader: key, Answer: market.AnswerPaths{Format: market.FormatForm}}
+			return adapter, &market.AdapterProtocol{Method: "POST", KeyHeader: key, Answer: market.BuyerAnswerValuePaths{Format: market.FormatForm}}
 		}
 		r := auctionMarket("blue", "form", "long", "gold", "keyed")
-		r.buyers[1].adapter, r.buyers[1].dialect = pingTemplate("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")
-		r.buyers[2].adapter, r.buyers[2].dialect = pingTemplate(strings.Repeat("{{.source}}", 40), "")
-		r.buyers[4].adapter, r.buyers[4].dialect = pingTemplate("st={{.state}}", "X-Key")
+		r.buyers[1].adapter, r.buyers[1].protocol = pingTemplate("id={{auction}}&st={{.state}}&zip={{.zip3}}&until={{expires_at}}", "")
+		r.buyers[2].adapter, r.buyers[2].protocol = pingTemplate(strings.Repeat("{{.source}}", 40), "")
+		r.buyers[4].adapter, r.buyers[4].protocol = pingTemplate("st={{.state}}", "X-Key")
 		buyers := &recordingBuyers{pings: map[string]string{}, first: map[string]*byte{}}
 		x := newExchange(t, r, func(o *engine.Options) { o.Buyers = buyers })
 		expectEqual(t, describePing(x.ping(supplierPing(1, "zip3", "941", "source", strings.Repeat("s", 4000)))), "5", "bid")

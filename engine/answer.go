@@ -58,7 +58,7 @@ type Refusal struct {
 	Request  market.RequestID    // of the first call with this key; zero: no event, or the delivery is open
 	Replayed bool
 
-	Objection market.BuyerReportRejection // of invalid_transition
+	Objection market.StatusReportRejection // of invalid_transition
 
 	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
 	// nanoseconds at which all auctions that are open now have ended.

@@ -32,7 +32,7 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
 // ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the supplier
 // has too many open auctions.
-func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
+func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
 	err := e.auctions.AddOpenAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
@@ -59,7 +59,7 @@ func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *liveCam
 // excludeBeforePings excludes the candidates that collectBids must not ping: by state, filters,
 // suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
-func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *liveCampaign, isListed func(*market.SuppressionList) bool) {
+func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, isListed func(*market.SuppressionList) bool) {
 	preparedAuction.Candidates.ResetToAll(campaign.CompiledFilterSets)
 	if preparedAuction.Lead.USState() == market.NoState {
 		preparedAuction.Candidates.ExcludeAll(preparedAuction.Candidates.Eligible, market.OutcomeWrongState)
@@ -69,7 +69,7 @@ func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *
 	if isListed != nil {
 		campaign.ExcludeSuppressed(preparedAuction.Candidates, isListed)
 	}
-	cachedUnavailability(campaign, e.state, preparedAuction.Began).ExcludeFrom(preparedAuction.Candidates)
+	cachedUnavailableFilterSets(campaign, e.state, preparedAuction.Began).ExcludeFrom(preparedAuction.Candidates)
 	preparedAuction.Candidates.ExcludeAllExcept(campaign.reachable, market.OutcomeError)
 }
 
@@ -81,7 +81,7 @@ func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
 	id := market.AuctionID(e.newTimeOrderedID(in.now, &in.random))
-	a.PrepareAuction(&in.live.CampaignBidders, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
+	a.PrepareAuction(&in.live.FilterSetsWithPingLimiters, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
@@ -90,15 +90,15 @@ func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	return in.chooseAndReserveNextBuyer()
 }
 
-// appendOutcomesWithLostBids appends the outcomes of an auction to trail, each with its filter sets,
+// appendAuctionFilterSetOutcomes appends the outcomes of an auction's filter sets, each with its filter sets,
 // for the event. The winner has OutcomeWon already. Filter sets that have no outcome yet made a
 // valid bid that was not used: they get OutcomeLost.
-func appendOutcomesWithLostBids(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
-	trail = appendOutcomesInUse(trail, candidates)
+func appendAuctionFilterSetOutcomes(outcomes []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
+	outcomes = appendFilterSetsByOutcome(outcomes, candidates)
 	if candidates.Eligible.NextFrom(0) >= 0 {
-		trail = append(trail, event.FilterSetsWithOutcome{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
+		outcomes = append(outcomes, event.FilterSetsWithOutcome{Outcome: market.OutcomeLost, FilterSets: candidates.Eligible})
 	}
-	return trail
+	return outcomes
 }
 
 // hashAuctionName returns the name (a hash) under which state and log know an auction of this

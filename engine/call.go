@@ -28,23 +28,26 @@ var errDeadline = errors.New("the answer is due")
 // after the request arrived.
 func (c *commonRequestFields) answerDueNanos() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
-// waitAndUpdateNow waits until the channel ended closes, because another request ends its claim,
+// waitAndUpdateNow waits until the channel otherRequestOrDeliveryEnded closes, because another request ends its claim,
 // reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
 // present. Errors: errDeadline, or ErrUnavailable if the engine stops.
-func (c *commonRequestFields) waitAndUpdateNow(ended <-chan struct{}) error {
-	err := c.engine.waitForEndUntil(ended, c.answerDueNanos())
+//
+// The caller has released its caps, funds and turn. It may keep its claims: the order of claims
+// prevents a deadlock (see "What always holds" in ARCHITECTURE.md).
+func (c *commonRequestFields) waitAndUpdateNow(otherRequestOrDeliveryEnded <-chan struct{}) error {
+	err := c.engine.waitForEndUntil(otherRequestOrDeliveryEnded, c.answerDueNanos())
 	if err == nil {
 		c.now = max(c.now, c.engine.opt.Clock.Now())
 	}
 	return err
 }
 
-// waitOrUnavailable waits like waitAndUpdateNow until the channel ended closes. It is for a request
+// waitOrUnavailable waits like waitAndUpdateNow. It is for a request
 // that cannot be decided without another request's result, for example a repeat with the same
 // idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
 // the request again.
-func (c *commonRequestFields) waitOrUnavailable(ended <-chan struct{}) error {
-	if c.waitAndUpdateNow(ended) != nil {
+func (c *commonRequestFields) waitOrUnavailable(otherRequestOrDeliveryEnded <-chan struct{}) error {
+	if c.waitAndUpdateNow(otherRequestOrDeliveryEnded) != nil {
 		return ErrUnavailable
 	}
 	return nil
@@ -71,10 +74,10 @@ func (c *commonRequestFields) claimIdempotencyKeyOrWait(reserved *state.RequestR
 	}
 }
 
-// waitForEndUntil waits until the channel ended closes, for example because another request ends
+// waitForEndUntil waits until the channel otherRequestOrDeliveryEnded closes, for example because another request ends
 // its claim. deadlineNanos is the time limit in Unix nanoseconds. Errors: errDeadline at that time,
 // or ErrUnavailable if the engine stops.
-func (e *Engine) waitForEndUntil(ended <-chan struct{}, deadlineNanos int64) error {
+func (e *Engine) waitForEndUntil(otherRequestOrDeliveryEnded <-chan struct{}, deadlineNanos int64) error {
 	left := deadlineNanos - e.opt.Clock.Now()
 	if left <= 0 {
 		return errDeadline
@@ -82,7 +85,7 @@ func (e *Engine) waitForEndUntil(ended <-chan struct{}, deadlineNanos int64) err
 	fired, stop := e.opt.Clock.Timer(time.Duration(left))
 	defer stop()
 	select {
-	case <-ended:
+	case <-otherRequestOrDeliveryEnded:
 		return nil
 	case <-fired:
 		return errDeadline

@@ -9,16 +9,16 @@ import (
 	"pingpost/engine/state"
 )
 
-// pendingCommit is an event on its way into the log, with the reservations of the decision that
+// pendingLogEvent is an event on its way into the log, with the reservations of the decision that
 // made it. encodeAndQueue starts every commit, and waitUntilApplied ends it.
 //
 // When encodeAndQueue has returned nil, only the log's committer ends the reservations. It
 // applies the event first and releases them afterwards. So capacity always counts as reserved or
 // as used.
 //
-// The caller of encodeAndQueue owns the pendingCommit and may use it again after
+// The caller of encodeAndQueue owns the pendingLogEvent and may use it again after
 // waitUntilApplied.
-type pendingCommit struct {
+type pendingLogEvent struct {
 	engine   *Engine
 	record   event.Event
 	reserved *state.RequestReservations // nil: none
@@ -28,29 +28,29 @@ type pendingCommit struct {
 
 // encodeAndQueue encodes the event and adds it to the log's queue. After an error the
 // reservations still belong to the caller, which must not call waitUntilApplied.
-func (p *pendingCommit) encodeAndQueue(record event.Event, reserved *state.RequestReservations) error {
+func (p *pendingLogEvent) encodeAndQueue(record event.Event, reserved *state.RequestReservations) error {
 	p.encode(record, reserved)
 	return p.queueEncoded()
 }
 
-func (p *pendingCommit) encode(record event.Event, reserved *state.RequestReservations) {
+func (p *pendingLogEvent) encode(record event.Event, reserved *state.RequestReservations) {
 	p.record, p.reserved = record, reserved
 	p.encoded = event.AppendRecord(p.encoded[:0], record)
 }
 
-func (p *pendingCommit) queueEncoded() error { return p.engine.opt.Log.Append(p.encoded, p) }
+func (p *pendingLogEvent) queueEncoded() error { return p.engine.opt.Log.Append(p.encoded, p) }
 
 // waitUntilApplied blocks until the event is durable and applied to the state, or until the log
 // has failed. The reservations are released in both cases.
-func (p *pendingCommit) waitUntilApplied() error { return <-p.done }
+func (p *pendingLogEvent) waitUntilApplied() error { return <-p.done }
 
 // Prepare loads the memory that the event will change into the processor's cache. The log calls
 // it shortly before Committed, so that the committer waits less for memory.
-func (p *pendingCommit) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record) }
+func (p *pendingLogEvent) Prepare() { p.engine.state.PrefetchIntoCPUCache(p.record) }
 
 // Committed applies the durable event to the state, releases its reservations and wakes the waiting
 // caller. The log calls it with the event's log position and the time of its batch.
-func (p *pendingCommit) Committed(logPosition uint64, batchTimeNanos int64) {
+func (p *pendingLogEvent) Committed(logPosition uint64, batchTimeNanos int64) {
 	p.engine.state.Apply(logPosition, batchTimeNanos, p.record)
 	if p.reserved != nil {
 		p.engine.state.ReleaseAllAfterApply(p.reserved)
@@ -60,12 +60,12 @@ func (p *pendingCommit) Committed(logPosition uint64, batchTimeNanos int64) {
 
 // Failed releases the reservations and passes err to the waiting caller. The log calls it if the
 // event will never be durable.
-func (p *pendingCommit) Failed(err error) {
+func (p *pendingLogEvent) Failed(err error) {
 	p.releaseReservations()
 	p.done <- err
 }
 
-func (p *pendingCommit) releaseReservations() {
+func (p *pendingLogEvent) releaseReservations() {
 	if p.reserved != nil {
 		p.engine.state.ReleaseAll(p.reserved)
 	}
@@ -104,7 +104,7 @@ func (e *Engine) commitRetryingFullQueue(record event.Event, reserved *state.Req
 // returns ErrBusy and keeps the reservations, so that the caller can try again. Otherwise it
 // releases them.
 func (e *Engine) commitUnlessQueueFull(record event.Event, reserved *state.RequestReservations) error {
-	p := e.pendingCommits.Get().(*pendingCommit)
+	p := e.pendingCommits.Get().(*pendingLogEvent)
 	err := p.encodeAndQueue(record, reserved)
 	switch {
 	case err == nil:
@@ -117,14 +117,14 @@ func (e *Engine) commitUnlessQueueFull(record event.Event, reserved *state.Reque
 	return err
 }
 
-// Decision is a decided lead: its answer, and its event with the reservations until the committer
+// PendingLeadDecision is a decided lead: its answer, and its event with the reservations until the committer
 // applies the event. Wait blocks until then.
 //
 // A Decision is all that a lead occupies during the log's fsync. The request and the workspace
 // are ten times as large and already serve the next lead. With hundreds of leads in the log's
 // queue, larger objects would fill the processor's cache.
-type Decision struct {
-	pending  pendingCommit // of record and reserved
+type PendingLeadDecision struct {
+	pending  pendingLogEvent // of record and reserved
 	record   event.LeadDecided
 	reserved state.RequestReservations
 	answer   IngestAnswer
@@ -134,13 +134,13 @@ type Decision struct {
 }
 
 // IsQueued reports whether the lead's event is in the log's queue, so that Wait may block.
-func (d *Decision) IsQueued() bool { return d.queued }
+func (d *PendingLeadDecision) IsQueued() bool { return d.queued }
 
 // Wait returns the answer as soon as the lead's event is durable and applied. After an error the
 // event never becomes durable. The caller calls Wait once and must not use the Decision
 // afterwards, because another lead may reuse it.
-func (d *Decision) Wait() (IngestAnswer, error) {
-	err := d.waitAndReportDecision()
+func (d *PendingLeadDecision) Wait() (IngestAnswer, error) {
+	err := d.waitAndNotifyObserver()
 	answer := d.answer
 	d.pending.engine.decisions.Put(d)
 	if err != nil {
@@ -149,9 +149,9 @@ func (d *Decision) Wait() (IngestAnswer, error) {
 	return answer, nil
 }
 
-// waitAndReportDecision waits until the lead's event, if it is queued, is durable and applied. Then it
+// waitAndNotifyObserver waits until the lead's event, if it is queued, is durable and applied. Then it
 // reports the decision to the observer, except for the answer to a repeated request.
-func (d *Decision) waitAndReportDecision() error {
+func (d *PendingLeadDecision) waitAndNotifyObserver() error {
 	if d.queued {
 		if err := d.pending.waitUntilApplied(); err != nil {
 			return err
@@ -168,8 +168,8 @@ func (d *Decision) waitAndReportDecision() error {
 // applying the event does not need them. After an error the reservations still belong to the
 // lead.
 func (in *leadSale) queueDecision() error {
-	d := in.Decision
-	in.recordDecisionWebhook()
+	d := in.PendingLeadDecision
+	in.setDecisionWebhookAndCachePayload()
 	d.pending.encode(&d.record, &d.reserved)
 	in.takeBackMemoryFromEvent()
 	err := d.pending.queueEncoded()

@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// NewCatalog is a new catalog for Configure, with initial values (such as opening balances)
+// CatalogUpdate is a new catalog for Configure, with initial values (such as opening balances)
 // that a configuration can set only once.
-type NewCatalog struct {
+type CatalogUpdate struct {
 	Catalog  *market.Catalog // without numbers; the engine assigns them and keeps the catalog
 	Document string          // hex SHA-256 of its canonical document, which is stored next to the log
 	Overlay  string          // hex SHA-256 of the document of entries from the API, stored there too; empty: none
@@ -58,37 +58,37 @@ type BuyerOpeningBalance struct {
 // Configure commits the initial values before the catalog. The API's entries have their secrets
 // nowhere else, so a crash between the two must not leave an entry without its secrets. The
 // initial values of a new entry have no effect before its catalog is active.
-func (e *Engine) Configure(c NewCatalog) error {
+func (e *Engine) Configure(update CatalogUpdate) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	for i := range c.Initial.Credentials {
-		if err := e.rejectCredentialOfOtherOwner(&c.Initial.Credentials[i]); err != nil {
+	for i := range update.Initial.Credentials {
+		if err := e.rejectCredentialOfOtherOwner(&update.Initial.Credentials[i]); err != nil {
 			return err
 		}
 	}
-	if err := e.assignAndCommitNumbers(&c); err != nil {
+	if err := e.assignAndCommitNumbers(&update); err != nil {
 		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
 	}
-	if err := e.commitMissingInitialValues(&c); err != nil {
+	if err := e.commitMissingInitialValues(&update); err != nil {
 		return fmt.Errorf("the configuration is not activated, because its initial values (credentials, secrets, balances, pauses, lists) cannot be stored: %w", err)
 	}
-	if err := e.commitCatalogIfChanged(&c); err != nil {
+	if err := e.commitCatalogIfChanged(&update); err != nil {
 		return fmt.Errorf("cannot activate the configuration: %w", err)
 	}
-	tables := make(map[market.PermanentNumber]*fingerprint.FingerprintTable, len(c.Tables))
-	for id, table := range c.Tables {
-		if list := c.Catalog.Lists[id]; list != nil {
+	tables := make(map[market.PermanentNumber]*fingerprint.FingerprintTable, len(update.Tables))
+	for id, table := range update.Tables {
+		if list := update.Catalog.Lists[id]; list != nil {
 			tables[list.Ref] = table
 		}
 	}
-	e.plan.Store(compileCatalog(c.Catalog, tables, e.limiters, e.opt.Clock.Now()))
+	e.plan.Store(compileCatalog(update.Catalog, tables, e.limiters, e.opt.Clock.Now()))
 	return nil
 }
 
 // assignAndCommitNumbers assigns permanent numbers to the names that are new in the catalog, and commits
 // them. Events name suppliers, buyers and campaigns by these numbers.
-func (e *Engine) assignAndCommitNumbers(c *NewCatalog) error {
-	for _, record := range numbering.AssignNumbers(e.state, c.Catalog) {
+func (e *Engine) assignAndCommitNumbers(update *CatalogUpdate) error {
+	for _, record := range numbering.AssignConfigObjectNumbers(e.state, update.Catalog) {
 		if err := e.commit(record, nil); err != nil {
 			return err
 		}
@@ -98,49 +98,49 @@ func (e *Engine) assignAndCommitNumbers(c *NewCatalog) error {
 
 // commitCatalogIfChanged commits the catalog as a new version if its documents differ from those of the
 // active version.
-func (e *Engine) commitCatalogIfChanged(c *NewCatalog) error {
+func (e *Engine) commitCatalogIfChanged(update *CatalogUpdate) error {
 	in := e.state.CurrentConfigVersion()
-	c.Catalog.Version = in.Version
-	if in.Document == c.Document && in.Overlay == c.Overlay {
+	update.Catalog.Version = in.Version
+	if in.Document == update.Document && in.Overlay == update.Overlay {
 		return nil
 	}
-	c.Catalog.Version++
+	update.Catalog.Version++
 	return e.commit(&event.ConfigActivated{
-		Version: c.Catalog.Version, Document: c.Document, Overlay: c.Overlay, By: c.By, From: c.From,
+		Version: update.Catalog.Version, Document: update.Document, Overlay: update.Overlay, By: update.By, From: update.From,
 	}, nil)
 }
 
 // commitMissingInitialValues commits the initial values (credentials, secrets, balances, pauses and
 // suppression lists) that the state does not have yet, and all secrets with Overwrite.
-func (e *Engine) commitMissingInitialValues(c *NewCatalog) error {
+func (e *Engine) commitMissingInitialValues(update *CatalogUpdate) error {
 	var records []event.Event
 	now := e.opt.Clock.Now()
 	s := e.state
-	for i := range c.Initial.Credentials {
-		if record := e.AsOperator(c.By).newCredentialEvent(&c.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
+	for i := range update.Initial.Credentials {
+		if record := e.AsOperator(update.By).newCredentialEvent(&update.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
 			records = append(records, record)
 		}
 	}
-	for _, first := range c.Initial.Secrets {
+	for _, first := range update.Initial.Secrets {
 		if _, ok := s.SealedSecret(first.Name); !ok || first.Overwrite {
-			records = append(records, &event.SecretStoredOrDeleted{Name: first.Name, Sealed: first.Encrypted, At: now, By: c.By})
+			records = append(records, &event.SecretStoredOrDeleted{Name: first.Name, Sealed: first.Encrypted, At: now, By: update.By})
 		}
 	}
-	for _, first := range c.Initial.Balances {
+	for _, first := range update.Initial.Balances {
 		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.BuyerFunds(ref).Opened {
-			records = append(records, &event.BuyerFundsAdjusted{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: c.By})
+			records = append(records, &event.BuyerFundsAdjusted{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: update.By})
 		}
 	}
-	for _, id := range c.Initial.PausedCampaigns {
-		records = e.AsOperator(c.By).appendPauseUnlessEverSet(records, event.ObjectCampaign, string(id), now)
+	for _, id := range update.Initial.PausedCampaigns {
+		records = e.AsOperator(update.By).appendPauseUnlessEverSet(records, event.ObjectCampaign, string(id), now)
 	}
-	for _, id := range c.Initial.PausedBuyers {
-		records = e.AsOperator(c.By).appendPauseUnlessEverSet(records, event.ObjectBuyer, string(id), now)
+	for _, id := range update.Initial.PausedBuyers {
+		records = e.AsOperator(update.By).appendPauseUnlessEverSet(records, event.ObjectBuyer, string(id), now)
 	}
-	for id, file := range c.Lists {
+	for id, file := range update.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
 		if _, ok := s.SuppressionListFile(ref); !ok {
-			records = append(records, &event.SuppressionListReplaced{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: c.By})
+			records = append(records, &event.SuppressionListReplaced{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: update.By})
 		}
 	}
 	for _, record := range records {

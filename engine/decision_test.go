@@ -26,7 +26,7 @@ func TestDecisionDoesNotUseRequestMemory(t *testing.T) {
 		x.log.setSyncTime(time.Second)
 		start := time.Now()
 		type under struct {
-			decision *engine.Decision
+			decision *engine.PendingLeadDecision
 			want     string
 		}
 		var all []under

@@ -35,7 +35,7 @@ func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	}
 	in.delivery = d
 	d.Trace = in.timings.TraceOrNil().TracePosts()
-	in.recordDecisionWebhook()
+	in.setDecisionWebhookAndCachePayload()
 	if err := in.commitDecisionAndWait(); err != nil {
 		return in.endDeliveryAfterError(d, err)
 	}
@@ -59,7 +59,7 @@ func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 			return in.endDeliveryAfterError(d, err)
 		}
 		if !more {
-			in.endDelivery(d)
+			in.unregisterDelivery(d)
 			return answer, nil
 		}
 	}
@@ -143,7 +143,7 @@ func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answe
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
 	refusal := d.NewSettlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
-	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.answerDueNanos() && d.MayChangeBuyer() {
+	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.answerDueNanos() && d.MayGoToNextBuyer() {
 		if in.live.Campaign.Duplicates.PerBuyer {
 			e.state.ReleaseDuplicateKeyClaims(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
@@ -218,16 +218,16 @@ func (in *leadWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (In
 	return answer, nil
 }
 
-// endDelivery ends the delivery that this request runs. Requests that wait for it continue.
-func (in *leadWorkspace) endDelivery(d *delivery.Delivery) {
+// unregisterDelivery ends the delivery that this request runs. Requests that wait for it continue.
+func (in *leadWorkspace) unregisterDelivery(d *delivery.Delivery) {
 	in.delivery = nil
-	d.End()
+	d.UnregisterAndWakeWaiters()
 }
 
 // endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
 // The next start of the process continues it if its intent is durable.
 func (in *leadWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
-	in.endDelivery(d)
+	in.unregisterDelivery(d)
 	return IngestAnswer{}, err
 }
 
@@ -240,7 +240,7 @@ func (e *Engine) newDeliveries() *delivery.RunningDeliveries {
 		Commit:            e.commitRetryingFullQueue,
 		OpenContact:       e.decryptOpenPostContact,
 		ReadContactFields: e.readContactFieldsOrNil,
-		SelectWebhook:     e.recordSettlementWebhook,
+		SelectWebhook:     e.setSettlementWebhookAndCachePayload,
 	})
 }
 

@@ -51,7 +51,7 @@ func engineWithOpenIntent(t *testing.T) (*Engine, market.LeadID) {
 	e := New(Options{State: state.New(), Log: new(sequentialLog), Buyers: testPorts{}, Clock: testPorts{}, Entropy: func([]byte) {}})
 	id := market.LeadID{7}
 	for _, record := range []event.Event{
-		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
+		&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}}},
 		&event.LeadDecided{Lead: id, Sale: event.Sale{Buyer: 1}, Post: event.PostIntent{URL: "https://blue.example", Timeout: 1e9, Repeatable: true}, Keep: 1 << 60, Sealed: (&event.LeadPersonalData{Body: []byte("{}")}).AppendEncoded(nil)},
 	} {
 		must.Succeed(t, e.commit(record, nil))
@@ -69,7 +69,7 @@ func TestResolveDuringEndOfDelivery(t *testing.T) {
 				t.Errorf("%s: %v", how, err)
 			}
 		}
-		d.End()
+		d.UnregisterAndWakeWaiters()
 		if err := e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledConfirmed); err != nil {
 			t.Error(err)
 		}

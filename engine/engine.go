@@ -76,7 +76,7 @@ type Engine struct {
 	state          *state.State
 	plan           atomic.Pointer[compiledCatalog]
 	workspaces     sync.Pool // *leadWorkspace
-	pendingCommits sync.Pool // *pendingCommit
+	pendingCommits sync.Pool // *pendingLogEvent
 	decisions      sync.Pool // *Decision
 	pings          sync.Pool // *pingWorkspace
 	auctions       *auction.Runner
@@ -122,9 +122,11 @@ func New(opt Options) *Engine {
 		e.webhooks.observer = observer
 	}
 	e.workspaces.New = func() any { return new(leadWorkspace) }
-	e.pings.New = func() any { return &pingWorkspace{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
-	e.pendingCommits.New = func() any { return &pendingCommit{engine: e, done: make(chan error, 1)} }
-	e.decisions.New = func() any { return &Decision{pending: pendingCommit{engine: e, done: make(chan error, 1)}} }
+	e.pings.New = func() any { return &pingWorkspace{pending: pendingLogEvent{engine: e, done: make(chan error, 1)}} }
+	e.pendingCommits.New = func() any { return &pendingLogEvent{engine: e, done: make(chan error, 1)} }
+	e.decisions.New = func() any {
+		return &PendingLeadDecision{pending: pendingLogEvent{engine: e, done: make(chan error, 1)}}
+	}
 	return e
 }
 
@@ -148,9 +150,9 @@ func (e *Engine) Close() {
 	e.deliveries.CloseAndWait()
 }
 
-// checkAdmission returns an error if the engine cannot accept a new request: it stops, too many
+// checkCanAcceptRequest returns an error if the engine cannot accept a new request: it stops, too many
 // deliveries run, or Options.Admit refuses.
-func (e *Engine) checkAdmission() error {
+func (e *Engine) checkCanAcceptRequest() error {
 	if e.stopped.Load() || e.deliveries.Count() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
 	}

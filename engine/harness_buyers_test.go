@@ -112,7 +112,7 @@ func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost
 	p := &receivedPost{process: life, at: time.Since(virtualStart), key: req.IdempotencyKey, body: bytes.Clone(req.Body), attempt: 1}
 	p.buyer = strings.TrimSuffix(strings.TrimPrefix(req.Endpoint.URL, "https://"), ".example/v1/post")
 	configured := endpointOf(p.buyer)
-	configured.Dialect = req.Endpoint.Dialect
+	configured.AdapterProtocol = req.Endpoint.AdapterProtocol
 	if !reflect.DeepEqual(&req.Endpoint, configured) {
 		w.t.Errorf("post to an unknown endpoint: %+v", req.Endpoint)
 	}

@@ -38,8 +38,8 @@ type buyer struct {
 	testEndpoints bool   // has test endpoints for its endpoints
 	pingRate      int    // per second; zero: unlimited
 	adapter       market.BodyTemplate
-	dialect       *market.Dialect // of the ping endpoint
-	funds         string          // opening balance; empty: not prepaid
+	protocol      *market.AdapterProtocol // of the ping endpoint
+	funds         string                  // opening balance; empty: not prepaid
 	credit        string
 	caps          []string // "day 5", "total $20", "hour 3 America/New_York"
 	schedule      string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
@@ -90,7 +90,7 @@ type list struct {
 // fields are the fields of all campaigns in these tests.
 var fields = []market.FieldSpec{
 	{Name: "vehicles", Type: market.TypeInteger},
-	{Name: "homeowner", Type: market.TypeBoolean, BuyerName: "owns_home"},
+	{Name: "homeowner", Type: market.TypeBoolean, NameForBuyers: "owns_home"},
 }
 
 func money(t testing.TB, text string) market.Money {
@@ -148,12 +148,12 @@ func (b buyer) build(t testing.TB, c *market.Catalog) *market.Buyer {
 		built.Post = endpointOf(b.id)
 		built.Post.Certified = b.certified
 		if b.noRepeats {
-			built.Post.Dialect = &market.Dialect{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
+			built.Post.AdapterProtocol = &market.AdapterProtocol{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
 		}
 	}
 	if b.pingEndpoint {
 		built.Ping, built.PingRate = pingEndpointOf(b.id), b.pingRate
-		built.Ping.Adapter, built.Ping.Dialect = b.adapter, b.dialect
+		built.Ping.Adapter, built.Ping.AdapterProtocol = b.adapter, b.protocol
 	}
 	if b.testEndpoints && b.postEndpoint {
 		built.TestPost = endpointOf(testBuyerID(b.id))

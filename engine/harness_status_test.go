@@ -71,7 +71,7 @@ func (x *testExchange) reportAll(words ...statusReport) (engine.StatusAnswer, er
 }
 
 // objections are short names of the rejections.
-var objections = map[market.BuyerReportRejection]string{
+var objections = map[market.StatusReportRejection]string{
 	market.RejectionDeliveryPending: "on its way", market.RejectionNotSold: "not sold", market.RejectionStatusBackward: "further",
 	market.RejectionReturnPending: "waits", market.RejectionReturnRefused: "refused", market.RejectionReturnLate: "late", market.RejectionReturnShare: "share",
 }

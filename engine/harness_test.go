@@ -175,9 +175,9 @@ func (x *testExchange) configure(r marketSpec) {
 }
 
 // configuration returns the market as a configuration. Equal markets have equal documents.
-func (x *testExchange) configuration(r marketSpec) engine.NewCatalog {
+func (x *testExchange) configuration(r marketSpec) engine.CatalogUpdate {
 	x.t.Helper()
-	c := engine.NewCatalog{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
+	c := engine.CatalogUpdate{Catalog: r.catalog(x.t), Document: fmt.Sprintf("%+v", r)}
 	c.Tables = r.tables(x.t, c.Catalog)
 	for _, b := range r.buyers {
 		if b.funds != "" {

@@ -63,8 +63,8 @@ func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 // the request, which would cost each post an allocation to save memory that few posts need.
 //
 // The errors are those of Ingest.
-func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
-	if err := e.checkAdmission(); err != nil {
+func (e *Engine) Decide(req *IngestRequest) (*PendingLeadDecision, error) {
+	if err := e.checkCanAcceptRequest(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
@@ -72,17 +72,17 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 		return nil, ErrUnavailable
 	}
 	in := e.workspaces.Get().(*leadWorkspace)
-	d := e.decisions.Get().(*Decision)
+	d := e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
 		if !returned {
-			in.releaseAfterPanic()
+			in.releaseReservationsAfterPanic()
 		}
 	}()
 	in.resetForRequest(e, req, p, d)
 	answer, err := in.runIngest()
 	d.answer = answer
-	in.cleanUp()
+	in.releaseClaimsAndWipe()
 	returned = true
 	e.workspaces.Put(in)
 	if err != nil {
@@ -92,11 +92,11 @@ func (e *Engine) Decide(req *IngestRequest) (*Decision, error) {
 	return d, nil
 }
 
-func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *Decision) {
+func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *PendingLeadDecision) {
 	in.commonRequestFields = commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	in.req, in.plan, in.live = req, plan, nil
 	in.test = req.Test || req.Supplier.Test
-	in.Decision, d.queued = d, false
+	in.PendingLeadDecision, d.queued = d, false
 	in.record.ResetKeepingCapacity()
 	in.lendMemoryToEvent()
 	in.candidates.ClearOutcomes()
@@ -110,14 +110,14 @@ func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *co
 	}
 }
 
-func (in *leadWorkspace) cleanUp() {
+func (in *leadWorkspace) releaseClaimsAndWipe() {
 	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
 		in.takeBackMemoryFromEvent()
 		in.engine.state.ReleaseAll(&in.reserved)
 	}
 	in.engine.state.ReleaseAll(&in.deliveryClaims)
-	in.Decision, in.req, in.plan, in.live, in.timings = nil, nil, nil, nil, nil
+	in.PendingLeadDecision, in.req, in.plan, in.live, in.timings = nil, nil, nil, nil, nil
 	clear(in.contact.Fields)
 	clear(in.plain)
 	clear(in.key[:])
@@ -125,14 +125,14 @@ func (in *leadWorkspace) cleanUp() {
 	in.auction.ResetKeepingMemory()
 }
 
-// releaseAfterPanic releases the reservations of a request that has panicked, because the process
+// releaseReservationsAfterPanic releases the reservations of a request that has panicked, because the process
 // continues. Reservations that the log's committer owns are left to it. If a post may have been
 // sent, the duplicate claims stay until the next start, which continues that delivery. The
 // workspace does not return to the pool.
-func (in *leadWorkspace) releaseAfterPanic() {
+func (in *leadWorkspace) releaseReservationsAfterPanic() {
 	open := in.delivery != nil && in.delivery.HasIntent()
 	if in.delivery != nil {
-		in.endDelivery(in.delivery)
+		in.unregisterDelivery(in.delivery)
 	}
 	if !in.queued {
 		in.engine.state.ReleaseAll(&in.reserved)
@@ -161,7 +161,7 @@ func (in *leadWorkspace) runIngest() (IngestAnswer, error) {
 	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))
 	in.recordLeadAndCampaign()
 	if in.accepted.bid != nil || in.accepted.forgotten {
-		return in.sellToNamedBuyer()
+		return in.sellToBuyerNamedBySupplier()
 	}
 	reason, err := in.checkRulesAndClaimDuplicates()
 	if err != nil {
@@ -203,11 +203,11 @@ func (in *leadWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 	return in.newAcceptedAnswer(), nil
 }
 
-// sellToNamedBuyer sells the lead to the buyer that the supplier named in the request, at the bid
+// sellToBuyerNamedBySupplier sells the lead to the buyer that the supplier named in the request, at the bid
 // of that buyer. If the bid was used or has expired, the lead is committed as unsold with
 // ReasonBidExpired.
-func (in *leadWorkspace) sellToNamedBuyer() (IngestAnswer, error) {
-	code, reason, err := in.claimAuctionAndReserveSale()
+func (in *leadWorkspace) sellToBuyerNamedBySupplier() (IngestAnswer, error) {
+	code, reason, err := in.prepareSaleAtAcceptedBid()
 	if errors.Is(err, errDeadline) {
 		reason, err = market.ReasonTimeout, nil
 	}

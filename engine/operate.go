@@ -29,6 +29,13 @@ type OperatorActions struct {
 // actions of the exchange itself.
 func (e *Engine) AsOperator(name string) OperatorActions { return OperatorActions{e, name} }
 
+// RecordAction commits a record of the audit log, in the operator's name. It waits while the log's
+// queue is full, because an action without a record must not take effect.
+func (e OperatorActions) RecordAction(record *event.OperatorActionRecorded) error {
+	record.At, record.By = e.opt.Clock.Now(), e.by
+	return e.commitRetryingFullQueue(record, nil)
+}
+
 // SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
 // ErrNotFound: no campaign or buyer with this id was ever configured.
 func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID string, paused bool) error {
@@ -93,7 +100,7 @@ func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operator
 		return err
 	}
 	if sendable := d.LoadAndDecryptIntent(post); !sendable && operatorDecision == event.SettledResent {
-		d.End()
+		d.UnregisterAndWakeWaiters()
 		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
 	outcome := d.NewSettlement(operatorDecision)
@@ -104,32 +111,40 @@ func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operator
 	d.RecordTriggeredWebhook(outcome)
 	err = e.commit(outcome, nil)
 	if err != nil || operatorDecision != event.SettledResent {
-		d.End()
+		d.UnregisterAndWakeWaiters()
 		return err
 	}
 	d.ResendInBackground(e.state.UnfinishedPost(lead))
 	return nil
 }
 
+// SetAlertSettings replaces the alert settings by a document in JSON.
+func (e OperatorActions) SetAlertSettings(document []byte) error {
+	return e.commit(&event.AlertSettingsChanged{Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// RecordAlertChange records a change of an alert, or the end of a notification.
+func (e *Engine) RecordAlertChange(change *event.AlertChanged) error { return e.commit(change, nil) }
+
 // InitializeLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
 // log, and a check value of the exchange's key. On a log that has both, it returns an error if
 // the check value differs, because the process runs with another key file.
-func (e *Engine) InitializeLogOrCheckKey(keyCheck [16]byte) error {
+func (e *Engine) InitializeLogOrCheckKey(exchangeKeyCheck [16]byte) error {
 	founded := e.state.FoundedEvent()
 	if founded.Epoch == [16]byte{} {
-		record := event.ExchangeFounded{KeyCheck: keyCheck, At: e.opt.Clock.Now()}
+		record := event.ExchangeFounded{KeyCheck: exchangeKeyCheck, At: e.opt.Clock.Now()}
 		e.opt.Entropy(record.Epoch[:])
 		return e.commit(&record, nil)
 	}
-	if founded.KeyCheck != keyCheck {
+	if founded.KeyCheck != exchangeKeyCheck {
 		return errors.New("the exchange's key file does not belong to this log; restore the key file that was in use when the log began")
 	}
 	return nil
 }
 
-// LeadKeySlot names a lead and the slot of the key that encrypts its contact data. EraseContactData
+// LeadEncryptionKeySlot names a lead and the slot of the key that encrypts its contact data. EraseContactData
 // gets a list of them.
-type LeadKeySlot struct {
+type LeadEncryptionKeySlot struct {
 	Lead market.LeadID
 	Slot uint64
 }
@@ -142,7 +157,7 @@ type LeadKeySlot struct {
 // EraseContactData skips leads with a delivery in progress, because the attempts need the
 // contact data, and returns them in skippedInDelivery. It erases a lead with an unconfirmed delivery;
 // an operator can then no longer resend that lead.
-func (e OperatorActions) EraseContactData(leads []LeadKeySlot) (skippedInDelivery []LeadKeySlot, err error) {
+func (e OperatorActions) EraseContactData(leads []LeadEncryptionKeySlot) (skippedInDelivery []LeadEncryptionKeySlot, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
 	record := event.LeadPersonalDataErased{At: e.opt.Clock.Now(), By: e.by}

@@ -45,7 +45,7 @@ type PingAnswer struct {
 	Amount        market.Money
 	Currency      market.Currency
 	ValidUntil    int64
-	Passed        market.MetConditionSet
+	Passed        market.ConditionsMetByLead
 
 	// Of an availability ping.
 	Campaign  string
@@ -69,8 +69,8 @@ type pingWorkspace struct {
 	req      *SupplierPingRequest
 	endpoint byte
 	plan     *compiledCatalog
-	test     bool          // the auction is for a test lead
-	live     *liveCampaign // nil: no campaign matches
+	test     bool              // the auction is for a test lead
+	live     *compiledCampaign // nil: no campaign matches
 
 	sellerAuction []byte // the seller's own auction id
 	expires       int64  // Unix nanoseconds: when the caller stops waiting
@@ -81,9 +81,9 @@ type pingWorkspace struct {
 	auction    auction.Auction
 	reserved   state.RequestReservations
 	record     event.PingAuctionCompleted
-	pending    pendingCommit // of record and reserved
-	scratch    []byte        // memory for hashing
-	random     [10]byte      // memory for newTimeOrderedID
+	pending    pendingLogEvent // of record and reserved
+	scratch    []byte          // memory for hashing
+	random     [10]byte        // memory for newTimeOrderedID
 }
 
 // maxBidValidity is the time after the start of an auction at which its bids expire at the latest.
@@ -107,9 +107,9 @@ func (e *Engine) PingForAllBids(req *SupplierPingRequest) (PingAnswer, error) {
 }
 
 // servePing is the common part of PingForBestBid and PingForAllBids: it takes a workspace from the
-// pool, runs the ping in it and returns the workspace. endpointNumber says which of the two it is.
-func (e *Engine) servePing(req *SupplierPingRequest, endpointNumber byte) (PingAnswer, error) {
-	if err := e.checkAdmission(); err != nil {
+// pool, runs the ping in it and returns the workspace. pingEndpoint says which of the two it is.
+func (e *Engine) servePing(req *SupplierPingRequest, pingEndpoint byte) (PingAnswer, error) {
+	if err := e.checkCanAcceptRequest(); err != nil {
 		return PingAnswer{}, err
 	}
 	plan := e.plan.Load()
@@ -123,7 +123,7 @@ func (e *Engine) servePing(req *SupplierPingRequest, endpointNumber byte) (PingA
 			e.state.ReleaseAll(&p.reserved) // after a panic the process continues
 		}
 	}()
-	p.resetForRequest(e, req, plan, endpointNumber)
+	p.resetForRequest(e, req, plan, pingEndpoint)
 	answer, err := p.runPing()
 	p.cleanUp()
 	returned = true
@@ -180,7 +180,7 @@ func (p *pingWorkspace) runPing() (PingAnswer, error) {
 }
 
 // commitAuction makes the auction's event durable and applies it. After an error the reservations
-// are released, now or by cleanUp.
+// are released, now or by releaseClaimsAndWipe.
 func (p *pingWorkspace) commitAuction() error {
 	clock := p.engine.opt.Clock
 	began := clock.Now()
@@ -224,7 +224,7 @@ func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	}
 	p.record.Name = e.hashAuctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
 	for {
-		found, wait := e.state.ClaimAuctionName(&p.reserved, p.record.Name, p.now)
+		found, wait := e.state.ClaimNewAuctionName(&p.reserved, p.record.Name, p.now)
 		switch {
 		case found:
 			return &Refusal{Code: AuctionExists}
@@ -255,18 +255,18 @@ func (e *Engine) answerOfRecordedPing(logPosition uint64, deadlineNanos int64) (
 
 // newPingAnswer builds the answer to a ping from the auction's event. The first answer and its
 // repeats are therefore equal.
-func (e *Engine) newPingAnswer(held *event.PingAuctionCompleted) PingAnswer {
+func (e *Engine) newPingAnswer(completedAuction *event.PingAuctionCompleted) PingAnswer {
 	answer := PingAnswer{
-		Auction: held.Auction, Request: held.Request, Reason: held.Reason, SellerAuction: held.SellerAuction,
-		Token: held.Token, Bid: !held.Token.IsZero(),
-		Campaign: e.state.NameOf(event.ObjectCampaign, held.Campaign), ExpiresAt: held.Began + maxBidValidity,
+		Auction: completedAuction.Auction, Request: completedAuction.Request, Reason: completedAuction.Reason, SellerAuction: completedAuction.SellerAuction,
+		Token: completedAuction.Token, Bid: !completedAuction.Token.IsZero(),
+		Campaign: e.state.NameOf(event.ObjectCampaign, completedAuction.Campaign), ExpiresAt: completedAuction.Began + maxBidValidity,
 	}
-	for i := range held.Bids {
-		bid := &held.Bids[i]
+	for i := range completedAuction.Bids {
+		bid := &completedAuction.Bids[i]
 		switch {
 		case bid.Token == "":
 		case answer.Bid && bid.Outcome == market.OutcomeWon:
-			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, held.FiltersPassed
+			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, completedAuction.FiltersPassed
 		case !answer.Bid:
 			answer.Offers = append(answer.Offers, PingOffer{
 				Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,

@@ -49,7 +49,7 @@ var driverFields = [...]struct {
 // returns a *Refusal with all faults at once, or nil.
 func (p *pingWorkspace) parseSellerPing() (refusal error) {
 	p.faults = appendMissingKeyFault(p.faults, p.req.Key, p.req.BadKey)
-	p.addHeaderFaults()
+	p.addFaultsOutsideBody()
 	p.sellerAuction = p.parsePrintableMember(memberAuction, true)
 	vertical := p.parsePrintableMember(memberVertical, true)
 	subVertical := p.parsePrintableMember(memberSubVertical, false)
@@ -63,9 +63,9 @@ func (p *pingWorkspace) parseSellerPing() (refusal error) {
 	return p.refusalIfAnyFault()
 }
 
-// addHeaderFaults adds the faults of the request outside its body, such as a malformed test
+// addFaultsOutsideBody adds the faults of the request outside its body, such as a malformed test
 // header.
-func (p *pingWorkspace) addHeaderFaults() {
+func (p *pingWorkspace) addFaultsOutsideBody() {
 	p.faults = appendMalformedHeaderFaults(p.faults, p.req.BadKey, p.req.BadTest)
 	p.faults = append(p.faults, p.req.Faults...)
 }
@@ -162,7 +162,7 @@ func (p *pingWorkspace) checkUnmappedDriverFields(mapping *market.FieldMapping) 
 // hasCustomField reports whether the mapping has a custom field whose name in requests is name.
 func hasCustomField(mapping *market.FieldMapping, name string) bool {
 	for slot := market.FirstCustomSlot; int(slot) < mapping.SlotCount(); slot++ {
-		if mapping.ArrivalName(slot) == name {
+		if mapping.FieldNameFromSuppliers(slot) == name {
 			return true
 		}
 	}
@@ -173,10 +173,12 @@ func hasCustomField(mapping *market.FieldMapping, name string) bool {
 // *Refusal with all faults at once, or nil. The refusal is Forbidden if the body names another
 // supplier, or the supplier may not use the campaign.
 func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
-	p.addHeaderFaults()
-	campaign := p.requireIDMember(memberCampaign)
-	supplier := p.requireIDMember(memberSupplier)
-	p.setActiveCampaignByID(campaign)
+	p.addFaultsOutsideBody()
+	ids := findBodyIDs(p.req.Members, p.plan, p.test)
+	var campaign, supplier []byte
+	campaign, p.faults = ids.campaign.readText(p.faults)
+	supplier, p.faults = ids.supplier.readText(p.faults)
+	p.setActiveCampaignByID(campaign, ids.campaign.usedName())
 	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, 0, p.faults)
@@ -189,34 +191,19 @@ func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	return nil
 }
 
-// requireIDMember returns the text of a required body member that is an id. If it is missing or
-// no string, requireIDMember adds a fault and returns nil.
-func (p *pingWorkspace) requireIDMember(name string) []byte {
-	m := findBodyMember(p.req.Members, name)
-	switch {
-	case m != nil && m.Kind != market.JSONString:
-		p.addFault(name, errcode.FieldWrongType, "a string")
-	case m == nil:
-		p.addFault(name, errcode.FieldMissingRequired, "a string")
-	default:
-		return m.Text
-	}
-	return nil
-}
-
-// setActiveCampaignByID sets the ping's campaign from its id. It adds a fault if the campaign is
-// unknown, paused, or not of the method ping_post. An empty id already has its fault.
-func (p *pingWorkspace) setActiveCampaignByID(id []byte) {
+// setActiveCampaignByID sets the ping's campaign from its id. It adds a fault for the member
+// if the campaign is unknown, paused, or not of the method ping_post. An empty id already has its fault.
+func (p *pingWorkspace) setActiveCampaignByID(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
 	p.live = p.plan.findCampaign(market.CampaignID(id), p.test)
 	if p.live == nil {
-		p.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
+		p.addFault(member, errcode.FieldUnknown, "the id of a campaign")
 		return
 	}
 	paused, _ := p.engine.state.PauseStatus(event.ObjectCampaign, p.live.Campaign.Ref)
 	if paused || p.live.Campaign.Method != market.PingPost {
-		p.addFault(memberCampaign, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
+		p.addFault(member, errcode.FieldInactive, "the id of a ping_post campaign that takes leads now")
 	}
 }

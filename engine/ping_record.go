@@ -17,19 +17,19 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 		if p.live != nil {
 			campaign = p.live.Campaign
 		}
-		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeWithoutAuction(p.record.Reason, p.test))
+		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizePingWithoutAuction(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + maxBidValidity
 	limit := min(p.expires-int64(auction.AnswerTimeMargin), ceiling-int64(p.live.Campaign.PingReserve))
-	a.PrepareAuction(&p.live.CampaignBidders, p.engine.state, p.record.Auction, p.now, limit, ceiling)
+	a.PrepareAuction(&p.live.FilterSetsWithPingLimiters, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
 	best, ok := a.FilterSetOfBestBid()
 	if !ok {
-		p.record.Reason = a.FurthestUnsoldReason()
+		p.record.Reason = a.UnsoldReasonOfLatestStage()
 		return nil
 	}
 	p.recordWinningBid(best)
@@ -80,7 +80,7 @@ func (p *pingWorkspace) completeAuctionRecord() {
 	}
 	if a.IsPrepared() {
 		record.Deadline = a.Deadline
-		record.Trail = appendOutcomesWithLostBids(record.Trail[:0], &p.candidates)
+		record.Trail = appendAuctionFilterSetOutcomes(record.Trail[:0], &p.candidates)
 		record.Bids = a.AppendBidsWithOutcomes(record.Bids[:0])
 	}
 	p.recordMappedFields()
@@ -110,7 +110,7 @@ func (p *pingWorkspace) recordMappedFields() {
 	for slot := range p.lead.Values {
 		value := &p.lead.Values[slot]
 		if value.Kind != market.KindAbsent {
-			record.Fields = append(record.Fields, event.LeadField{Name: mapping.FieldNameInLog(market.FieldSlot(slot)), Kind: value.Kind, Text: value.Text})
+			record.Fields = append(record.Fields, event.LeadField{Name: mapping.FieldNameInLog(market.LeadFieldIndex(slot)), Kind: value.Kind, Text: value.Text})
 		}
 	}
 }

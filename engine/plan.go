@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,7 +10,9 @@ import (
 	"pingpost/engine/auction"
 	"pingpost/engine/bitset"
 	"pingpost/engine/event"
+	"pingpost/engine/exclusion"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/selection"
 	"pingpost/engine/state"
@@ -21,9 +24,9 @@ import (
 // becomes active.
 type compiledCatalog struct {
 	catalog       *market.Catalog
-	campaigns     map[market.CampaignID]*liveCampaign
+	campaigns     map[market.CampaignID]*compiledCampaign
 	tables        map[market.PermanentNumber]*fingerprint.FingerprintTable // of suppression lists, by the list's number
-	businessLines map[businessLine][]*liveCampaign                         // ping_post campaigns, by line of business, then id
+	businessLines map[businessLine][]*compiledCampaign                     // ping_post campaigns, by line of business, then id
 	webhooks      map[market.PermanentNumber]*market.Endpoint              // by supplier
 }
 
@@ -31,16 +34,16 @@ type compiledCatalog struct {
 // finds its campaign.
 type businessLine struct{ vertical, subVertical string }
 
-// liveCampaign is a campaign of a configuration, compiled for requests. It can also be the test
+// compiledCampaign is a campaign of a configuration, compiled for requests. It can also be the test
 // campaign, which gets the campaign's test leads.
-type liveCampaign struct {
-	auction.CampaignBidders
+type compiledCampaign struct {
+	auction.FilterSetsWithPingLimiters
 	availability atomic.Pointer[selection.UnavailableFilterSets]
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
 	excluded     bitset.Set // of a test campaign: the filter sets without a test endpoint
-	testCampaign func() *liveCampaign
+	testCampaign func() *compiledCampaign
 }
 
 // compileCatalog compiles a new configuration for requests. suppressionTables are the contents of
@@ -49,8 +52,8 @@ type liveCampaign struct {
 func compileCatalog(catalog *market.Catalog, suppressionTables map[market.PermanentNumber]*fingerprint.FingerprintTable, limiters auction.PingLimitersByBuyer, nowNanos int64) *compiledCatalog {
 	p := &compiledCatalog{
 		catalog: catalog, tables: suppressionTables,
-		campaigns:     make(map[market.CampaignID]*liveCampaign, len(catalog.Campaigns)),
-		businessLines: make(map[businessLine][]*liveCampaign),
+		campaigns:     make(map[market.CampaignID]*compiledCampaign, len(catalog.Campaigns)),
+		businessLines: make(map[businessLine][]*compiledCampaign),
 		webhooks:      make(map[market.PermanentNumber]*market.Endpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
@@ -59,7 +62,7 @@ func compileCatalog(catalog *market.Catalog, suppressionTables map[market.Perman
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
+		o := &compiledCampaign{FilterSetsWithPingLimiters: auction.FilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
 		o.initLazyTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
@@ -76,7 +79,7 @@ func compileCatalog(catalog *market.Catalog, suppressionTables map[market.Perman
 
 // compileForAuctions prepares a ping_post campaign: it sets the ping limiter of each filter set's
 // buyer, and the filter sets whose buyer has a ping endpoint.
-func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.BuyerPingLimiter) {
+func (o *compiledCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction.BuyerPingLimiter) {
 	o.reachable = bitset.New(o.Len())
 	for i := range o.Campaign.FilterSets {
 		buyer := o.Campaign.FilterSets[i].Buyer
@@ -89,14 +92,14 @@ func (o *liveCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auction
 
 // findCampaign returns the campaign with this id, or its test campaign if forTestLead is set. It
 // returns nil if the configuration does not have the campaign.
-func (p *compiledCatalog) findCampaign(id market.CampaignID, forTestLead bool) *liveCampaign {
+func (p *compiledCatalog) findCampaign(id market.CampaignID, forTestLead bool) *compiledCampaign {
 	return p.campaigns[id].selfOrTestCampaign(forTestLead)
 }
 
 // findAuctionCampaign returns the campaign for a supplier's ping with this line of business, or
 // nil. It skips paused campaigns and those that do not accept the supplier. If several campaigns
 // fit, which a configuration should avoid, it returns the first by id.
-func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, forTestLead bool) *liveCampaign {
+func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.SupplierID, vertical, subVertical []byte, forTestLead bool) *compiledCampaign {
 	for _, o := range p.businessLines[businessLine{string(vertical), string(subVertical)}] {
 		if paused, _ := e.state.PauseStatus(event.ObjectCampaign, o.Campaign.Ref); !paused && o.Campaign.AcceptsSupplier(supplier) {
 			return o.selfOrTestCampaign(forTestLead)
@@ -119,7 +122,7 @@ func (e *Engine) ActiveCatalog() *market.Catalog {
 // endpoints instead of the production ones.
 //
 // So the code treats a test lead like any other lead and finds no counter to change.
-// liveCampaign.Test marks the few differences. A test lead reads the rotation's next turn and
+// compiledCampaign.Test marks the few differences. A test lead reads the rotation's next turn and
 // does not reserve it. Its answers do not change a buyer's health. Its events and requests are
 // marked as a test.
 //
@@ -132,7 +135,7 @@ func (e *Engine) ActiveCatalog() *market.Catalog {
 // The engine makes a test campaign at its first test lead, because most campaigns never have one.
 // Rejected: to check at each cap, claim and endpoint whether the lead is a test. A forgotten
 // check would charge a buyer.
-func compileForTestLeads(production *market.Campaign) *liveCampaign {
+func compileForTestLeads(production *market.Campaign) *compiledCampaign {
 	campaign := *production
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
 	campaign.FilterSets = make([]market.FilterSet, len(production.FilterSets))
@@ -141,11 +144,11 @@ func compileForTestLeads(production *market.Campaign) *liveCampaign {
 		filterSet := &campaign.FilterSets[i]
 		*filterSet = production.FilterSets[i]
 		filterSet.Buyer, filterSet.Caps = withTestEndpoints(filterSet.Buyer), nil
-		if lacksTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
+		if LacksTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
 			excluded.Add(i)
 		}
 	}
-	o := &liveCampaign{CampaignBidders: auction.CampaignBidders{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
+	o := &compiledCampaign{FilterSetsWithPingLimiters: auction.FilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
 		o.compileForAuctions(func(*market.Buyer) *auction.BuyerPingLimiter { return nil })
 	}
@@ -161,15 +164,15 @@ func withTestEndpoints(b *market.Buyer) *market.Buyer {
 	return &test
 }
 
-// lacksTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
+// LacksTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
 // that the campaign's method needs, but no test endpoint to replace it.
-func lacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool {
+func LacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
 // selfOrTestCampaign returns the campaign itself, or its test campaign if forTestLead is set. A nil
 // campaign stays nil.
-func (o *liveCampaign) selfOrTestCampaign(forTestLead bool) *liveCampaign {
+func (o *compiledCampaign) selfOrTestCampaign(forTestLead bool) *compiledCampaign {
 	if o == nil || !forTestLead {
 		return o
 	}
@@ -178,13 +181,13 @@ func (o *liveCampaign) selfOrTestCampaign(forTestLead bool) *liveCampaign {
 
 // initLazyTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
 // call. Later calls return the test campaign made then.
-func (o *liveCampaign) initLazyTestCampaign() {
-	o.testCampaign = sync.OnceValue(func() *liveCampaign { return compileForTestLeads(o.Campaign) })
+func (o *compiledCampaign) initLazyTestCampaign() {
+	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileForTestLeads(o.Campaign) })
 }
 
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
 // test campaign it also excludes those whose buyer has no test endpoint.
-func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
+func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
 	o.CompiledFilterSets.ExcludeByStateAndFilters(lead, candidates)
 	if o.excluded != nil {
 		candidates.ExcludeAll(o.excluded, market.OutcomeFiltered)
@@ -193,7 +196,7 @@ func (o *liveCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection
 
 // filterSetIndexOf returns the index of a buyer's filter set in the campaign. It returns -1 if
 // the buyer has none, or if the test campaign excludes it.
-func (o *liveCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
+func (o *compiledCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i
@@ -202,14 +205,71 @@ func (o *liveCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
 	return -1
 }
 
-// reserveOrPeekTurn returns the next turn in a rotation, by which filter sets get leads in
+// reserveRotationTurnUnlessTest returns the next turn in a rotation, by which filter sets get leads in
 // proportion to their weights, and reserves it. rotationID identifies the rotation, and memberIndex
 // is the index in weights of the filter set that gets the lead. For a test campaign it reads the
 // turn without a reservation.
-func (o *liveCampaign) reserveOrPeekTurn(s *state.State, reserved *state.RequestReservations, rotationID uint64, weights []int32) (turn event.RotationTurn, memberIndex uint32) {
+func (o *compiledCampaign) reserveRotationTurnUnlessTest(s *state.State, reserved *state.RequestReservations, rotationID uint64, weights []int32) (turn event.RotationTurn, memberIndex uint32) {
 	if o.Test {
 		return event.RotationTurn{}, s.PeekRotationTurn(o.Campaign.Ref, rotationID, weights)
 	}
 	turn = s.ReserveRotationTurn(reserved, o.Campaign.Ref, rotationID, weights)
 	return turn, turn.Member
+}
+
+// cachedUnavailableFilterSets returns the filter sets of the campaign that no lead can be sold to now. It
+// caches the result until an event may have changed it, or opening hours or cap periods change. So
+// a lead does not check a thousand caps.
+func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
+	version := s.BuyerAvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
+	if cached := campaign.availability.Load(); cached != nil && cached.Version == version && nowNanos < cached.Until {
+		return cached
+	}
+	a := selection.NewUnavailableFilterSets(campaign.CompiledFilterSets)
+	a.Version, a.Until = version, math.MaxInt64
+	for i := range campaign.Campaign.FilterSets {
+		addUnavailableReasons(campaign, i, s, nowNanos, a)
+	}
+	campaign.availability.Store(a)
+	return a
+}
+
+// addUnavailableReasons adds the filter set to unavailable under each reason for which no lead can
+// be sold to it now. It lowers Until to the time at which a reason may change by itself.
+func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
+	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
+	price := selection.LowestPossiblePrice(campaign.Campaign, filterSet)
+	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
+		unavailable.Closed.Add(filterSetIndex)
+	}
+	for _, limit := range campaign.Caps[filterSetIndex] {
+		full, until := s.IsCapFull(limit, price, nowNanos)
+		unavailable.Until = min(unavailable.Until, until)
+		if full {
+			unavailable.Capped.Add(filterSetIndex)
+		}
+	}
+	if s.LacksFunds(filterSet.Buyer, price) {
+		unavailable.NoFunds.Add(filterSetIndex)
+	}
+	if paused, _ := s.PauseStatus(event.ObjectBuyer, filterSet.Buyer.Ref); paused {
+		unavailable.Paused.Add(filterSetIndex)
+	}
+	if s.CountUnknownDeliveries(filterSet.Buyer.Ref, campaign.Test) >= exclusion.MaxUnconfirmedDeliveries {
+		unavailable.Unhealthy.Add(filterSetIndex)
+	}
+	if _, ok := campaign.Campaign.Payout.AmountAtPrice(price); !ok || price < campaign.Campaign.Floor {
+		unavailable.BelowFloor.Add(filterSetIndex)
+	}
+}
+
+// isOpenAndLimitValidity reports whether nowNanos is within the opening hours; nil means always. It
+// lowers cacheEntry.Until to the time at which the hours next begin or end.
+func isOpenAndLimitValidity(hoursOrNil *calendar.WeeklySchedule, nowNanos int64, cacheEntry *selection.UnavailableFilterSets) bool {
+	if hoursOrNil == nil {
+		return true
+	}
+	within, until := hoursOrNil.IsOpenAt(nowNanos)
+	cacheEntry.Until = min(cacheEntry.Until, until)
+	return within
 }

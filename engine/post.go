@@ -84,18 +84,18 @@ func (p *acceptedBid) resetKeepingMemory() {
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
 // repeats the request with the same idempotency key, it gets the present result of the delivery.
 func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error) {
-	if err := e.checkAdmission(); err != nil {
+	if err := e.checkCanAcceptRequest(); err != nil {
 		return SupplierPostAnswer{}, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return SupplierPostAnswer{}, ErrUnavailable
 	}
-	in, d := e.workspaces.Get().(*leadWorkspace), e.decisions.Get().(*Decision)
+	in, d := e.workspaces.Get().(*leadWorkspace), e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
 		if !returned {
-			in.releaseAfterPanic()
+			in.releaseReservationsAfterPanic()
 		}
 	}()
 	in.resetForRequest(e, &IngestRequest{
@@ -104,7 +104,7 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error)
 	}, p, d)
 	in.accepted.post = req
 	answer, err := in.runSupplierPost()
-	in.cleanUp()
+	in.releaseClaimsAndWipe()
 	returned = true
 	e.workspaces.Put(in)
 	e.decisions.Put(d)
@@ -135,7 +135,7 @@ func (in *leadWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	if err := in.reserveEncryptionKey(); err != nil {
 		return SupplierPostAnswer{}, err
 	}
-	code, reason, err := in.claimAuctionAndReserveSale()
+	code, reason, err := in.prepareSaleAtAcceptedBid()
 	switch {
 	case errors.Is(err, errDeadline):
 		return SupplierPostAnswer{}, ErrUnavailable // only reservations of others are in the way, and a refusal needs an event
@@ -150,7 +150,7 @@ func (in *leadWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	}
 	if err == nil {
 		began, queued := in.engine.opt.Clock.Now(), in.queued
-		err = in.waitAndReportDecision()
+		err = in.waitAndNotifyObserver()
 		if queued {
 			in.timings.AddCommitTime(began, in.engine.opt.Clock.Now())
 		}
@@ -182,8 +182,8 @@ func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPo
 
 // newPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
-// open, buyerSilent selects BuyerTimeout instead of BuyerUnavailable.
-func (in *leadWorkspace) newPostAnswer(id market.LeadID, buyerSilent bool) (SupplierPostAnswer, error) {
+// open, noBuyerAnswerInTime selects BuyerTimeout instead of BuyerUnavailable.
+func (in *leadWorkspace) newPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -197,7 +197,7 @@ func (in *leadWorkspace) newPostAnswer(id market.LeadID, buyerSilent bool) (Supp
 	case market.DeliveryFailed, market.DeliveryReleased:
 		return SupplierPostAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
-		if buyerSilent {
+		if noBuyerAnswerInTime {
 			return SupplierPostAnswer{}, &Refusal{Code: BuyerTimeout}
 		}
 		return SupplierPostAnswer{}, &Refusal{Code: BuyerUnavailable}

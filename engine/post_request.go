@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"crypto/subtle"
 	"errors"
-	"strconv"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
+	"pingpost/engine/exclusion"
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
 	"pingpost/engine/pastauction"
@@ -60,7 +60,7 @@ func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 	faults := mapping.FillLeadFromPost(&in.lead, members, &in.accepted.pingLead, in.faults[first:len(in.faults):len(in.faults)])
 	faults = mapping.AppendMissingFieldErrors(&in.lead, faults, market.SlotFirstName, market.SlotLastName, market.SlotEmail, market.SlotPhone)
 	for i := range faults {
-		faults[i].Field = market.PathInPost(faults[i].Field)
+		faults[i].Field = market.FieldPathInSupplierPost(faults[i].Field)
 	}
 	if in.live != nil {
 		faults = in.lead.AppendConsentError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
@@ -137,42 +137,7 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	if in.accepted.auction == nil {
 		return
 	}
-	slots := make(map[string]market.FieldSlot, mapping.SlotCount())
-	for slot := range earlier.Values {
-		slots[mapping.FieldNameInLog(market.FieldSlot(slot))] = market.FieldSlot(slot)
-		slots[mapping.ArrivalName(market.FieldSlot(slot))] = market.FieldSlot(slot) // the name in old logs
-	}
-	for i := range in.accepted.auction.Fields {
-		field := &in.accepted.auction.Fields[i]
-		if slot, ok := slots[field.Name]; ok {
-			earlier.Values[slot] = leadValueOrAbsent(field, mapping.FieldTypeOf(slot))
-		}
-	}
-}
-
-// leadValueOrAbsent returns the value of a field from the log, or the absent value if its type is
-// not wantedType.
-func leadValueOrAbsent(field *event.LeadField, wantedType market.FieldType) market.FieldValue {
-	form := market.KindString
-	switch wantedType {
-	case market.TypeInteger:
-		form = market.KindInteger
-	case market.TypeNumber:
-		form = market.KindNumber
-	case market.TypeBoolean:
-		form = market.KindBoolean
-	}
-	if field.Kind != form {
-		return market.FieldValue{}
-	}
-	value := market.FieldValue{Kind: form, Text: field.Text}
-	if form == market.KindInteger || form == market.KindNumber {
-		var err error
-		if value.Num, err = strconv.ParseFloat(string(field.Text), 64); err != nil {
-			return market.FieldValue{}
-		}
-	}
-	return value
+	exclusion.FillLead(earlier, mapping, in.accepted.auction.Fields)
 }
 
 // addFaultIfLocationDiffers adds a fault if the lead's state or ZIP code contradicts the ping's. The
@@ -238,7 +203,7 @@ func (in *leadRequest) readAuctionAndAdvanceTime(row *state.AuctionRow) (err err
 
 // liveCampaignOfAuction returns the campaign of the accepted bid's auction, in its present
 // configuration. It returns nil if the campaign was removed.
-func (in *leadRequest) liveCampaignOfAuction() *liveCampaign {
+func (in *leadRequest) liveCampaignOfAuction() *compiledCampaign {
 	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
 	return in.plan.findCampaign(market.CampaignID(id), in.test)
 }

@@ -97,7 +97,7 @@ func TestExcludedBuyerDoesNotStopNextBuyer(t *testing.T) {
 			}
 			for _, step := range trail {
 				if step.FilterSets.Has(0) {
-					expectEqual(t, step.Outcome.SupplierReason().String(), s.reason, "blue's reason")
+					expectEqual(t, step.Outcome.UnsoldReasonForSupplier().String(), s.reason, "blue's reason")
 				}
 			}
 		})

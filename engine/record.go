@@ -20,17 +20,17 @@ func (in *leadSale) recordPlainAndContactFields() {
 	in.person.Reset()
 	for slot := range in.lead.Values {
 		value := &in.lead.Values[slot]
-		if value.Kind != market.KindAbsent && mapping.IsPersonalData(market.FieldSlot(slot)) {
-			in.recordContactField(mapping.ArrivalName(market.FieldSlot(slot)), value)
+		if value.Kind != market.KindAbsent && mapping.IsPersonalData(market.LeadFieldIndex(slot)) {
+			in.recordContactField(mapping.FieldNameFromSuppliers(market.LeadFieldIndex(slot)), value)
 		}
 	}
 	for i := range in.lead.Extras {
 		in.recordContactField(string(in.lead.Extras[i].Name), &in.lead.Extras[i].Value)
 	}
 	for slot := range in.lead.Values {
-		value, name := &in.lead.Values[slot], mapping.FieldNameInLog(market.FieldSlot(slot))
+		value, name := &in.lead.Values[slot], mapping.FieldNameInLog(market.LeadFieldIndex(slot))
 		switch {
-		case value.Kind == market.KindAbsent || mapping.IsPersonalData(market.FieldSlot(slot)):
+		case value.Kind == market.KindAbsent || mapping.IsPersonalData(market.LeadFieldIndex(slot)):
 		case value.Kind == market.KindString && in.person.ContactFoundIn(value.Text):
 			in.contact.Fields = append(in.contact.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 		default:
@@ -59,16 +59,16 @@ func (in *leadSale) recordOutcomesAndBids() {
 // sets. After an auction, filter sets with a valid bid that was not used get OutcomeLost.
 func (in *leadSale) appendCandidateOutcomes(trail []event.FilterSetsWithOutcome) []event.FilterSetsWithOutcome {
 	if in.auction.IsPrepared() {
-		return appendOutcomesWithLostBids(trail, &in.candidates)
+		return appendAuctionFilterSetOutcomes(trail, &in.candidates)
 	}
-	return appendOutcomesInUse(trail, &in.candidates)
+	return appendFilterSetsByOutcome(trail, &in.candidates)
 }
 
-func appendOutcomesInUse(trail []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
+func appendFilterSetsByOutcome(outcomes []event.FilterSetsWithOutcome, candidates *selection.Candidates) []event.FilterSetsWithOutcome {
 	candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) {
-		trail = append(trail, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: filterSets})
+		outcomes = append(outcomes, event.FilterSetsWithOutcome{Outcome: outcome, FilterSets: filterSets})
 	})
-	return trail
+	return outcomes
 }
 
 // reserveEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before

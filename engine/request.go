@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"bytes"
+
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -13,6 +15,9 @@ const (
 	memberSupplier = "flo_supplier_id"
 	memberPing     = "flo_ping_id"
 	memberBuyer    = "flo_buyer_id"
+
+	aliasCampaign = "campaign_id"
+	aliasSupplier = "supplier_id"
 )
 
 // Headers of a request and their valid values, for field errors.
@@ -27,12 +32,12 @@ const (
 // the bid that the supplier accepts, if any.
 type leadRequest struct {
 	commonRequestFields
-	*Decision // the result in progress
+	*PendingLeadDecision // the result in progress
 
 	req        *IngestRequest
 	plan       *compiledCatalog
 	test       bool // the lead is a test lead
-	live       *liveCampaign
+	live       *compiledCampaign
 	lead       market.Lead
 	accepted   acceptedBid
 	faults     []market.FieldError
@@ -46,21 +51,13 @@ type leadRequest struct {
 // supplier, or the supplier may not use the campaign. ErrUnavailable: the log record of the ping
 // whose bid the lead accepts cannot be read.
 func (in *leadRequest) parseIngestRequest() error {
-	var campaign, supplier []byte
-	for i := range in.req.Members {
-		member := &in.req.Members[i]
-		switch string(member.Name) {
-		case memberCampaign:
-			campaign = in.textOrAddTypeFault(member)
-		case memberSupplier:
-			supplier = in.textOrAddTypeFault(member)
-		}
-	}
+	ids := findBodyIDs(in.req.Members, in.plan, in.test)
 	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
 	in.faults = append(in.faults, in.req.Faults...)
-	in.addFaultIfEmpty(memberCampaign, campaign)
-	in.addFaultIfEmpty(memberSupplier, supplier)
-	in.setActiveCampaignByID(campaign)
+	var campaign, supplier []byte
+	campaign, in.faults = ids.campaign.readText(in.faults)
+	supplier, in.faults = ids.supplier.readText(in.faults)
+	in.setActiveCampaignByID(campaign, ids.campaign.usedName())
 	if err := in.findBidByPingAndBuyerOrAddFault(); err != nil {
 		return err
 	}
@@ -76,45 +73,117 @@ func (in *leadRequest) parseIngestRequest() error {
 	return nil
 }
 
-// textOrAddTypeFault returns the text of a body member, or nil if it is missing. If the member is
-// no string, textOrAddTypeFault returns nil and adds a fault.
-func (in *leadRequest) textOrAddTypeFault(member *market.JSONMember) []byte {
-	switch {
-	case member.CountsAsMissing():
-	case member.Kind == market.JSONString:
-		return member.Text
-	default:
-		in.addFault(string(member.Name), errcode.FieldWrongType, "a string")
-	}
-	return nil
+// bodyID is an id that the body of an ingest or an availability ping has under one of two names: its
+// first name, such as flo_campaign_id, or the alias campaign_id. Both mean the same. An alias counts
+// only if the campaign has no field of that name.
+type bodyID struct {
+	name, alias         string
+	member, aliasMember *market.JSONMember // nil: missing, null or blank
 }
 
-// addFaultIfEmpty adds a fault if a required member has no value, unless the member already has a
-// fault, such as a wrong type.
-func (in *leadRequest) addFaultIfEmpty(member string, value []byte) {
-	if len(value) > 0 {
-		return
-	}
-	for i := range in.faults {
-		if in.faults[i].Field == member {
-			return
+type bodyIDs struct{ campaign, supplier bodyID }
+
+// The first names of the ids, for members that have the alias.
+var (
+	campaignMemberName = []byte(memberCampaign)
+	supplierMemberName = []byte(memberSupplier)
+)
+
+// findBodyIDs finds the ids in a body. It renames members with an alias to the first name, so that
+// the lead's fields, and a buyer's post, do not depend on the name that the supplier used.
+//
+// A campaign can have its own field campaign_id or supplier_id. The member is then that field, and
+// the supplier has to send the id under the first name, as before the aliases existed.
+func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) (ids bodyIDs) {
+	ids.campaign.name, ids.campaign.alias = memberCampaign, aliasCampaign
+	ids.supplier.name, ids.supplier.alias = memberSupplier, aliasSupplier
+	for i := range members {
+		member := &members[i]
+		if member.CountsAsMissing() {
+			continue
+		}
+		switch string(member.Name) {
+		case memberCampaign:
+			ids.campaign.member = member
+		case memberSupplier:
+			ids.supplier.member = member
+		case aliasCampaign:
+			ids.campaign.aliasMember = member
+		case aliasSupplier:
+			ids.supplier.aliasMember = member
 		}
 	}
-	in.addFault(member, errcode.FieldMissingRequired, "a string")
+	if ids.campaign.aliasMember == nil && ids.supplier.aliasMember == nil {
+		return ids
+	}
+	if member, _ := ids.campaign.used(); member != nil {
+		if live := plan.findCampaign(market.CampaignID(stringValueOf(member)), test); live != nil {
+			ids.campaign.ignoreAliasOfField(live.Campaign.Mapping)
+			ids.supplier.ignoreAliasOfField(live.Campaign.Mapping)
+		}
+	}
+	if m := ids.campaign.aliasMember; m != nil {
+		m.Name = campaignMemberName
+	}
+	if m := ids.supplier.aliasMember; m != nil {
+		m.Name = supplierMemberName
+	}
+	return ids
 }
 
-// setActiveCampaignByID sets the lead's campaign from its id, and adds a fault if the campaign is
-// unknown or paused. An empty id already has its fault.
-func (in *leadRequest) setActiveCampaignByID(id []byte) {
+// ignoreAliasOfField treats the alias as missing if it is the name of a field of the campaign.
+func (id *bodyID) ignoreAliasOfField(mapping *market.FieldMapping) {
+	if _, isField := mapping.SlotByNameFromSuppliers(id.alias); isField {
+		id.aliasMember = nil
+	}
+}
+
+// used returns the member with the id and the name that the supplier used. The member is nil if the
+// id is missing.
+func (id *bodyID) used() (member *market.JSONMember, name string) {
+	if id.member == nil && id.aliasMember != nil {
+		return id.aliasMember, id.alias
+	}
+	return id.member, id.name
+}
+
+func (id *bodyID) usedName() string {
+	_, name := id.used()
+	return name
+}
+
+// readText returns the text of the id, and appends a fault if the id is missing, is no string, or
+// has different values under its two names.
+func (id *bodyID) readText(faults []market.FieldError) ([]byte, []market.FieldError) {
+	member, name := id.used()
+	fault := market.FieldError{Field: name, Expected: "a string"}
+	switch {
+	case member == nil:
+		fault.Code = errcode.FieldMissingRequired
+	case member.Kind != market.JSONString:
+		fault.Code = errcode.FieldWrongType
+	case id.member != nil && id.aliasMember != nil && (id.aliasMember.Kind != market.JSONString || !bytes.Equal(id.member.Text, id.aliasMember.Text)):
+		return member.Text, append(faults, market.FieldError{
+			Field: id.alias, Code: errcode.FieldNotAllowedValue, Expected: "the value of " + id.name + ", or only one of " + id.alias + " and " + id.name,
+		})
+	default:
+		return member.Text, faults
+	}
+	return nil, append(faults, fault)
+}
+
+// setActiveCampaignByID sets the lead's campaign from its id, and adds a fault for the member if the
+// campaign is unknown or paused. An empty id already has its fault.
+func (in *leadRequest) setActiveCampaignByID(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
 	in.live = in.plan.findCampaign(market.CampaignID(id), in.test)
 	switch {
 	case in.live == nil:
-		in.addFault(memberCampaign, errcode.FieldUnknown, "the id of a campaign")
+		in.addFault(member, errcode.FieldUnknown, "the id of a campaign")
 	case in.isCampaignPaused():
-		in.addFault(memberCampaign, errcode.FieldInactive, "the id of a campaign that takes leads now")
+		in.addFault(member, errcode.FieldInactive, "the id of a campaign that takes leads now")
 	}
 }
 
@@ -233,7 +302,7 @@ func (in *leadRequest) mapIngestFieldsAndAddFaults() {
 	} else {
 		in.fillPingLeadFromAuction(mapping)
 		in.faults = mapping.FillLeadFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
-		in.addFaultIfLocationDiffers(mapping.ArrivalName(market.SlotState), mapping.ArrivalName(market.SlotZip))
+		in.addFaultIfLocationDiffers(mapping.FieldNameFromSuppliers(market.SlotState), mapping.FieldNameFromSuppliers(market.SlotZip))
 	}
 	in.faults = in.lead.AppendConsentError(in.live.Campaign, in.faults, "consent_cert_url")
 }

@@ -28,7 +28,7 @@ func manualReturnRule(change func(*market.ReturnRule)) market.ReturnRule {
 func TestOperatorDecidesReturns(t *testing.T) {
 	tests := []struct {
 		name      string
-		steps     string // report a status; approve, refuse; crash
+		steps     string // report a status; approve, refuse; crash; later: after the window
 		want      string
 		leadState string
 		balance   string
@@ -36,11 +36,13 @@ func TestOperatorDecidesReturns(t *testing.T) {
 		{"pending", "returned", "ACCEPTED waiting", "ACCEPTED none", "90"},
 		{"reported again", "contacted returned returned", "contacted, contacted waiting, contacted waiting", "contacted none", "90"},
 		{"no other status while pending", "contacted returned sold contacted", "contacted, contacted waiting, no: waits, contacted", "contacted none", "90"},
+		{"earlier status while pending", "qualified returned contacted", "qualified, qualified waiting, no: waits", "qualified none", "90"},
 		{"approved", "sold returned approve returned", "sold, sold waiting, ok, returned", "returned none", "100"},
 		{"approved after a restart", "returned crash approve sold", "ACCEPTED waiting, ok, no: further", "returned none", "100"},
 		{"approved twice", "returned approve approve", "ACCEPTED waiting, ok, conflict", "returned none", "100"},
 		{"refused", "returned refuse", "ACCEPTED waiting, ok", "ACCEPTED none", "90"},
 		{"refusal is final", "returned refuse returned crash returned", "ACCEPTED waiting, ok, no: refused, no: refused", "ACCEPTED none", "90"},
+		{"refused, and the window is over", "returned refuse later returned", "ACCEPTED waiting, ok, no: refused", "ACCEPTED none", "90"},
 		{"other statuses after a refusal", "returned refuse contacted sold", "ACCEPTED waiting, ok, contacted, sold", "sold none", "90"},
 		{"refused, then approved", "returned refuse approve", "ACCEPTED waiting, ok, conflict", "ACCEPTED none", "90"},
 		{"no return reported", "contacted approve refuse", "contacted, conflict, conflict", "contacted none", "90"},
@@ -55,6 +57,8 @@ func TestOperatorDecidesReturns(t *testing.T) {
 					answers = append(answers, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, step == "approve", "as they say")))
 				case "crash":
 					x.crashAndRestart()
+				case "later":
+					time.Sleep(20 * day)
 				default:
 					answers = append(answers, x.reportResult(newReport(a, step).withKey(fmt.Sprint("k", i))))
 				}

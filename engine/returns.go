@@ -37,16 +37,16 @@ func (p *compiledCatalog) returnRuleOrDefault(e *Engine, campaign market.Permane
 	return market.DefaultReturnRule()
 }
 
-// limitsReturnsOfLead reports whether the rule limits how many leads of a month may be returned. A
+// returnLimitAppliesToLead reports whether the rule limits how many leads of a month may be returned. A
 // share of 100 % is no limit, because a lead is returned once. Test leads are never limited.
-func limitsReturnsOfLead(rule *market.ReturnRule, lead *state.Lead) bool {
+func returnLimitAppliesToLead(rule *market.ReturnRule, lead *state.Lead) bool {
 	return rule.MaxShare < market.WholeShare && !lead.IsTest()
 }
 
 // returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
 // the rule limits them; then the caller must lock the month. A report that is no return, or is
 // already rejected, needs no lock.
-func (r *statusReportWorkspace) returnMonthToLock(rep *parsedStatusReport) (month buyerSalesMonth, mustLock bool) {
+func (r *statusReportWorkspace) returnMonthToLock(rep *parsedBuyerReport) (month buyerSalesMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return month, false
 	}
@@ -57,14 +57,14 @@ func (r *statusReportWorkspace) returnMonthToLock(rep *parsedStatusReport) (mont
 	month = salesMonthOf(&lead)
 	month.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
 	rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
-	return month, limitsReturnsOfLead(&rule, &lead)
+	return month, returnLimitAppliesToLead(&rule, &lead)
 }
 
 // isWithinReturnLimit reports whether the buyer may return this lead, within the limit of its month.
 // The caller has locked the month. If the lead's delivery was unconfirmed, it counts as sold,
 // because this report confirms it.
 func (r *statusReportWorkspace) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
-	if !limitsReturnsOfLead(rule, lead) {
+	if !returnLimitAppliesToLead(rule, lead) {
 		return true
 	}
 	m := salesMonthOf(lead)
@@ -90,11 +90,11 @@ func (r *statusReportWorkspace) countReturnInRequest(lead *state.Lead) {
 // newReturnedResources returns the resources that the return of a lead gives back: the buyer's
 // money, the supplier's payout and the caps, as the rule says. For a test lead the result is zero.
 // deadlineNanos limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.ResourcesFreedByReturn, err error) {
+func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.MoneyAndCapsReversedByReturn, err error) {
 	if lead.IsTest() {
 		return returned, nil
 	}
-	returned = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
+	returned = event.MoneyAndCapsReversedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided), Credit: lead.Price, Currency: lead.Currency}
 	if rule.ReversePayout {
 		returned.Reverse = lead.Payout
 	}
@@ -185,7 +185,7 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 		change.Webhook = p.webhookIfConfigured(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
-		change.Return = event.ResourcesFreedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
+		change.Return = event.MoneyAndCapsReversedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
 	return e.commit(&event.LeadStatusesChanged{
 		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.LeadStatusChange{change},

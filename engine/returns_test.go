@@ -35,6 +35,7 @@ func TestReturns(t *testing.T) {
 		{name: "no window", rule: returnRule(func(r *market.ReturnRule) { r.Window = 0 }), want: "no: late"},
 		{name: "window longer than the default retention", rule: returnRule(func(r *market.ReturnRule) { r.Window = 90 * day }), after: 89 * day, want: "returned", paysBack: "10 8"},
 		{name: "share of zero", rule: returnRule(func(r *market.ReturnRule) { r.MaxShare = 0 }), want: "no: share"},
+		{name: "no window and share of zero", rule: returnRule(func(r *market.ReturnRule) { r.Window, r.MaxShare = 0, 0 }), want: "no: late"},
 		{name: "window extended after the sale", rule: returnRule(func(r *market.ReturnRule) { r.Window = day }), later: new(returnRule(nil)), after: 2 * day, want: "returned", paysBack: "10 8"},
 		{name: "window shortened after the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Window = day })), after: 2 * day, want: "no: late"},
 		{name: "manual approval since the sale", rule: returnRule(nil), later: new(returnRule(func(r *market.ReturnRule) { r.Manual = true })), want: "ACCEPTED waiting"},

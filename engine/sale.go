@@ -74,7 +74,7 @@ func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 		in.candidates.ResetToAll(in.live.CompiledFilterSets)
 		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
-		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
+		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
 		reason, wait := in.reserveFirstCandidateWithCapacity()
 		if wait == nil {
 			return reason, nil
@@ -90,7 +90,7 @@ func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 // refused post used count as free, because the event with the next buyer gives them back.
 func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 	for {
-		cachedUnavailability(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
+		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirstCandidateWithCapacity()
 		if wait == nil {
 			return reason, nil
@@ -110,7 +110,7 @@ func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldRea
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.nextFilterSetToTry()
 		if next < 0 {
-			return in.auction.FurthestUnsoldReason(), nil
+			return in.auction.UnsoldReasonOfLatestStage(), nil
 		}
 		outcome, wait := in.chooseAndReserveCandidate(next)
 		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
@@ -126,9 +126,9 @@ func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldRea
 		in.candidates.Exclude(next, outcome)
 	}
 	if in.auction.IsPrepared() {
-		return in.auction.FurthestUnsoldReason(), nil
+		return in.auction.UnsoldReasonOfLatestStage(), nil
 	}
-	return in.candidates.FurthestUnsoldReason(), nil
+	return in.candidates.UnsoldReasonOfLatestStage(), nil
 }
 
 // nextFilterSetToTry returns the filter set that the campaign's method tries next: the first by
@@ -146,7 +146,7 @@ func (in *leadSale) nextFilterSetToTry() (filterSetIndexOrMinusOne int) {
 		in.turnMembers = append(in.turnMembers, int32(i))
 		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
-	turn, member := in.live.reserveOrPeekTurn(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
+	turn, member := in.live.reserveRotationTurnUnlessTest(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
 	in.record.Sale.Turn = turn
 	return int(in.turnMembers[member])
 }

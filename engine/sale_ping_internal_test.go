@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"testing"
 
 	"pingpost/engine/event"
@@ -14,12 +13,12 @@ import (
 // in the request, which earlier versions logged.
 func TestPingFieldsFromLog(t *testing.T) {
 	mapping, err := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{
-		{Name: "utm_source", BuyerName: "source", Type: market.TypeString}, {Name: "homeowner", BuyerName: "owns_home", Type: market.TypeString},
+		{Name: "utm_source", NameForBuyers: "source", Type: market.TypeString}, {Name: "homeowner", NameForBuyers: "owns_home", Type: market.TypeString},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, slot := range map[string]market.FieldSlot{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
+	for name, slot := range map[string]market.LeadFieldIndex{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
 		in := new(leadWorkspace)
 		in.accepted.auction = &pastauction.RecordedAuction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillPingLeadFromAuction(mapping)
@@ -27,39 +26,9 @@ func TestPingFieldsFromLog(t *testing.T) {
 			t.Errorf("field logged as %s has value %q, want %q", name, got, "x")
 		}
 	}
-	for slot, want := range map[market.FieldSlot]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
+	for slot, want := range map[market.LeadFieldIndex]string{market.SlotSource: "source", market.FirstCustomSlot: "homeowner"} {
 		if got := mapping.FieldNameInLog(slot); got != want {
 			t.Errorf("log name is %s, want %s", got, want)
-		}
-	}
-}
-
-// A logged value is absent if the field has another type now.
-func TestFieldValueFromLog(t *testing.T) {
-	tests := []struct {
-		kind market.FieldValueKind
-		text string
-		as   market.FieldType
-		want string
-	}{
-		{market.KindString, "CA", market.TypeState, "CA 0"},
-		{market.KindString, "CA", market.TypeInteger, "absent"},
-		{market.KindInteger, "12", market.TypeInteger, "12 12"},
-		{market.KindInteger, "12", market.TypeNumber, "absent"},
-		{market.KindNumber, "1.5", market.TypeNumber, "1.5 1.5"},
-		{market.KindNumber, "x", market.TypeNumber, "absent"},
-		{market.KindBoolean, "true", market.TypeBoolean, "true 0"},
-		{market.KindBoolean, "true", market.TypeString, "absent"},
-		{market.KindRaw, "[1]", market.TypeString, "absent"},
-	}
-	for _, test := range tests {
-		value := leadValueOrAbsent(&event.LeadField{Kind: test.kind, Text: []byte(test.text)}, test.as)
-		got := fmt.Sprintf("%s %g", value.Text, value.Num)
-		if value.Kind == market.KindAbsent {
-			got = "absent"
-		}
-		if got != test.want {
-			t.Errorf("%s as %s: %s, want %s", test.text, test.as, got, test.want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ type statusReportWorkspace struct {
 	leads     []market.LeadID           // locked
 	months    []buyerSalesMonth         // locked
 	returns   map[buyerSalesMonth]int64 // returns that this request adds
-	reports   []parsedStatusReport
+	reports   []parsedBuyerReport
 	record    event.LeadStatusesChanged
 }
 
@@ -121,8 +121,8 @@ func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusAnswer, e
 	return r.commitReports()
 }
 
-func (e *Engine) newStatusRequestWorkspace(req *StatusReportRequest, endpointNumber byte) (*statusReportWorkspace, error) {
-	if err := e.checkAdmission(); err != nil {
+func (e *Engine) newStatusRequestWorkspace(req *StatusReportRequest, idempotencyEndpointNumber byte) (*statusReportWorkspace, error) {
+	if err := e.checkCanAcceptRequest(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
@@ -131,7 +131,7 @@ func (e *Engine) newStatusRequestWorkspace(req *StatusReportRequest, endpointNum
 	}
 	return &statusReportWorkspace{
 		commonRequestFields: commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
-		req:                 req, plan: p, endpoint: endpointNumber,
+		req:                 req, plan: p, endpoint: idempotencyEndpointNumber,
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedStatusReport) (event.LeadStatusChange, error) {
+func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerReport) (event.LeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
 		change := event.LeadStatusChange{Lead: report.lead, To: report.status}
@@ -28,11 +28,11 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedStatusRep
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
 		rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
-		var objection market.BuyerReportRejection
+		var objection market.StatusReportRejection
 		change.Result, objection = r.judgeStatusChange(report, &lead, &rule)
 		switch change.Result {
 		case event.ChangeNotAllowed:
-			change.Rejections = []market.BuyerReportRejection{objection}
+			change.Rejections = []market.StatusReportRejection{objection}
 			return change, nil
 		case event.ChangeNone:
 			return change, nil
@@ -41,7 +41,7 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedStatusRep
 			err := r.fillAcceptedChangeAndCountReturn(&change, report, &lead, &rule)
 			return change, err
 		}
-		if err := r.confirmUnconfirmedDelivery(report.lead); err != nil {
+		if err := r.confirmDeliveryProvenByReport(report.lead); err != nil {
 			return change, err
 		}
 	}
@@ -50,8 +50,8 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedStatusRep
 // judgeStatusChange decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *statusReportWorkspace) judgeStatusChange(report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
-	no := func(o market.BuyerReportRejection) (event.LeadStatusChangeResult, market.BuyerReportRejection) {
+func (r *statusReportWorkspace) judgeStatusChange(report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.StatusReportRejection) {
+	no := func(o market.StatusReportRejection) (event.LeadStatusChangeResult, market.StatusReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
 	switch {
@@ -83,8 +83,8 @@ func (r *statusReportWorkspace) judgeStatusChange(report *parsedStatusReport, le
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedStatusReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = redaction.WithholdIfContact(report.reason), report.occurred
+func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+	change.Reason, change.Occurred = redaction.WithholdReasonWithContactData(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
 		r.countReturnInRequest(lead)
@@ -95,10 +95,10 @@ func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.L
 	return err
 }
 
-// confirmUnconfirmedDelivery commits that the buyer has the lead of an unconfirmed delivery,
+// confirmDeliveryProvenByReport commits that the buyer has the lead of an unconfirmed delivery,
 // because the buyer has reported on it. If an operator has resolved the delivery meanwhile, it
 // commits no event. Afterwards the caller must read the lead again.
-func (r *statusReportWorkspace) confirmUnconfirmedDelivery(lead market.LeadID) error {
+func (r *statusReportWorkspace) confirmDeliveryProvenByReport(lead market.LeadID) error {
 	e := r.engine
 	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
 	switch {
@@ -131,7 +131,7 @@ type StatusReportResult struct {
 	Waits  bool              // its return waits for the operator's approval
 
 	Code      RefusalCode // empty: the report was accepted
-	Objection market.BuyerReportRejection
+	Objection market.StatusReportRejection
 	Fields    []market.FieldError
 }
 
@@ -174,10 +174,10 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusReportRequest
 	return answer
 }
 
-// setResult sets the result of one report from the change in the event. acceptedReasons lists the
+// setResult sets the result of one report from the change in the event. acceptedReturnReasons lists the
 // return reasons that the campaign accepts. It is used only if the report was rejected for its
 // return reason, and is empty otherwise.
-func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedReasons string) {
+func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedReturnReasons string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -188,7 +188,7 @@ func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedR
 	case event.ChangeUnknown:
 		s.Code = NotFound
 	case event.ChangeInvalid:
-		s.Code, s.Fields = InvalidPayload, fieldErrorsOf(change.Rejections, acceptedReasons)
+		s.Code, s.Fields = InvalidPayload, fieldErrorsOf(change.Rejections, acceptedReturnReasons)
 	case event.ChangeNotAllowed:
 		s.Code = InvalidTransition
 		if len(change.Rejections) > 0 {

@@ -8,13 +8,13 @@ import (
 	"pingpost/engine/state"
 )
 
-// parsedStatusReport is a buyer's report on one lead after parsing, with all objections to it.
-type parsedStatusReport struct {
+// parsedBuyerReport is a buyer's report on one lead after parsing, with all objections to it.
+type parsedBuyerReport struct {
 	lead       market.LeadID // zero: lead_id is not a valid id
 	status     market.LeadStatus
 	reason     string
 	occurred   int64 // Unix nanoseconds; zero: not given
-	objections []market.BuyerReportRejection
+	objections []market.StatusReportRejection
 	reasons    string // the allowed reasons, if RejectionReasonUnlisted is among the objections
 }
 
@@ -29,7 +29,7 @@ func (r *statusReportWorkspace) parseReports() {
 		rep := r.parseReport(form)
 		switch {
 		case form.NotObject:
-			rep.objections = []market.BuyerReportRejection{market.RejectionNotObject}
+			rep.objections = []market.StatusReportRejection{market.RejectionNotObject}
 		case form.Lead.CountsAsMissing():
 			rep.addRejection(market.RejectionLeadMissing)
 		case form.Lead.Kind != market.JSONString:
@@ -49,13 +49,13 @@ func (r *statusReportWorkspace) parseReports() {
 }
 
 // addRejection adds an objection, which becomes part of the report's result.
-func (rep *parsedStatusReport) addRejection(rejection market.BuyerReportRejection) {
+func (rep *parsedBuyerReport) addRejection(rejection market.StatusReportRejection) {
 	rep.objections = append(rep.objections, rejection)
 }
 
 // parseReport parses the status, reason and time of one report, and adds an objection for each
 // that is invalid.
-func (r *statusReportWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedStatusReport) {
+func (r *statusReportWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedBuyerReport) {
 	switch m := &received.Status; {
 	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
@@ -72,7 +72,7 @@ func (r *statusReportWorkspace) parseReport(received *ReceivedStatusReport) (rep
 	return rep
 }
 
-func (rep *parsedStatusReport) parseReasonOrAddRejection(m *market.JSONMember) {
+func (rep *parsedBuyerReport) parseReasonOrAddRejection(m *market.JSONMember) {
 	switch {
 	case m.CountsAsMissing():
 		if rep.status == market.StatusReturned {
@@ -89,7 +89,7 @@ func (rep *parsedStatusReport) parseReasonOrAddRejection(m *market.JSONMember) {
 	}
 }
 
-func (rep *parsedStatusReport) parseOccurredAtOrAddRejection(m *market.JSONMember, nowNanos int64) {
+func (rep *parsedBuyerReport) parseOccurredAtOrAddRejection(m *market.JSONMember, nowNanos int64) {
 	if m.CountsAsMissing() {
 		return
 	}
@@ -111,7 +111,7 @@ func (rep *parsedStatusReport) parseOccurredAtOrAddRejection(m *market.JSONMembe
 // rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a
 // return. It skips a lead whose return was requested before, because that return keeps its reason
 // even if the list of accepted reasons has changed.
-func (r *statusReportWorkspace) rejectUnlistedReturnReason(rep *parsedStatusReport, lead *state.Lead) {
+func (r *statusReportWorkspace) rejectUnlistedReturnReason(rep *parsedBuyerReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
@@ -130,7 +130,7 @@ func (r *statusReportWorkspace) idempotencyKeyFaults() []market.FieldError {
 // fieldErrorsOf translates the rejections of a report into field errors of the API. acceptedReasons
 // lists the return reasons that the campaign accepts. It is empty if no reason was rejected, or in
 // old log records.
-func fieldErrorsOf(rejections []market.BuyerReportRejection, acceptedReasons string) (faults []market.FieldError) {
+func fieldErrorsOf(rejections []market.StatusReportRejection, acceptedReasons string) (faults []market.FieldError) {
 	for _, objection := range rejections {
 		if fault, ok := objection.FieldError(); ok {
 			if objection == market.RejectionReasonUnlisted && acceptedReasons != "" {

@@ -200,7 +200,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 	})
 }
 
-var supplierName = &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
+var supplierName = &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: "acme"}}}
 
 // webhookEngine returns an engine over a state that has a supplier and no lead, and a
 // history that fails.

@@ -170,9 +170,9 @@ func (e *Engine) webhookEndpoint(supplier market.PermanentNumber) *market.Endpoi
 	return nil
 }
 
-// recordDecisionWebhook writes the webhook event that the lead's decision triggers into the
+// setDecisionWebhookAndCachePayload writes the webhook event that the lead's decision triggers into the
 // record, and its payload into the cache. It does nothing if the supplier has no webhooks.
-func (in *leadSale) recordDecisionWebhook() {
+func (in *leadSale) setDecisionWebhookAndCachePayload() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
@@ -180,15 +180,15 @@ func (in *leadSale) recordDecisionWebhook() {
 	in.engine.webhooks.cache.AddPayloadIfMissing(in.id, in.record.Webhook, webhook.NewPayloadOfDecision(&in.record))
 }
 
-// recordSettlementWebhook writes the webhook event that the outcome of a post triggers into the
-// record, and its payload into the cache. supplierGotAccepted reports whether the supplier has
-// already received the answer ACCEPTED. recordSettlementWebhook does nothing if the supplier has
+// setSettlementWebhookAndCachePayload writes the webhook event that the outcome of a post triggers into the
+// record, and its payload into the cache. supplierWasAnsweredAccepted reports whether the supplier has
+// already received the answer ACCEPTED. setSettlementWebhookAndCachePayload does nothing if the supplier has
 // no webhooks.
-func (e *Engine) recordSettlementWebhook(record *event.PostSettled, supplierGotAccepted bool) {
+func (e *Engine) setSettlementWebhookAndCachePayload(record *event.PostSettled, supplierWasAnsweredAccepted bool) {
 	if e.webhookEndpoint(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.WebhookTriggeredBy(record, supplierGotAccepted)
+	record.Webhook = webhook.WebhookTriggeredBy(record, supplierWasAnsweredAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}

@@ -45,8 +45,10 @@ func startSandbox(t *testing.T) *sandbox {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(receiver.Close)
+	// The auctions get the longest time that is allowed, because a seed request holds many at once.
 	s.Exchange = startExample(t, "sandbox/sandbox.yaml", "127.0.0.1:8081", "127.0.0.1:0", "127.0.0.1:9091", "127.0.0.1:0",
-		"127.0.0.1:8090", s.buyer.Addr().String(), "127.0.0.1:8091", receiver.Listener.Addr().String())
+		"127.0.0.1:8090", s.buyer.Addr().String(), "127.0.0.1:8091", receiver.Listener.Addr().String(),
+		"method: ping_post", "method: ping_post\n    bid_timeout: 5s\n    post_reserve: 100ms")
 	return s
 }
 

@@ -195,7 +195,7 @@ func TestFundsAndTopUps(t *testing.T) {
 func TestKeyHintLength(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]string{"": "", "abc": "", "abcdefgh": "ab", strings.Repeat("k", 100): "kkkkkkkk"} {
-		if got := admin.KeyHint(key); got != want {
+		if got := admin.SecretPrefixHint(key); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
 	}

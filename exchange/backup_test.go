@@ -20,7 +20,8 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// startWithBackup starts an exchange with a backup and frequent snapshots.
+// startWithBackup starts an exchange with a backup and frequent snapshots. A stop has the time to ship
+// the rest also on a busy disk.
 func startWithBackup(t testing.TB, p testDir, to string) (*testExchange, error) {
 	t.Helper()
 	return tryStart(t, p, func(x *Exchange) {
@@ -32,6 +33,7 @@ func startWithBackup(t testing.TB, p testDir, to string) (*testExchange, error) 
 			return backup.Options{To: dir}, err
 		}
 		x.snapshots.minBytes, x.snapshots.interval = 64<<10, time.Millisecond
+		x.backupRunner.backupTimeouts = backupTimeouts{start: time.Minute, flush: time.Minute}
 	})
 }
 

@@ -66,6 +66,17 @@ func reply(status int, body string) func(http.ResponseWriter, *http.Request) {
 // hang waits until the client disconnects.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
+// hangUntil waits until ended is closed or the client disconnects, and then closes the connection.
+func hangUntil(ended chan struct{}) func(http.ResponseWriter, *http.Request) {
+	return func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-ended:
+		case <-r.Context().Done():
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
 // deliveryConfig posts to two buyers. The second one gets leads that the first one refuses.
 func deliveryConfig(first, second *fakeBuyer) string {
 	return configHead + configSuppliers + `buyers:

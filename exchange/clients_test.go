@@ -103,10 +103,10 @@ func TestClientSecretRotation(t *testing.T) {
 	if listed := x.listClients("suppliers/sup_acme"); len(listed) != 1 || len(listed[0].Secrets) != 2 || listed[0].Secrets[1].Hint != secondHint || listed[0].Secrets[0].Since == "" {
 		t.Errorf("unexpected secrets of the client: %+v", listed)
 	}
-	if _, hints := x.mustRequireConfirmation("/admin/v1/suppliers/sup_acme/clients/acme/secrets", `{"scopes":["ping"]}`); hints != admin.KeyHint(acmeSecret)+" "+secondHint+" " {
+	if _, hints := x.mustRequireConfirmation("/admin/v1/suppliers/sup_acme/clients/acme/secrets", `{"scopes":["ping"]}`); hints != admin.SecretPrefixHint(acmeSecret)+" "+secondHint+" " {
 		t.Errorf("confirmation lists the secrets %s", hints)
 	}
-	third, thirdHint := x.createClientSecret("suppliers/sup_acme", "acme", replacesBody(admin.KeyHint(acmeSecret)))
+	third, thirdHint := x.createClientSecret("suppliers/sup_acme", "acme", replacesBody(admin.SecretPrefixHint(acmeSecret)))
 	x.checkClientSecrets("acme", map[string]bool{acmeSecret: false, second: true, third: true})
 	x.checkTokens(map[string]bool{older: false, newer: true})
 	x = x.restart()

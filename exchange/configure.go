@@ -30,12 +30,12 @@ import (
 // r.
 func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	e, built := x.engine.Load(), r.CompiledDocument
-	wanted := engine.NewCatalog{Catalog: built.Catalog, By: r.by, From: r.from}
+	wanted := engine.CatalogUpdate{Catalog: built.Catalog, By: r.by, From: r.from}
 	var err error
 	if wanted.Document, err = x.storeConfigDocument(built.Canonical); err != nil {
 		return err
 	}
-	if fromAPI := r.fromAPI.EncodeDocument(); fromAPI != nil {
+	if fromAPI := encodeStoredEntries(r.fromAPI, r.seed); fromAPI != nil {
 		if wanted.Overlay, err = x.storeConfigDocument(fromAPI); err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	x.logWarnings(built.Warnings)
 	x.addWebhookGauges(built.Catalog)
 	x.lists.dropTablesExcept(wanted.Tables)
-	x.active.Store(&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI})
+	x.active.Store((&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI, seed: r.seed}).withDrift())
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (x *Exchange) configDocumentPath(sha256Hex string) string {
 	return filepath.Join(x.settings.DataDir, "catalogs", sha256Hex+".json")
 }
 
-func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.NewCatalog, initial *config.InitialValues) {
+func (x *Exchange) addInitialValuesForEngine(engineConfig *engine.CatalogUpdate, initial *config.InitialValues) {
 	for i := range initial.Credentials {
 		engineConfig.Initial.Credentials = append(engineConfig.Initial.Credentials, x.hashInitialCredential(&initial.Credentials[i]))
 	}
@@ -98,13 +98,13 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 	value := []byte(initial.Value.Reveal())
 	c := engine.Credential{
 		Kind: initial.Kind, Owner: initial.Owner, ID: initial.OwnerID, Client: initial.ClientID, Scopes: initial.Scopes,
-		Hint: admin.KeyHint(string(value)),
+		Hint: admin.SecretPrefixHint(string(value)),
 	}
 	switch initial.Kind {
 	case event.CredentialAPIKey:
 		c.Hash = sha256.Sum256(value)
 	case event.CredentialOAuthClient:
-		c.Hash = x.tokens.HashClient([]byte(initial.ClientID), value)
+		c.Hash = x.tokens.HashClientCredentials([]byte(initial.ClientID), value)
 	case event.CredentialBearer:
 		c.Hash = x.tokens.HashBearer(value)
 	}
@@ -114,7 +114,7 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 // loadOrImportSuppressionLists loads the stored entries of all configured suppression lists into
 // engineConfig.Tables. A list without stored entries gets those of its initial file, which it
 // imports. At a start it also removes stored files that no list uses.
-func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.NewCatalog, built *config.CompiledDocument) error {
+func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpdate, built *config.CompiledDocument) error {
 	dir, key := x.settings.DataDir, x.vault.DeriveKey("hashes")
 	engineConfig.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
 	engineConfig.Lists = make(map[market.ListID]state.SuppressionListFile)
@@ -166,17 +166,19 @@ func (x *Exchange) ReloadConfiguration() error {
 	x.warnOfChangesThatNeedRestart(&built.Settings)
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
+	x.comparedFile = nil
 	revised, err := x.combineFileWithAPIEntries(built)
 	if err != nil {
 		return err
 	}
-	before, unapplied := x.Configuration(), x.listIgnoredInitialValues(revised.CompiledDocument)
+	before, unapplied := x.Configuration(), x.listIgnoredInitialValuesOfRevision(revised)
 	followed := x.listChangedAddressVariables(&revised.Initial)
-	if err := x.activateRevisionLocked(revised); err != nil {
+	if err := x.activateRevisionRecordedLocked(operationReload, revised); err != nil {
 		return err
 	}
 	x.warnOfIgnoredInitialValues(unapplied)
-	x.warnOfEntriesTakenOver(revised)
+	x.warnOfAPIEntriesNowInFile(revised)
+	x.warnOfDrift()
 	for _, change := range canonical.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}

@@ -162,7 +162,7 @@ const (
 	maxOutcomeBytes = 16 << 10
 )
 
-// logQueueLimits returns how many entries and bytes the queue before the log may hold. An entry
+// maxLogQueueEntriesAndBytes returns how many entries and bytes the queue before the log may hold. An entry
 // with the outcome of a delivery must never wait for a place in the queue. So the queue has
 // places for everything that can be in it or still arrive. This is the backlog at which the
 // exchange begins to refuse leads, one lead with its post per connection, and one outcome per
@@ -170,7 +170,7 @@ const (
 //
 // A connection or delivery never has two events in flight. The queued data is memory that the
 // waiting requests hold anyway; the queue adds one slot for each.
-func logQueueLimits(limits *config.LimitSettings) (maxEntries, maxBytes int) {
+func maxLogQueueEntriesAndBytes(limits *config.ServerLimitSettings) (maxEntries, maxBytes int) {
 	maxEntries = maxQueueEntries + limits.Connections + maxOpenPosts
 	lead := min(2*int64(limits.Body)+maxOutcomeBytes, wal.MaxEntry)
 	all := maxQueueBytes + int64(limits.Connections)*lead + maxOpenPosts*maxOutcomeBytes

@@ -37,9 +37,9 @@ func TestLogQueueOverloadLimits(t *testing.T) {
 // fill the queue. The outcomes still fit.
 func TestLogQueueHasRoomForOutcomes(t *testing.T) {
 	t.Parallel()
-	limits := config.LimitSettings{Connections: 300, Body: 64 << 10}
+	limits := config.ServerLimitSettings{Connections: 300, Body: 64 << 10}
 	opt := wal.Options{}
-	opt.QueueLen, opt.QueueBytes = logQueueLimits(&limits)
+	opt.QueueLen, opt.QueueBytes = maxLogQueueEntriesAndBytes(&limits)
 	reached, release := make(chan struct{}), make(chan struct{})
 	opt.Faults.Sync = func() error {
 		close(reached)

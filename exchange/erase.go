@@ -27,8 +27,8 @@ const (
 type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.OperatorActions
-	found      []engine.LeadKeySlot // to be erased with the next event
-	inDelivery []engine.LeadKeySlot // in delivery, to be erased later
+	found      []engine.LeadEncryptionKeySlot // to be erased with the next event
+	inDelivery []engine.LeadEncryptionKeySlot // in delivery, to be erased later
 	result     admin.ErasureResult
 }
 
@@ -114,7 +114,7 @@ func (r *contactDataEraser) scheduleLeadAndEraseIfFull(lead *event.LeadDecided) 
 		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnsealed)
 		return nil
 	}
-	r.found = append(r.found, engine.LeadKeySlot{Lead: lead.Lead, Slot: lead.Slot})
+	r.found = append(r.found, engine.LeadEncryptionKeySlot{Lead: lead.Lead, Slot: lead.Slot})
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}

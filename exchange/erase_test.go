@@ -98,6 +98,7 @@ func TestContactDataIsEncryptedAndErased(t *testing.T) {
 	if got := x.erase(inDelivery); got.Erased != 0 || got.Left != 1 || got.Leads[0].Reason != "under_way" {
 		t.Errorf("during its delivery: %+v", got)
 	}
+	x.endPost()
 	x.eraseTimeout = time.Minute
 	if got := x.erase(inDelivery); got.Erased != 1 || got.Left != 0 {
 		t.Errorf("after the end of its delivery: %+v", got)
@@ -131,7 +132,7 @@ func TestContactDataIsEncryptedAndErased(t *testing.T) {
 	}
 	x.mustAdmin(204, "POST", "/admin/v1/deliveries/"+unknown+"/confirm", "")
 	x.stop()
-	report, err := wal.Verify(x.dataDir())
+	report, err := wal.Verify(x.dataDir(), nil)
 	if err != nil || !report.OK() {
 		t.Errorf("log is not valid: %v, %+v", err, report)
 	}

@@ -8,6 +8,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"pingpost/outbound/buyer"
 	"pingpost/outbound/webhook"
 	"pingpost/server/admin"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/public"
 	"pingpost/wal"
@@ -37,7 +39,7 @@ type Options struct {
 	Logger      *slog.Logger
 	Version     string // of the program, shown to operators
 	AcceptClock bool   // start even if the clock is far from the time of the log's last entry
-	// BackupStatus returns the backup options of a tenant. Nil disables backups while serving.
+	// Backup returns the backup options of a tenant. Nil disables backups while serving.
 	Backup func(tenant string) (backup.Options, error)
 }
 
@@ -54,10 +56,12 @@ type Exchange struct {
 	meter   *metrics.Meter
 
 	settings      config.Settings
+	zone          *time.Location // in which days begin in reports
 	vault         *vault.Vault
 	keys          *leadkeys.KeyStore
 	keyCheck      leadKeyCheck
 	tokens        *token.Issuer
+	instructions  *instructions.Publisher
 	log           *wal.Log
 	state         *state.State
 	engine        atomic.Pointer[engine.Engine]
@@ -68,8 +72,10 @@ type Exchange struct {
 	adminServer   *admin.Admin
 
 	configMu sync.Mutex // held from reading the active configuration until the change is active
-	active   atomic.Pointer[activeConfig]
-	lists    suppressionTableCache
+	// comparedFile describes the configuration file that ConfigDrift last read; nil: none. configMu guards it.
+	comparedFile fs.FileInfo
+	active       atomic.Pointer[activeConfig]
+	lists        suppressionTableCache
 
 	publicListener, adminListener net.Listener
 	certificates                  listenerCertificates
@@ -77,11 +83,13 @@ type Exchange struct {
 	draining                      atomic.Bool
 	disk                          diskMonitor
 	snapshots                     snapshotter
-	lastUses                      lastUsesFile
+	lastUses                      credentialLastUsesFile
 	backupRunner                  backupRunner
 	reporter                      reportRunner
+	alerts                        alertRunner
 	tracer                        *trace.Tracer // nil disables tracing
 	eraseTimeout                  time.Duration
+	webhookAttemptTimeout         time.Duration // 0: the sender's default
 	started                       time.Time
 	broken                        chan error    // receives an error if the exchange cannot continue: its log or a listener failed
 	ended                         chan struct{} // closed when the exchange has ended
@@ -124,7 +132,7 @@ func (x *Exchange) startConfigured(built *config.CompiledDocument) error {
 
 func newExchange(path string, opt Options, built *config.CompiledDocument) *Exchange {
 	x := &Exchange{
-		started: time.Now(), path: path, options: opt, settings: built.Settings, clock: clock.New(),
+		started: time.Now(), path: path, options: opt, settings: built.Settings, zone: built.Settings.ReportZone(), clock: clock.New(),
 		logger: opt.Logger.With("tenant", built.Settings.Tenant), broken: make(chan error, 4), ended: make(chan struct{}),
 		snapshots: snapshotter{minBytes: snapshotBytes, interval: snapshotInterval}, eraseTimeout: eraseTimeout,
 		backupRunner: backupRunner{backupTimeouts: backupTimeouts{backupStartTimeout, backupFlushTimeout}},
@@ -142,6 +150,31 @@ func (x *Exchange) markReadyAndServePublic() {
 	x.startCertificateWatchers()
 	x.serveInBackground("public", x.publicListener, x.publicServer.Serve)
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
+	x.logger.Info("dashboard", "url", x.dashboardURL(), "sign_in", x.describeSignIn())
+}
+
+func (x *Exchange) dashboardURL() string {
+	scheme := "http"
+	if x.certificates.admin.tlsConfigOrNil() != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + x.adminListener.Addr().String() + "/"
+}
+
+// describeSignIn says how an operator can sign in to the dashboard.
+func (x *Exchange) describeSignIn() string {
+	accounts := len(x.state.Users())
+	switch {
+	case x.settings.OIDC.Issuer != "" && !x.settings.AdminPassword.IsSet() && accounts == 0:
+		return "at the identity provider of admin.oidc"
+	case x.settings.AdminPassword.IsSet() && accounts > 0:
+		return "with an account, or with any user name and the password of admin.password"
+	case x.settings.AdminPassword.IsSet():
+		return "with any user name and the password of admin.password"
+	case accounts > 0:
+		return "with an account"
+	}
+	return "not possible: there is no account yet, and admin.password is not set; set it, and restart the exchange"
 }
 
 // loadConfiguration reads and compiles the configuration file at path. It returns an error if a
@@ -174,6 +207,7 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.publicListener.Close())
 	}
 	x.adminServer = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.adminServer.SetSignIn(x.settings.RequireTOTP, newIdentityProvider(&x.settings, x.logger))
 	x.adminServer.SetTLS(x.certificates.admin.tlsConfigOrNil())
 	x.adminServer.SetMaxHeader(x.settings.Limits.Header)
 	x.adminServer.SetTrustedProxies(x.settings.TrustedProxies)

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pingpost/engine/event"
@@ -35,11 +36,13 @@ const (
 // delivered, refused, duplicate, of unknown delivery, and in delivery.
 func startGoldenDay(t *testing.T) *testExchange {
 	t.Helper()
-	blue, unrepeatable := newFakeBuyer(t), newFakeBuyer(t, reply(500, ""), hang)
+	ended := make(chan struct{})
+	blue, unrepeatable := newFakeBuyer(t), newFakeBuyer(t, reply(500, ""), hangUntil(ended))
 	x := start(t, newTestDir(t, configHead+configSuppliers+`buyers:
   - {id: buy_blue, endpoint: "`+blue.URL+`", auth: {bearer: "${BLUE_TOKEN}"}, funds: {balance: 1000}}
   - id: buy_once
     post_url: "`+unrepeatable.URL+`"
+    post_timeout: 5m
     adapter: {post: {format: json, body: '{"id": {{lead_id}}, "phone": {{.phone}}}', answer: {accepted: ok, yes: [yes]}}}
   - {id: buy_recorded}
 campaigns:
@@ -66,6 +69,8 @@ campaigns:
 	}()
 	t.Cleanup(func() { <-answered })
 	eventually(t, "a post is in progress", func() bool { return len(unrepeatable.received()) == 2 })
+	x.endPost = sync.OnceFunc(func() { close(ended) })
+	t.Cleanup(x.endPost)
 	return x
 }
 
@@ -202,8 +207,11 @@ func TestGoldenDataHasEveryEventKind(t *testing.T) {
 			}
 		})
 	}
-	operators := []event.Kind{event.KindConfigActivated, event.KindPausedOrResumed, event.KindSuppressionListReplaced, event.KindUserAccountChanged, event.KindAPITokenAddedOrRevoked}
-	for kind := event.Kind(1); !strings.HasPrefix(kind.String(), "kind_"); kind++ {
+	operators := []event.Kind{event.KindConfigActivated, event.KindPausedOrResumed, event.KindSuppressionListReplaced, event.KindUserAccountChanged, event.KindAPITokenAddedOrRevoked, event.KindInvitationChanged, event.KindUserSecondFactorChanged}
+	for kind := event.Kind(1); kind <= event.KindUserSecondFactorChanged; kind++ {
+		if strings.HasPrefix(kind.String(), "kind_") {
+			continue // another release's
+		}
 		if seen[kind] == nil {
 			t.Errorf("no golden data has an event %s: write some with -write-data", kind)
 		}

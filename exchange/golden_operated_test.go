@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
 
 	"pingpost/internal/must"
 )
@@ -20,6 +23,7 @@ type operatorRecord struct {
 	Passwords     map[string]string // by user
 	RemovedUsers  map[string]string `json:"Gone"` // passwords by user
 	Description   []string          `json:"Tells"`
+	Factors       map[string]string // TOTP secrets by user
 }
 
 // describeOperators lists users, tokens, entries, lists and pauses. Times are from the log. It
@@ -42,6 +46,15 @@ func (r *testExchange) describeOperators() (lines []string) {
 		}
 	}](r.t, r.mustAdmin(200, "GET", "/admin/v1/api-tokens", "")).Tokens {
 		lines = append(lines, fmt.Sprintf("token %s %s %s %s %s %s, has an end: %t", token.ID, token.Hint, token.Name, token.User, token.Role, token.Created, token.Expires != nil))
+	}
+	for _, i := range decode[struct {
+		Invitations []struct {
+			ID, Role, By string
+			Name         *string
+			Closed       *string `json:"closed_at"`
+		}
+	}](r.t, r.mustAdmin(200, "GET", "/admin/v1/invitations", "")).Invitations {
+		lines = append(lines, fmt.Sprintf("invitation %s %s by %s, with a name: %t, ended: %t", i.ID, i.Role, i.By, i.Name != nil, i.Closed != nil))
 	}
 	for _, kind := range []string{"suppliers", "buyers", "campaigns", "suppression_lists"} {
 		for _, i := range decode[struct{ Items []configEntry }](r.t, r.mustAdmin(200, "GET", configURL+kind, "")).Items {
@@ -85,6 +98,71 @@ func (r *testExchange) createAPIToken(session *answer, body string) (token, id s
 	return created.Token, created.ID
 }
 
+// factorPassword is the password of each user with a second factor.
+const factorPassword = "a canary beside a code"
+
+// signInWithCode signs in with a password and the code of the present time step, shifted by a number of
+// steps.
+func (r *testExchange) signInWithCode(name, secret string, steps int) *answer {
+	r.t.Helper()
+	code := must.Value(totp.GenerateCode(secret, time.Now().Add(time.Duration(steps)*30*time.Second)))(r.t)
+	body := must.Value(json.Marshal(map[string]string{"name": name, "password": factorPassword, "code": code}))(r.t)
+	return request(r.t, "POST", "http://"+r.AdminAddress()+"/admin/v1/session", string(body))
+}
+
+// acceptInvitation invites a person and accepts the invitation. It returns the session.
+func (r *testExchange) acceptInvitation(name string) *answer {
+	r.t.Helper()
+	made := decode[struct{ Token string }](r.t, r.mustAdmin(201, "POST", "/admin/v1/invitations", fmt.Sprintf(`{"role":"operator","name":%q,"expires_in":"30d"}`, name)))
+	a := request(r.t, "POST", "http://"+r.AdminAddress()+"/admin/v1/invitations/"+made.Token+"/accept", fmt.Sprintf(`{"password":%q}`, factorPassword))
+	if a.status != 201 {
+		r.t.Fatalf("invitation of %s: %d %s", name, a.status, a.body)
+	}
+	return a
+}
+
+// turnOnFactor gives the user of a session a second factor, and returns its secret.
+func (r *testExchange) turnOnFactor(name string, session *answer) (secret string) {
+	r.t.Helper()
+	cookie, _, _ := strings.Cut(session.header.Get("Set-Cookie"), ";")
+	headers := []string{"Cookie", cookie, "X-Csrf-Token", decode[struct{ CSRF string }](r.t, session).CSRF}
+	at := "http://" + r.AdminAddress() + "/admin/v1/users/" + name + "/totp"
+	secret = decode[struct{ Secret string }](r.t, request(r.t, "POST", at, "", headers...)).Secret
+	code := must.Value(totp.GenerateCode(secret, time.Now()))(r.t)
+	if a := request(r.t, "POST", at+"/confirm", `{"code":"`+code+`"}`, headers...); a.status != 200 {
+		r.t.Fatalf("second factor of %s: %d %s", name, a.status, a.body)
+	}
+	return secret
+}
+
+// addGoldenTeam adds the events of invitations and second factors, before and after a snapshot.
+func (r *testExchange) addGoldenTeam(record *operatorRecord, beforeSnapshot bool) {
+	r.t.Helper()
+	with, without := "gina", "hugo"
+	if beforeSnapshot {
+		with, without = "erin", "fred"
+	}
+	record.Factors[with] = r.turnOnFactor(with, r.acceptInvitation(with))
+	if a := r.signInWithCode(with, record.Factors[with], 1); a.status != 200 {
+		r.t.Fatalf("%s signs in with a code: %d %s", with, a.status, a.body)
+	}
+	r.turnOnFactor(without, r.acceptInvitation(without))
+	r.mustAdmin(204, "DELETE", "/admin/v1/users/"+without+"/totp", "")
+	record.Passwords[without] = factorPassword
+	r.mustAdmin(201, "POST", "/admin/v1/invitations", `{"role":"viewer"}`)
+	id := decode[struct{ ID string }](r.t, r.mustAdmin(201, "POST", "/admin/v1/invitations", `{"role":"admin"}`)).ID
+	r.mustAdmin(204, "DELETE", "/admin/v1/invitations/"+id, "")
+}
+
+// addGoldenAlerts adds a rule that fires at once, and a silence of it.
+func (r *testExchange) addGoldenAlerts(rule string) {
+	r.t.Helper()
+	r.mustAdmin(201, "PUT", "/admin/v1/alerts/rules/"+rule, `{"kind":"disk_free","threshold":1000000,"for_s":0,"channels":["ops"]}`, "If-None-Match", "*")
+	r.evaluateAlerts()
+	until := time.Unix(0, r.clock.Now()).Add(300 * 24 * time.Hour).UTC().Format(time.RFC3339)
+	r.mustAdmin(201, "POST", "/admin/v1/alerts/silences", `{"rule":"`+rule+`","until":"`+until+`","note":"golden"}`)
+}
+
 // startGoldenOperations starts an exchange with an event of each operator action, before and after
 // a snapshot.
 func startGoldenOperations(t *testing.T) *testExchange {
@@ -99,7 +177,7 @@ campaigns:
   - {id: cmp_recorded, method: waterfall, suppression: [dnc], duplicates: {window: 0s}, buyers: [{buyer: buy_blue, price: 3}]}
 `).Replace(referenceConfig("ping_post", refBuyer)) + "suppression_lists: [{id: dnc, field: phone}]\n"
 	x := start(t, newTestDir(t, config))
-	record := operatorRecord{Passwords: map[string]string{}, RemovedUsers: map[string]string{}}
+	record := operatorRecord{Passwords: map[string]string{}, RemovedUsers: map[string]string{}, Factors: map[string]string{}}
 	user := func(status int, name, role, password string) {
 		t.Helper()
 		body := fmt.Sprintf(`{"role":%q,"password":%q}`, role, password)
@@ -137,7 +215,12 @@ campaigns:
 	x.adminRequest("PUT", "/admin/v1/suppression/ours", phoneLines(80))
 	x.mustAdmin(204, "POST", "/admin/v1/buyers/buy_red/pause", "")
 	x.mustAdmin(204, "POST", "/admin/v1/campaigns/cmp_red/pause", "")
+	x.addGoldenTeam(&record, true)
+	x.addChannel("ops", `{"kind":"webhook","url":"`+unavailable.URL+`"}`)
+	x.addGoldenAlerts("disk")
 	x.mustSnapshot()
+	x.addGoldenAlerts("disk_again")
+	x.addGoldenTeam(&record, false)
 	another, id := x.createAPIToken(session, `{"name":"lost, too"}`)
 	x.mustAdmin(204, "DELETE", "/admin/v1/api-tokens/"+id, "")
 	record.InvalidTokens = append(record.InvalidTokens, another)
@@ -179,6 +262,11 @@ func checkGoldenOperations(t *testing.T, p testDir) {
 	text := must.Value(os.ReadFile(filepath.Join(p.dir, "kept.json")))(t)
 	var record operatorRecord
 	must.Succeed(t, json.Unmarshal(text, &record))
+	config := string(must.Value(os.ReadFile(p.configPath()))(t))
+	if !strings.Contains(config, "provisioning:") { // as releases without the key did
+		config += "provisioning: enforce\n"
+	}
+	p.writeConfig(t, config)
 	r := startAcceptingClock(t, p)
 	if got := r.describeOperators(); !slices.Equal(got, record.Description) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(record.Description, "\n"))
@@ -204,6 +292,14 @@ func checkGoldenOperations(t *testing.T, p testDir) {
 	for name, password := range record.RemovedUsers {
 		if got := r.signIn(name, password).status; got != http.StatusUnauthorized {
 			t.Errorf("removed user %s signs in: got %d, want 401", name, got)
+		}
+	}
+	for name, secret := range record.Factors {
+		if got := r.signIn(name, factorPassword).status; got != http.StatusUnauthorized {
+			t.Errorf("user %s signs in without a code: got %d, want 401", name, got)
+		}
+		if got := r.signInWithCode(name, secret, 0); got.status != http.StatusOK {
+			t.Errorf("user %s signs in with a code: got %d %s, want 200", name, got.status, got.body)
 		}
 	}
 	if len(record.ValidTokens) == 0 || len(record.InvalidTokens) < 2 || len(record.Passwords) < 2 || len(record.RemovedUsers) < 2 || len(record.Description) < 30 {

@@ -14,7 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/internal/must"
+	"pingpost/wal"
 )
 
 // Contact data and secrets that may appear only in posts to buyers. All tests use these and search
@@ -41,8 +43,9 @@ func env(name string) (string, bool) {
 	return value, ok
 }
 
-// configHead begins a configuration. Suppliers, buyers and campaigns follow.
+// configHead begins a configuration. Suppliers, buyers and campaigns follow. Reloads apply them.
 const configHead = `data_dir: data
+provisioning: enforce
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${PASSWORD}"}
 trusted_networks: [127.0.0.0/8]
@@ -117,6 +120,8 @@ type testExchange struct {
 	testDir
 	t      testing.TB
 	closed bool
+
+	endPost func() // ends the post in progress of startGoldenDay
 }
 
 func start(t testing.TB, p testDir) *testExchange {
@@ -181,6 +186,18 @@ func (r *testExchange) reloadWith(config string) {
 	r.t.Helper()
 	r.writeConfig(r.t, config)
 	r.mustReload()
+}
+
+// countChangesAfter counts the log entries after seq that change the state. Records of the audit log do
+// not.
+func (r *testExchange) countChangesAfter(seq uint64) (changes int) {
+	r.t.Helper()
+	forEachLogEntry(r.t, r.dataDir(), func(entry wal.Entry, ev event.Event) {
+		if entry.Seq > seq && ev.Kind() != event.KindOperatorActionRecorded {
+			changes++
+		}
+	})
+	return changes
 }
 
 // mustSnapshot writes a snapshot now.
@@ -370,7 +387,13 @@ func (a *answer) mustFail(t testing.TB, status int, code string) *errorBody {
 // eventually waits until the condition is true.
 func eventually(t testing.TB, condition string, isTrue func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(waitTimeout); !isTrue(); time.Sleep(5 * time.Millisecond) {
+	eventuallyWithin(t, waitTimeout, condition, isTrue)
+}
+
+// eventuallyWithin is eventually with another limit.
+func eventuallyWithin(t testing.TB, limit time.Duration, condition string, isTrue func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); !isTrue(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("condition did not become true: %s", condition)
 		}

@@ -18,7 +18,7 @@ func (x *Exchange) checkUnsetSecretVariables(built *config.CompiledDocument) err
 	var problems syntax.Problems
 	before := x.activeSecretsAndVariables()
 	for i := range built.Unset {
-		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasStoredValueFromEarlier(kept, before) {
+		if kept := &built.Unset[i]; !kept.IsSetting() && !x.hasStoredValueOfUnsetVariable(kept, before) {
 			problems = append(problems, kept.Problem)
 		}
 	}
@@ -31,18 +31,18 @@ func (x *Exchange) checkUnsetSecretVariables(built *config.CompiledDocument) err
 // activeSecretsAndVariables returns the secrets in the active document, each with the variable
 // that gave its value.
 func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
-	source, err := config.ParseStoredDocument(x.activeOrLastDocument())
+	source, err := config.ParseStoredDocument(x.activeOrLastActiveConfigJSON())
 	if err != nil {
 		return nil
 	}
 	return config.FindSecretsAndVariables(source.Document)
 }
 
-// hasStoredValueFromEarlier reports whether the exchange has stored the value that an unset
+// hasStoredValueOfUnsetVariable reports whether the exchange has stored the value that an unset
 // variable gave to the same secret earlier. activeSecrets is the result of
 // activeSecretsAndVariables.
-func (x *Exchange) hasStoredValueFromEarlier(variable *config.UnsetVariable, activeSecrets map[config.SecretAndVariable]bool) bool {
-	if !variable.HadValueIn(activeSecrets) {
+func (x *Exchange) hasStoredValueOfUnsetVariable(variable *config.UnsetEnvironmentVariable, activeSecrets map[config.SecretAndVariable]bool) bool {
+	if !variable.MayHaveStoredValue(activeSecrets) {
 		return false
 	}
 	if variable.Credential == nil {

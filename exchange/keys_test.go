@@ -52,7 +52,7 @@ func TestKeyRotation(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))
 	second := x.createKey("sup_acme", "")
 	x.checkKeys(map[string]bool{acmeKey: true, second: true})
-	third := x.createKey("sup_acme", replacesBody(admin.KeyHint(acmeKey)))
+	third := x.createKey("sup_acme", replacesBody(admin.SecretPrefixHint(acmeKey)))
 	x.checkKeys(map[string]bool{acmeKey: false, second: true, third: true, otherKey: true})
 	x = x.restart()
 	x.checkKeys(map[string]bool{acmeKey: false, second: true, third: true, otherKey: true})
@@ -108,7 +108,7 @@ func TestThirdKeyNeedsConfirmation(t *testing.T) {
 	x := start(t, newTestDir(t, baseConfig))
 	second := x.createKey("sup_acme", "")
 	x.checkKeys(map[string]bool{acmeKey: true})
-	first := admin.KeyHint(acmeKey)
+	first := admin.SecretPrefixHint(acmeKey)
 	for _, body := range []string{"", "{}", replacesBody(""), replacesBody("key_none")} {
 		question, hints := x.mustRequireConfirmation(path, body)
 		if hints != first+" "+second[:8]+" " || question.Live[0].LastUsed == nil || question.Live[1].LastUsed != nil || question.Live[1].Since == "" {

@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// lastUsesFile keeps, across restarts, the minute in which each credential was last used. It stores
+// credentialLastUsesFile keeps, across restarts, the minute in which each credential was last used. It stores
 // them in a file beside the log, one line per credential hash.
 //
 // The times are no events, because no decision depends on them and the log would grow with
 // every caller. Snapshots hold only the results of events, so they do not have the times
 // either. If the file is missing or damaged, earlier uses are unknown.
-type lastUsesFile struct {
+type credentialLastUsesFile struct {
 	path       string
 	kept       map[[32]byte]int64 // contents of the file
 	quit, done chan struct{}
@@ -35,7 +35,7 @@ const (
 
 // loadIntoState reads the file at a start and gives each live credential its time of last use. Lines
 // of removed credentials are ignored.
-func (u *lastUsesFile) loadIntoState(x *Exchange) {
+func (u *credentialLastUsesFile) loadIntoState(x *Exchange) {
 	u.path = filepath.Join(x.settings.DataDir, "last-used")
 	file, err := os.Open(u.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func parseLastUse(line []byte) (hash [32]byte, atNanos int64, valid bool) {
 	return hash, when.UnixNano(), err == nil
 }
 
-func (u *lastUsesFile) startPeriodicSaves(x *Exchange) {
+func (u *credentialLastUsesFile) startPeriodicSaves(x *Exchange) {
 	u.quit, u.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(u.done)
@@ -85,7 +85,7 @@ func (u *lastUsesFile) startPeriodicSaves(x *Exchange) {
 
 // stopAndSave ends the periodic saving and saves the file a last time. It does nothing if the
 // saving was never started.
-func (u *lastUsesFile) stopAndSave(x *Exchange) {
+func (u *credentialLastUsesFile) stopAndSave(x *Exchange) {
 	if u.quit == nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (u *lastUsesFile) stopAndSave(x *Exchange) {
 
 // saveIfChanged writes the file if a credential was used since the last save and the disk has
 // enough space.
-func (u *lastUsesFile) saveIfChanged(x *Exchange) {
+func (u *credentialLastUsesFile) saveIfChanged(x *Exchange) {
 	uses := x.state.LastUseUnixNanosByCredential()
 	if maps.Equal(uses, u.kept) || !x.disk.hasSpaceForBackgroundFiles() {
 		return

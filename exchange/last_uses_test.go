@@ -57,11 +57,11 @@ func TestKeyLastUse(t *testing.T) {
 	}
 	x.checkKeys(map[string]bool{second: true})
 	used := x.lastUsed(acme)
-	if len(used) != 2 || used[second[:8]] == "" || used[admin.KeyHint(acmeKey)] != "" {
+	if len(used) != 2 || used[second[:8]] == "" || used[admin.SecretPrefixHint(acmeKey)] != "" {
 		t.Errorf("last uses %v, want only the second key's", used)
 	}
 	x = x.restart()
-	if after := x.lastUsed(acme); len(after) != 2 || after[second[:8]] != used[second[:8]] || after[admin.KeyHint(acmeKey)] != "" {
+	if after := x.lastUsed(acme); len(after) != 2 || after[second[:8]] != used[second[:8]] || after[admin.SecretPrefixHint(acmeKey)] != "" {
 		t.Errorf("last uses before a restart %v, after it %v", used, after)
 	}
 	x.mustAdmin(204, "DELETE", "/admin/v1/"+acme+"/"+second[:8], "")

@@ -27,13 +27,13 @@ type LeadKeyLoss struct {
 
 // deriveChecksumKey returns the secret with which the checksums of the leads' encryption keys
 // are computed.
-func deriveChecksumKey(v *vault.Vault) leadkeys.SumKey { return v.DeriveKey("lead keys") }
+func deriveChecksumKey(v *vault.Vault) leadkeys.ChecksumKey { return v.DeriveKey("lead keys") }
 
 // collectKeySlotsOfLeads reads a log and returns the key slots that its leads use, by the first slot
 // of each key file. It omits erased leads, and files for which wantsKeyFile returns false. It calls
 // pause before each entry and ends with the error of pause.
-func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint64) bool, pause func() error) (map[uint64]*leadkeys.SlotSet, error) {
-	found := map[uint64]*leadkeys.SlotSet{}
+func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint64) bool, pause func() error) (map[uint64]*leadkeys.KeyFileSlotSet, error) {
+	found := map[uint64]*leadkeys.KeyFileSlotSet{}
 	err := forEachEvent("lead keys", log, pause, func(_ uint64, ev event.Event) (bool, error) {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
@@ -42,7 +42,7 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 				break
 			}
 			if found[first] == nil {
-				found[first] = new(leadkeys.SlotSet)
+				found[first] = new(leadkeys.KeyFileSlotSet)
 			}
 			found[first].Add(ev.Slot)
 		case *event.LeadPersonalDataErased:
@@ -59,7 +59,7 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 
 // addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result
 // of checking the file. usedSlots are the slots in the file that leads of the log use.
-func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
+func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.KeyFileSlotSet) {
 	if usedSlots == nil {
 		return
 	}
@@ -254,7 +254,7 @@ func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
 
 // addCheckedKeyFile adds the result of checking one key file to the report. usedSlots are the slots
 // in the file that leads of the log use.
-func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.SlotSet) {
+func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.KeyFileSlotSet) {
 	var here LeadKeyLoss
 	here.addCheckedKeyFile(checked, usedSlots)
 	k.Files++

@@ -43,6 +43,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 		return err
 	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
+	x.instructions = x.newInstructionPublisher()
 	x.stopOnLogFailure()
 	if err := x.createBackupShipper(); err != nil {
 		return err
@@ -52,11 +53,11 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	x.lastUses.loadIntoState(x)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
-		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.logExtraAnswers,
+		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.warnOfExtraBuyerAnswers,
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: engineLogAdapter{x.log}, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
-		Sealer: engineKeysAdapter{x.keys},
+		Sealer: leadKeysForEngine{x.keys},
 		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
@@ -64,11 +65,11 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 		return err
 	}
 	x.engine.Store(e)
-	x.startTraces()
+	x.startTraceExportIfConfigured()
 	limits := x.settings.Limits
 	x.publicServer = public.New(public.Options{
 		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
-		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox,
+		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox, Instructions: x.instructions, Name: x.settings.Tenant, Ready: x.Ready,
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
@@ -87,6 +88,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	x.keyCheck.startInBackground(x)
 	x.backupRunner.startShipping(x)
 	x.reporter.startIfEnabled(x)
+	x.alerts.start(x)
 	return nil
 }
 
@@ -103,7 +105,7 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	from, at := x.state.Position()
 	opt := b.logOptions()
 	opt.NotBefore, opt.Now, opt.Logger = at, x.clock.Now, x.logger
-	opt.QueueLen, opt.QueueBytes = logQueueLimits(&x.settings.Limits)
+	opt.QueueLen, opt.QueueBytes = maxLogQueueEntriesAndBytes(&x.settings.Limits)
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
 	opt.Observe = func(b wal.BatchStats) { syncs.Update(b.Sync.Seconds()) }
 	x.log, err = wal.Open(dataDir, opt)
@@ -129,6 +131,58 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.BytesRead()))
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
+	return nil
+}
+
+// Limits for the difference between the wall clock and the log's last entry at a start.
+// Time in the log never goes back. One start with a clock that is wrong by years would let
+// everything expire for good. After a start with a fast clock, hours and days begin too
+// early until the real time catches up.
+const (
+	maxClockAhead  = 7 * 24 * time.Hour
+	maxClockBehind = time.Hour
+)
+
+// alignClockWithLog compares the wall clock with the time of the log's last entry at a
+// start. If they differ too much, it returns an error, unless Options.AcceptClock is set. If
+// the wall clock is behind, it sets the exchange's clock forward to the entry's time, because
+// time in the log never goes back.
+func (x *Exchange) alignClockWithLog() error {
+	seq, at := x.log.Durable()
+	if seq == 0 {
+		return nil
+	}
+	past := time.Duration(x.clock.Now() - at)
+	if err := checkClockNearLastEntry(past, at); err != nil && !x.options.AcceptClock {
+		return err
+	}
+	if behind := x.clock.AdvanceTo(at); behind > time.Second {
+		x.logger.Warn("the clock is behind the log's last entry; the exchange's clock continues from that entry and stays ahead until a later start",
+			"behind", behind.String(), "log", time.Unix(0, at).UTC(), "clock", time.Unix(0, at).Add(-behind).UTC())
+	}
+	return nil
+}
+
+// checkClockNearLastEntry returns an error if the wall clock is a week or more ahead of the log's
+// last entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
+// lastEntryNanos is the entry's time in Unix nanoseconds.
+func checkClockNearLastEntry(ahead time.Duration, lastEntryNanos int64) error {
+	logged := time.Unix(0, lastEntryNanos).UTC()
+	shows := func() (clock, log string) {
+		return logged.Add(ahead).Format(time.RFC3339), logged.Format(time.RFC3339)
+	}
+	switch {
+	case ahead >= maxClockAhead:
+		clock, log := shows()
+		return fmt.Errorf("the clock, %s, is %s past the log's last entry, %s; if it is right, start once with --accept-clock, if not, set it",
+			clock, ahead.Round(time.Hour), log)
+	case ahead < -maxClockBehind:
+		clock, log := shows()
+		return fmt.Errorf("the clock, %s, is %s behind the log's last entry, %s; if it is wrong, set it; "+
+			"if it is right, the log was written under a wrong one: wait until that time has come, "+
+			"or start with --accept-clock, and the exchange's clock goes on from there, ahead of the real one",
+			clock, (-ahead).Round(time.Minute), log)
+	}
 	return nil
 }
 
@@ -177,13 +231,13 @@ func (x *Exchange) RevealSecret(name string) (value string, ok bool) {
 
 // logTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
 // client retries with growing pauses, so the warnings become rarer.
-func (x *Exchange) logTokenFailure(secretName string, fault market.OutboundFault, httpStatus int) {
+func (x *Exchange) logTokenFailure(secretName string, fault market.OutboundRequestFault, httpStatus int) {
 	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secretName, "fault", fault, "status", httpStatus)
 }
 
-// logExtraAnswers warns operators of a buyer's endpoint that sent more than one answer to a
+// warnOfExtraBuyerAnswers warns operators of a buyer's endpoint that sent more than one answer to a
 // request. The surplus answer could be mistaken for the answer to another lead.
-func (x *Exchange) logExtraAnswers(host string) {
+func (x *Exchange) warnOfExtraBuyerAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
@@ -204,6 +258,7 @@ func fillRandom(p []byte) { _, _ = rand.Read(p) }
 func (x *Exchange) addGauges() {
 	e := x.engine.Load()
 	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.AheadOfWallClock().Seconds() })
+	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(len(x.active.Load().drift())) })
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCount()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCount()) })

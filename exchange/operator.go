@@ -3,6 +3,8 @@ package exchange
 import (
 	"pingpost/engine"
 	"pingpost/engine/ledger"
+	"pingpost/engine/market"
+	"pingpost/exchange/explain"
 	"pingpost/exchange/statement"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
@@ -44,7 +46,7 @@ func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 // disk space, for the admin API.
 func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 	seq, _ := x.log.Durable()
-	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load()}
+	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load(), Zone: x.zone}
 }
 
 // Now returns the time of the exchange's clock.
@@ -55,6 +57,13 @@ func (x *Exchange) Now() int64 { return x.clock.Now() }
 // same name.
 func (x *Exchange) Seal(secretName, value string) []byte {
 	return x.vault.SealSecret(secretName, value)
+}
+
+// Unseal decrypts a value that Seal encrypted under the same name. ok is false for another key, another
+// name, or damaged data.
+func (x *Exchange) Unseal(name string, sealed []byte) (value string, ok bool) {
+	value, err := x.vault.OpenSecret(name, sealed)
+	return value, err == nil
 }
 
 // TokenIssuer returns the issuer that creates and hashes the credentials with which callers
@@ -83,5 +92,56 @@ func (x *Exchange) Entries(s *ledger.Statement) (admin.StatementEntryIterator, e
 }
 
 func (x *Exchange) newStatementReader() *statement.Reader {
-	return statement.NewReader(statement.Options{Log: x.log, State: x.state, Now: x.clock.Now, Stop: &x.draining})
+	return statement.NewReader(statement.Options{Log: x.log, State: x.state, Now: x.clock.Now, Zone: x.zone, Stop: &x.draining})
+}
+
+func (x *Exchange) newExplainer() (*explain.Explainer, error) {
+	if err := x.Ready(); err != nil {
+		return nil, err
+	}
+	engine := x.engine.Load()
+	return explain.New(explain.Options{
+		Log: x.log, State: x.state, AuctionName: engine.HashSellerAuctionName, Contact: engine.DecryptContact,
+		DataDir: x.settings.DataDir, ActiveCatalog: engine.ActiveCatalog,
+		OnList: engine.FindOnSuppressionList, EarlierLead: engine.FindEarlierLead,
+	}), nil
+}
+
+// ExplainLead returns the course of a lead as JSON for the admin API: see explain.Explanation.
+// The error is engine.ErrNotFound if the log no longer has the lead, or never had it.
+func (x *Exchange) ExplainLead(id market.LeadID) ([]byte, error) {
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainLead(id) })
+}
+
+// ExplainAuction returns the course of an auction as JSON. If the auction was held for an
+// ingested lead, it returns the explanation of that lead.
+func (x *Exchange) ExplainAuction(id market.AuctionID) ([]byte, error) {
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainAuction(id) })
+}
+
+// ExplainRequest returns, as JSON, the lead or auction that a request to the exchange caused.
+// id is the request id that every HTTP answer carries.
+func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainRequest(id) })
+}
+
+// ExplainBySellerID returns, as JSON, the course of the auction to which a seller gave the id
+// sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
+// error is a *admin.AmbiguousSupplierError.
+func (x *Exchange) ExplainBySellerID(supplier, sellerID string) ([]byte, error) {
+	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) {
+		return e.ExplainBySellerID(supplier, sellerID)
+	})
+}
+
+func (x *Exchange) explainJSON(lookUp func(*explain.Explainer) (*explain.Explanation, error)) ([]byte, error) {
+	e, err := x.newExplainer()
+	if err != nil {
+		return nil, err
+	}
+	explanation, err := lookUp(e)
+	if err != nil {
+		return nil, err
+	}
+	return explanation.JSON()
 }

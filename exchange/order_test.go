@@ -5,13 +5,19 @@ import (
 	"testing"
 )
 
-// exhaustRateLimit sends requests until a key gets a 429.
+// exhaustRateLimit sends requests until a key gets a 429. It sends many at once, so that also a busy
+// machine is faster than the limit.
 func (r *testExchange) exhaustRateLimit(key string) {
 	r.t.Helper()
+	const atOnce = 20
+	w := dial(r.t, r.PublicAddress())
+	defer w.Close()
 	for {
-		a := request(r.t, "POST", "http://"+r.PublicAddress()+"/api/v1/ingest", "{", "X-Api-Key", key, "Content-Type", jsonType)
-		if a.status == 429 {
-			return
+		w.send(strings.Repeat(strings.Replace(ingestRequest("{"), acmeKey, key, 1), atOnce))
+		for range atOnce {
+			if w.readAnswer("POST").status == 429 {
+				return
+			}
 		}
 	}
 }
@@ -71,7 +77,7 @@ func TestIngestAllowsOnlyPOST(t *testing.T) {
 func TestUnknownPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
-	for _, path := range []string{"/", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1", "/v1/post/", "/v1/pings", "/api/v1/post", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
+	for _, path := range []string{"/x", "/api/v1/ingest/", "/api/v1/ingestx", "/api/v1", "/v1", "/v1/post/", "/v1/pings", "/api/v1/post", "/oauth/token/", "/oauth", "/admin/v1/config", "/metrics", "/API/V1/INGEST", "/%00", "*"} {
 		w := dial(t, x.PublicAddress())
 		w.send(strings.Replace(ingestRequest(leadBody(1)), "/api/v1/ingest", path, 1))
 		w.readAnswer("POST").mustFail(t, 404, "not_found")

@@ -7,6 +7,7 @@ import (
 
 	"pingpost/api"
 	"pingpost/internal/must"
+	"pingpost/server/admin/oidc"
 	"pingpost/server/servertest"
 )
 
@@ -18,6 +19,7 @@ var (
 	)
 	requiredQuery = map[string]string{
 		"/admin/v1/statement": "buyer=buy_1", "/admin/v1/explain": "id=theirs-1", "/admin/v1/bench/example": "campaign=cmp",
+		"/admin/v1/campaigns/{id}/instructions": "supplier=sup_acme",
 	}
 )
 
@@ -35,7 +37,7 @@ func TestDocumentedQueryParametersAreRead(t *testing.T) {
 	seen := 0
 	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {
 		path, isGet := strings.CutPrefix(operation, "GET ")
-		if !isGet || path == "/admin/v1/live" || strings.HasPrefix(path, "/debug/pprof/") { // a stream, and Go's own paths
+		if !isGet || path == "/admin/v1/live" || path == oidc.PathCallback || strings.HasPrefix(path, "/debug/pprof/") { // a stream, a redirect, and Go's own paths
 			continue
 		}
 		at, base := pathParameters.Replace(path), requiredQuery[path]

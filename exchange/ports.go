@@ -63,14 +63,14 @@ func (m engineBuyersAdapter) Ping(req *market.PingRequest) market.PingResult {
 	return m.client.Ping(&theirs)
 }
 
-// engineKeysAdapter gives the engine access to the leads' encryption keys through the engine's own
+// leadKeysForEngine gives the engine access to the leads' encryption keys through the engine's own
 // interface.
-type engineKeysAdapter struct{ keys *leadkeys.KeyStore }
+type leadKeysForEngine struct{ keys *leadkeys.KeyStore }
 
 // TakeUnusedKey reserves an unused key for a new lead. It copies the key to newKey and returns the
 // key's slot number. The error is engine.ErrBusy if no key is ready.
-func (s engineKeysAdapter) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
-	slot, err := s.keys.Next((*leadkeys.Key)(newKey))
+func (s leadKeysForEngine) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
+	slot, err := s.keys.TakeUnusedKey((*leadkeys.Key)(newKey))
 	if errors.Is(err, leadkeys.ErrBusy) {
 		return 0, engine.ErrBusy
 	}
@@ -78,13 +78,13 @@ func (s engineKeysAdapter) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
 }
 
 // Seal encrypts a lead's contact data with its key, and appends the result to dst.
-func (s engineKeysAdapter) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+func (s leadKeysForEngine) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	return leadkeys.Seal(dst, slot, (*leadkeys.Key)(key), lead, plain)
 }
 
 // Open decrypts a lead's contact data with the key in slot, and appends it to dst. The error is
 // engine.ErrErased if the key was erased.
-func (s engineKeysAdapter) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+func (s leadKeysForEngine) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	plain, err := s.keys.Open(dst, slot, lead, sealed)
 	if errors.Is(err, leadkeys.ErrErased) {
 		return nil, engine.ErrErased
@@ -94,4 +94,4 @@ func (s engineKeysAdapter) Open(dst []byte, slot uint64, lead market.LeadID, sea
 
 // EraseKeys overwrites the keys in these slots for good. The contact data of their leads is
 // unreadable from then on.
-func (s engineKeysAdapter) EraseKeys(slots []uint64) error { return s.keys.Erase(slots) }
+func (s leadKeysForEngine) EraseKeys(slots []uint64) error { return s.keys.Erase(slots) }

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/state"
 	"pingpost/report"
+	"pingpost/report/projection"
 	"pingpost/wal"
 )
 
@@ -49,7 +51,10 @@ func (r *reportRunner) startIfEnabled(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
 	}
+	hasher := x.newPersonHasher()
 	r.report = report.New(report.Options{
+		HashContact: func(lead *event.LeadDecided) []projection.PersonHash { return x.hashContact(hasher, lead) },
+
 		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x.state, x.log}, Retention: x.settings.Report.Keep,
 		HasDiskSpace: x.disk.hasSpaceForBackgroundFiles, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})

@@ -10,6 +10,7 @@ import (
 	"pingpost/config"
 	"pingpost/config/canonical"
 	"pingpost/engine/event"
+	"pingpost/server/admin"
 )
 
 // activeConfig is the active configuration with its sources: a document, from the file or
@@ -19,15 +20,19 @@ type activeConfig struct {
 	base      []byte // the document alone; both in canonical form
 	sent      bool   // base came from a request; the next reload or start returns to the file
 	fromAPI   canonical.Entries
+	seed      *seed                           // nil with provisioning: enforce
+	drift     func() []admin.ConfigDriftEntry // computed once: see withDrift
 }
 
 // pendingRevision is a new configuration with its sources, already compiled but not yet active.
 type pendingRevision struct {
-	*config.CompiledDocument                      // the whole configuration
-	base                     []byte               // its document alone
-	sent                     bool                 // base came from a request
-	fromAPI                  canonical.Entries    // entries from the API
-	takenOver                []canonical.EntryRef // the entries from the API that base controls
+	*config.CompiledDocument                          // the whole configuration
+	base                     []byte                   // its document alone
+	sent                     bool                     // base came from a request
+	fromAPI                  canonical.Entries        // entries from the API
+	seed                     *seed                    // nil with provisioning: enforce
+	compared                 *config.CompiledDocument // with the file's values of secrets, to compare them; nil: the document itself
+	takenOver                []canonical.EntryRef     // the entries from the API that base controls
 	from                     event.ConfigOrigin
 	by                       string
 }
@@ -46,30 +51,38 @@ func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// loadEntriesFromAPI returns the configuration entries that operators created through the API. At a
-// start, when no configuration is active yet, it reads them from their stored document.
-func (x *Exchange) loadEntriesFromAPI() (canonical.Entries, error) {
+// loadStoredEntries returns the configuration entries that the exchange itself keeps, and the seed
+// if it has taken over the entries of its file. At a start, when no configuration is active yet, it
+// reads them from their stored document.
+func (x *Exchange) loadStoredEntries() (canonical.Entries, *seed, error) {
 	if now := x.active.Load(); now != nil {
-		return now.fromAPI, nil
+		return now.fromAPI, now.seed, nil
 	}
 	hash := x.state.CurrentConfigVersion().Overlay
 	if hash == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	text, err := x.readStoredConfigDocument(hash)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fromAPI, err := canonical.ParseEntries(text)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the entries that were created through the API from %q: %w", x.configDocumentPath(hash), err)
+		return nil, nil, fmt.Errorf("cannot read the exchange's configuration entries from %q: %w", x.configDocumentPath(hash), err)
 	}
-	return fromAPI, nil
+	seed, err := parseSeed(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot read from %q which entries of the configuration file the exchange took over: %w", x.configDocumentPath(hash), err)
+	}
+	return fromAPI, seed, nil
 }
 
 // combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries
 // from the API. If both have an entry, the file's replaces the API's for good.
 func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*pendingRevision, error) {
+	if !x.settings.Enforce {
+		return x.combineSettingsWithSeededEntries(built)
+	}
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
 		return nil, err
@@ -85,6 +98,9 @@ func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*p
 // entries from the API. If both have an entry, the document's applies for as long as the
 // document is active.
 func (x *Exchange) combineRequestWithAPIEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
+	if !x.settings.Enforce {
+		return x.addSentEntries(built, operator)
+	}
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
 		return nil, err
@@ -99,7 +115,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	fromAPI, err := x.loadEntriesFromAPI()
+	fromAPI, _, err := x.loadStoredEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -130,18 +146,19 @@ func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 	if err != nil {
 		return err
 	}
-	unapplied := x.listIgnoredInitialValues(revised.CompiledDocument)
-	if err := x.activateRevisionLocked(revised); err != nil {
+	unapplied := x.listIgnoredInitialValuesOfRevision(revised)
+	if err := x.activateRevisionRecordedLocked(operationStart, revised); err != nil {
 		return err
 	}
 	x.warnOfIgnoredInitialValues(unapplied)
-	x.warnOfEntriesTakenOver(revised)
+	x.warnOfAPIEntriesNowInFile(revised)
+	x.warnOfDrift()
 	return nil
 }
 
-// warnOfEntriesTakenOver warns of entries that operators created through the API and that the
+// warnOfAPIEntriesNowInFile warns of entries that operators created through the API and that the
 // configuration file now has too. From now on only the file can change them.
-func (x *Exchange) warnOfEntriesTakenOver(r *pendingRevision) {
+func (x *Exchange) warnOfAPIEntriesNowInFile(r *pendingRevision) {
 	for _, ref := range r.takenOver {
 		x.logger.Warn("the file now controls an entry that was created through the API", "entry", ref.String(), "file", filepath.Base(x.path))
 	}

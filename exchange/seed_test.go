@@ -20,7 +20,7 @@ const (
 )
 
 // seedConfig is a sandbox with campaigns of all kinds, and with an auction for each of two
-// verticals.
+// verticals. These have the longest time that is allowed, because a seed request holds many at once.
 func seedConfig(buyers ...*refbuyer.Buyer) string {
 	text := strings.Replace(referenceConfig("ping_post", buyers...), configHead, configHead+"sandbox: true\n", 1)
 	text = strings.Replace(text, "    oauth_clients: [{client_id: acme", `    bearer_tokens: [{token: "`+acmeToken+`", scopes: [ping, post]}]
@@ -35,6 +35,8 @@ buyers:
 	return text + `  - id: cmp_auto
     vertical: auto_insurance
     method: ping_post
+    bid_timeout: 5s
+    post_reserve: 100ms
     floor: 5
     consent_required_sources: [facebook]
     unknown: keep
@@ -47,6 +49,8 @@ buyers:
 ` + seats + `  - id: cmp_solar
     vertical: solar
     method: ping_post
+    bid_timeout: 5s
+    post_reserve: 100ms
     duplicates: {window: 0s}
     fields:
       - {name: monthly_bill, type: integer, required: true, min: 0, max: 5000, ping: true}

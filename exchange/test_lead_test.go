@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"pingpost/outbound/dial/dialtest"
@@ -97,7 +98,14 @@ func TestTestLeadsInProduction(t *testing.T) {
 // TestStartFinishesTestPostAfterCrash: at the test endpoint and with the test header.
 func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 	t.Parallel()
-	own, tests, second := newFakeBuyer(t), newFakeBuyer(t, hang, reply(500, ""), reply(201, `{"lead_id":"theirs"}`)), newFakeBuyer(t)
+	checked := make(chan struct{})
+	check := sync.OnceFunc(func() { close(checked) })
+	defer check()
+	fail := func(w http.ResponseWriter, r *http.Request) {
+		<-checked // the delivery must still be open when the test reads it
+		reply(500, "")(w, r)
+	}
+	own, tests, second := newFakeBuyer(t), newFakeBuyer(t, hang, fail, reply(201, `{"lead_id":"theirs"}`)), newFakeBuyer(t)
 	x := start(t, newTestDir(t, testEndpointConfig(own, tests, second)))
 	done := make(chan *answer, 1)
 	go func() { done <- x.ingest(leadBody(1), append([]string{"Idempotency-Key", "k"}, testHeader...)...) }()
@@ -107,6 +115,7 @@ func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 	if !strings.Contains(open, `"total":1`) || !strings.Contains(open, `"test":true`) {
 		t.Errorf("want one open test delivery, got %v", open)
 	}
+	check()
 	y.waitForDeliveries()
 	for _, post := range tests.received() {
 		if post.header.Get("X-Pingpost-Test") != "1" || post.key != tests.received()[0].key {
@@ -145,7 +154,7 @@ func TestTestSupplierNeedsNoHeader(t *testing.T) {
 func TestWebhooksOfTestLeads(t *testing.T) {
 	t.Parallel()
 	e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
-	x := start(t, newTestDir(t, webhookConfigFor(e)))
+	x := startPatient(t, newTestDir(t, webhookConfigFor(e)))
 	want := map[string]int{}
 	for i, header := range [][]string{nil, testHeader} {
 		sold, unsold := x.mustSell(leadBody(10+i), header...), x.ingest(leadBody(20+i, "state", `"TX"`), header...)

@@ -20,9 +20,11 @@ var treeAttributes = []string{
 	"pingpost.buyer_id", "pingpost.fault", "pingpost.replayed", "pingpost.test",
 }
 
-// stopAndReadTraces stops the exchange and returns the trees of all requests in order.
-func (r *testExchange) stopAndReadTraces(c *tracetest.Collector) (roots []tracetest.Span, trees []string) {
+// stopAndReadTraces stops the exchange and returns the trees of all requests in order. Before, it waits
+// until the traces of so many requests are exported, because a stop does that for two seconds only.
+func (r *testExchange) stopAndReadTraces(c *tracetest.Collector, requests int) (roots []tracetest.Span, trees []string) {
 	r.t.Helper()
+	eventually(r.t, "the traces are exported", func() bool { return r.tracer.ExportedTraces() >= uint64(requests) })
 	r.stop()
 	spans := c.Spans()
 	roots = tracetest.Roots(spans)
@@ -78,7 +80,7 @@ func TestTracesOfPosts(t *testing.T) {
 	}
 	request(t, "POST", "http://"+x.PublicAddress()+"/api/v1/ingest", leadBody(5), "X-Api-Key", "no-such-key", "Content-Type", jsonType).mustFail(t, 401, "unauthorized")
 	request(t, "GET", "http://"+x.PublicAddress()+"/api/v1/leads/"+answers[0].leadID(), "", "X-Api-Key", acmeKey)
-	roots, trees := x.stopAndReadTraces(c)
+	roots, trees := x.stopAndReadTraces(c, len(requests))
 	compareTraces(t, "traces_posts", requests, trees)
 	if attributes := roots[0].Attributes; attributes["pingpost.request_id"] != answers[0].requestID() || attributes["pingpost.lead_id"] != answers[0].leadID() || attributes["http.request.body.size"] != fmt.Sprint(len(leadBody(1))) {
 		t.Errorf("attributes %v of the answer %s", attributes, answers[0].body)
@@ -131,7 +133,7 @@ func TestTracesOfAuctions(t *testing.T) {
 	x.sellerRequest("/v1/ping", "other", `{"auction_id":"other","vertical":"boats","state":"CA","tcpa_consent":true}`)
 	request(t, "POST", "http://"+x.PublicAddress()+"/v1/leads/"+id+"/status", `{"status":"contacted"}`,
 		"Authorization", "Bearer "+x.mustToken("blue", "canary-secret-of-blue"), "Content-Type", jsonType, "Idempotency-Key", "s")
-	roots, trees := x.stopAndReadTraces(c)
+	roots, trees := x.stopAndReadTraces(c, 6)
 	compareTraces(t, "traces_auctions", []string{"a ping", "its post", "a question", "an ingest", "a ping for no campaign", "a report"}, trees)
 	if roots[0].Attributes["pingpost.auction_id"] == "" || roots[0].Attributes["pingpost.auction_id"] != roots[1].Attributes["pingpost.auction_id"] {
 		t.Errorf("auction %q, sold as %q", roots[0].Attributes["pingpost.auction_id"], roots[1].Attributes["pingpost.auction_id"])
@@ -179,7 +181,7 @@ func TestTracesKeepSecrets(t *testing.T) {
 		"Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	x.ingest(leadBody(2, "phone", `"canary"`, "flo_campaign_id", `"canary-campaign"`))
 	x.ingest(`{"canary":`)
-	roots, trees := x.stopAndReadTraces(c)
+	roots, trees := x.stopAndReadTraces(c, 3)
 	if len(trees) != 3 || !strings.Contains(trees[0], "refused") || len(red.received()) != 1 {
 		t.Errorf("got %d posts, trees %s", len(red.received()), strings.Join(trees, "\n"))
 	}

@@ -21,7 +21,7 @@ import (
 // the one in the active document. The same comparison finds values that the new document no
 // longer has.
 func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []string {
-	u := ignoredValueFinder{exchange: x, tokens: make(map[string]int)}
+	u := ignoredInitialValueFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
 		u.addCredentialIfNotInForce(&built.Initial.Credentials[i])
 	}
@@ -32,18 +32,18 @@ func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []st
 	for _, list := range built.Initial.Lists {
 		u.addLineForChangedListFile(list)
 	}
-	if before := x.activeOrLastDocument(); before != nil && !bytes.Equal(before, built.Canonical) {
+	if before := x.activeOrLastActiveConfigJSON(); before != nil && !bytes.Equal(before, built.Canonical) {
 		if old, err := config.ParseStoredDocument(before); err == nil {
 			u.addChangedOpeningBalances(old.Document, built.Document)
-			u.addStillValidRemovedValues(old.Document, built.Document)
+			u.addLinesForRemovedCredentialsAndChangedLists(old.Document, built.Document)
 		}
 	}
 	return u.lines
 }
 
-// activeOrLastDocument returns the active configuration as canonical JSON, or nil. At a start no
+// activeOrLastActiveConfigJSON returns the active configuration as canonical JSON, or nil. At a start no
 // configuration is active yet; it then reads the document that was active last from its file.
-func (x *Exchange) activeOrLastDocument() []byte {
+func (x *Exchange) activeOrLastActiveConfigJSON() []byte {
 	if canonical := x.Configuration(); canonical != nil {
 		return canonical
 	}
@@ -66,7 +66,7 @@ func (x *Exchange) warnOfIgnoredInitialValues(lines []string) {
 	}
 }
 
-type ignoredValueFinder struct {
+type ignoredInitialValueFinder struct {
 	exchange *Exchange
 	tokens   map[string]int // static tokens of each supplier so far
 	lines    []string
@@ -74,7 +74,7 @@ type ignoredValueFinder struct {
 
 // addIgnoredValue adds the line for a configuration value that has no effect. path is its place,
 // currentState describes the value in force, and changeRequest is the API call that changes it.
-func (u *ignoredValueFinder) addIgnoredValue(path, currentState, changeRequest string) {
+func (u *ignoredInitialValueFinder) addIgnoredValue(path, currentState, changeRequest string) {
 	u.lines = append(u.lines, path+": first value only; not applied: "+currentState+"; use "+changeRequest)
 }
 
@@ -89,7 +89,7 @@ func entryPath(listName, id string) string {
 
 // addCredentialIfNotInForce adds a line if an API key, token or OAuth client of the document is no
 // longer valid although it once was. It also adds one if the credential has other scopes now.
-func (u *ignoredValueFinder) addCredentialIfNotInForce(initial *config.InitialCredential) {
+func (u *ignoredInitialValueFinder) addCredentialIfNotInForce(initial *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(initial)
 	owners := "suppliers"
@@ -146,7 +146,7 @@ func splitSecretName(name string) (ownerKind, ownerID, pathInEntry string) {
 
 // addLineForDifferentSecret adds a line if a secret of the document differs from the stored one. It
 // also adds one if the stored secret cannot be decrypted for the comparison.
-func (u *ignoredValueFinder) addLineForDifferentSecret(initial *config.InitialOutboundSecret) {
+func (u *ignoredInitialValueFinder) addLineForDifferentSecret(initial *config.InitialOutboundSecret) {
 	if initial.Follows {
 		return
 	}
@@ -168,7 +168,7 @@ func (u *ignoredValueFinder) addLineForDifferentSecret(initial *config.InitialOu
 
 // addLinesForDifferentPauses adds a line for each buyer or campaign that the document pauses but
 // that is not paused, and the reverse.
-func (u *ignoredValueFinder) addLinesForDifferentPauses(document *schema.Document) {
+func (u *ignoredInitialValueFinder) addLinesForDifferentPauses(document *schema.Document) {
 	for i := range document.Buyers {
 		u.addLineForDifferentPause(event.ObjectBuyer, "buyers", document.Buyers[i].ID, document.Buyers[i].Paused)
 	}
@@ -179,7 +179,7 @@ func (u *ignoredValueFinder) addLinesForDifferentPauses(document *schema.Documen
 
 // addLineForDifferentPause adds a line if a buyer or campaign is not paused as the document wants.
 // wantsPaused is the document's value.
-func (u *ignoredValueFinder) addLineForDifferentPause(kind event.ConfigObjectKind, listName, id string, wantsPaused bool) {
+func (u *ignoredInitialValueFinder) addLineForDifferentPause(kind event.ConfigObjectKind, listName, id string, wantsPaused bool) {
 	s := u.exchange.state
 	paused, seen := s.PauseStatus(kind, s.RefOf(kind, id))
 	if !seen || paused == wantsPaused {
@@ -194,7 +194,7 @@ func (u *ignoredValueFinder) addLineForDifferentPause(kind event.ConfigObjectKin
 
 // addLineForChangedListFile adds a line if the initial file of a suppression list changed since the
 // exchange imported it. It ignores a file that it cannot open.
-func (u *ignoredValueFinder) addLineForChangedListFile(initial config.InitialSuppressionFile) {
+func (u *ignoredInitialValueFinder) addLineForChangedListFile(initial config.InitialSuppressionFile) {
 	s := u.exchange.state
 	known, ok := s.SuppressionListFile(s.RefOf(event.ObjectList, string(initial.ID)))
 	if !ok {
@@ -216,7 +216,7 @@ func (u *ignoredValueFinder) addLineForChangedListFile(initial config.InitialSup
 
 // addChangedOpeningBalances adds a line for each buyer with an initial balance that is new or changed
 // in the new document, if the buyer's account is already open.
-func (u *ignoredValueFinder) addChangedOpeningBalances(oldDocument, newDocument *schema.Document) {
+func (u *ignoredInitialValueFinder) addChangedOpeningBalances(oldDocument, newDocument *schema.Document) {
 	before := make(map[string]market.Money, len(oldDocument.Buyers))
 	for i := range oldDocument.Buyers {
 		if funds := oldDocument.Buyers[i].Funds; funds != nil {
@@ -231,6 +231,96 @@ func (u *ignoredValueFinder) addChangedOpeningBalances(oldDocument, newDocument 
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
 			u.addIgnoredValue(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+		}
+	}
+}
+
+// addLinesForRemovedCredentialsAndChangedLists adds lines for credentials that only the old document has but that are
+// still valid. It also adds a line for each suppression list with entries that were read under another
+// rule. A removed supplier or buyer has no valid credential.
+func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists(oldDocument, newDocument *schema.Document) {
+	suppliers := make(map[string]*schema.Supplier, len(newDocument.Suppliers))
+	for i := range newDocument.Suppliers {
+		suppliers[newDocument.Suppliers[i].ID] = &newDocument.Suppliers[i]
+	}
+	for i := range oldDocument.Suppliers {
+		before := &oldDocument.Suppliers[i]
+		if now := suppliers[before.ID]; now != nil {
+			u.addStillValidSupplierCredentials(before, now)
+		}
+	}
+	buyers := make(map[string]*schema.Buyer, len(newDocument.Buyers))
+	for i := range newDocument.Buyers {
+		buyers[newDocument.Buyers[i].ID] = &newDocument.Buyers[i]
+	}
+	for i := range oldDocument.Buyers {
+		before := &oldDocument.Buyers[i]
+		if now := buyers[before.ID]; now != nil {
+			u.addStillValidOAuthClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
+		}
+	}
+	u.addListsWithChangedRules(oldDocument, newDocument)
+}
+
+// addStillValidSupplierCredentials adds a line for the API key, one for the bearer tokens and one for
+// each OAuth client if the new document lacks some of them and the supplier still has valid ones.
+// oldSupplier and newSupplier are the supplier's entries in the old and the new document.
+func (u *ignoredInitialValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
+	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
+	if oldSupplier.APIKey.IsSet() && !newSupplier.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
+		u.addIgnoredValue(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
+	}
+	if len(oldSupplier.BearerTokens) > len(newSupplier.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, oldSupplier.ID, "") {
+		u.addIgnoredValue(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
+	}
+	u.addStillValidOAuthClients(event.ObjectSupplier, "suppliers", oldSupplier.ID, oldSupplier.OAuthClients, newSupplier.OAuthClients)
+}
+
+// addStillValidOAuthClients adds a line for each OAuth client that is in oldClients but not in
+// newClients, and whose secrets are still valid. kind, ownerListName and ownerID name the clients'
+// owner.
+func (u *ignoredInitialValueFinder) addStillValidOAuthClients(kind event.ConfigObjectKind, ownerListName, ownerID string, oldClients, newClients []schema.OAuthClient) {
+	still := make(map[string]bool, len(newClients))
+	for i := range newClients {
+		still[newClients[i].ClientID] = true
+	}
+	for i := range oldClients {
+		client := oldClients[i].ClientID
+		if !still[client] && u.hasLiveCredential(event.CredentialOAuthClient, kind, ownerID, client) {
+			u.addIgnoredValue(entryPath(entryPath(ownerListName, ownerID)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
+				"DELETE /admin/v1/"+ownerListName+"/"+ownerID+"/clients/"+client)
+		}
+	}
+}
+
+// hasLiveCredential reports whether an owner still has a valid credential of this kind. For
+// OAuth clients, clientID is the client's id; otherwise it is empty.
+func (u *ignoredInitialValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ConfigObjectKind, ownerID, clientID string) bool {
+	s := u.exchange.state
+	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, ownerID)) {
+		if c.Client == clientID {
+			return true
+		}
+	}
+	return false
+}
+
+// addListsWithChangedRules adds a line for each suppression list that has stored entries and a changed
+// field or hash. These entries match no lead until an operator uploads them again.
+func (u *ignoredInitialValueFinder) addListsWithChangedRules(oldDocument, newDocument *schema.Document) {
+	before := make(map[string]*schema.SuppressionList, len(oldDocument.Lists))
+	for i := range oldDocument.Lists {
+		before[oldDocument.Lists[i].ID] = &oldDocument.Lists[i]
+	}
+	s := u.exchange.state
+	for i := range newDocument.Lists {
+		now := &newDocument.Lists[i]
+		was := before[now.ID]
+		if _, loaded := s.SuppressionListFile(s.RefOf(event.ObjectList, now.ID)); was == nil || !loaded {
+			continue
+		}
+		if was.Hash != now.Hash || was.Field != now.Field {
+			u.addIgnoredValue(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (x *Exchange) activateUploadedList(list *market.SuppressionList, table *fin
 // SuppressionLists returns all configured suppression lists for the admin API, with their
 // number of entries and the source of these.
 func (x *Exchange) SuppressionLists() ([]admin.SuppressionList, error) {
-	s, err := x.loadActiveEntries()
+	s, err := x.loadActiveConfigEntries()
 	if err != nil {
 		return nil, err
 	}

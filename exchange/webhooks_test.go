@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/json"
+	"net"
 	"strings"
 	"testing"
 
@@ -21,6 +22,13 @@ const (
 // webhookConfigFor is baseConfig with a webhook of sup_acme to the endpoint.
 func webhookConfigFor(e *dialtest.Endpoint) string {
 	return strings.Replace(baseConfig, `"${ACME_KEY}", `, `"${ACME_KEY}", webhook: {url: "http://`+e.Address+`/hooks`+webhookQuery+`", secret: `+webhookSecret+`}, `, 1)
+}
+
+// startPatient starts an exchange whose webhook attempts do not time out on a busy machine. The
+// retry of a failed attempt comes a minute later, after the end of the tests.
+func startPatient(t *testing.T, p testDir) *testExchange {
+	t.Helper()
+	return startWith(t, p, func(x *Exchange) { x.webhookAttemptTimeout = waitTimeout })
 }
 
 // webhookPayload is the part of a payload that tests check.
@@ -63,7 +71,7 @@ func TestRestartKeepsPendingWebhooks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", ``), dialtest.ReplyWithAnswer("500 Internal Server Error", ``))
-			x := start(t, newTestDir(t, webhookConfigFor(e)))
+			x := startPatient(t, newTestDir(t, webhookConfigFor(e)))
 			first := x.mustSell(leadBody(1)).leadID()
 			eventually(t, "the first is delivered", func() bool { return x.state.OutboxTotals().Pending == 0 && len(e.Requests()) == 1 })
 			second := x.mustSell(leadBody(2)).leadID()
@@ -86,9 +94,12 @@ func TestRestartKeepsPendingWebhooks(t *testing.T) {
 // supplier gets its webhook. The hanging one has a limited number of attempts.
 func TestHangingEndpointDelaysNoSaleOrWebhook(t *testing.T) {
 	t.Parallel()
-	hanging, working := dialtest.StartEndpoint(t, dialtest.WriteAndHang("")), dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
+	end := make(chan struct{})
+	defer close(end) // ends the hanging attempts, which the stop would wait for
+	hanging := dialtest.StartEndpoint(t, func(net.Conn) bool { <-end; return false })
+	working := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ``))
 	text := strings.Replace(webhookConfigFor(hanging), `"${OTHER_KEY}", `, `"${OTHER_KEY}", webhook: {url: "http://`+working.Address+`/", secret: `+webhookSecret+`}, `, 1)
-	x := start(t, newTestDir(t, text))
+	x := startPatient(t, newTestDir(t, text))
 	const leads = 60
 	for n := range leads {
 		x.mustSell(leadBody(n))

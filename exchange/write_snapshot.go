@@ -98,7 +98,7 @@ func (k *snapshotter) stop() {
 //
 // Archived segments can still be replayed until the configured history ends.
 func (x *Exchange) archiveSegments() {
-	x.log.RaiseArchiveBounds(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
+	x.log.RaiseArchiveAndDeletionLimits(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
 // writeSnapshot writes the state to a snapshot file while the exchange continues to change the

@@ -12,9 +12,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// AnswerRows returns the rows of a report, one by one. It reads the report's database as it
+// RowIterator returns the rows of a report, one by one. It reads the report's database as it
 // was at one moment, regardless of later writes. One goroutine uses and closes it.
-type AnswerRows struct {
+type RowIterator struct {
 	Question
 	Seq uint64 // last entry that it includes
 	At  int64
@@ -27,29 +27,33 @@ type AnswerRows struct {
 	latencies sumQuery
 	sources   map[int64]string
 	rows      []*Row
+	totals    totals
 
 	units                   []int64 // units of the sums that it may read
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
 }
 
 // Ask begins the answer to a question. The error is an *InvalidQuestionError for a question
-// that is invalid or costs too much, a *LogNotReachedError if the report has not reached the
+// that is invalid or costs too much, a *NotFollowedYetError if the report has not reached the
 // question's time, or an error of the database. A damaged database is rebuilt.
-func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
+func (r *Report) Ask(ctx context.Context, q Question) (*RowIterator, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
 	}
-	if err := q.findFirstFault(); err != nil {
+	if err := q.validateDimensionsAndTime(); err != nil {
+		return nil, err
+	}
+	if err := q.validateColumns(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
 	if f == nil {
-		return nil, &LogNotReachedError{}
+		return nil, &NotFollowedYetError{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.opt.limits.timeout)
-	a := &AnswerRows{Question: q, report: r, ctx: ctx, cancel: cancel}
+	a := &RowIterator{Question: q, report: r, ctx: ctx, cancel: cancel}
 	err := a.runOrRequestRebuildIfDamaged(func() error { return a.beginTransactionAndPrepareQueries(ctx, f) })
 	if err != nil {
 		a.Close()
@@ -61,7 +65,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*AnswerRows, error) {
 // runOrRequestRebuildIfDamaged calls read. If read fails or panics because the database is
 // damaged, it requests a rebuild of the database. An answer that takes too long becomes an
 // *InvalidQuestionError.
-func (a *AnswerRows) runOrRequestRebuildIfDamaged(read func() error) (err error) {
+func (a *RowIterator) runOrRequestRebuildIfDamaged(read func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			err = fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)
@@ -71,7 +75,7 @@ func (a *AnswerRows) runOrRequestRebuildIfDamaged(read func() error) (err error)
 	}()
 	err = preferContextError(a.ctx, read())
 	var fault *InvalidQuestionError
-	var behind *LogNotReachedError
+	var behind *NotFollowedYetError
 	switch {
 	case err == nil, errors.Is(err, io.EOF), errors.Is(err, context.Canceled), errors.As(err, &fault), errors.As(err, &behind):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
@@ -87,7 +91,7 @@ func (a *AnswerRows) runOrRequestRebuildIfDamaged(read func() error) (err error)
 // gets "statement is closed" or the like, which does not mean damage.
 func preferContextError(ctx context.Context, err error) error {
 	var fault *InvalidQuestionError
-	var behind *LogNotReachedError
+	var behind *NotFollowedYetError
 	switch {
 	case err == nil, errors.Is(err, io.EOF), errors.As(err, &fault), errors.As(err, &behind), ctx.Err() == nil:
 		return err
@@ -99,7 +103,7 @@ func questionTooLargeError(reason string) error {
 	return &InvalidQuestionError{"from", "a question that costs less: " + reason + "; shorten the time range, or group by fewer columns"}
 }
 
-func (a *AnswerRows) beginTransactionAndPrepareQueries(ctx context.Context, f *reportDatabase) (err error) {
+func (a *RowIterator) beginTransactionAndPrepareQueries(ctx context.Context, f *reportDatabase) (err error) {
 	if a.tx, err = f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err != nil {
 		return err
 	}
@@ -122,7 +126,7 @@ func (a *AnswerRows) beginTransactionAndPrepareQueries(ctx context.Context, f *r
 // requireTimeInDatabase returns an error unless the database covers the question's whole time
 // range. completeFromNanos is the time from which on it is complete. With Since set, an earlier
 // beginning of the range moves to the next quarter of an hour after that time instead.
-func (a *AnswerRows) requireTimeInDatabase(completeFromNanos int64) error {
+func (a *RowIterator) requireTimeInDatabase(completeFromNanos int64) error {
 	if first := (completeFromNanos + projection.QuarterHourNanos - 1) / projection.QuarterHourNanos * projection.QuarterHourNanos; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
 	} else if a.From < first {
@@ -135,7 +139,7 @@ func (a *AnswerRows) requireTimeInDatabase(completeFromNanos int64) error {
 // maxLag is how far an answer up to now may be behind the log.
 const maxLag = time.Minute
 
-func (a *AnswerRows) loadSourceNames(ctx context.Context) error {
+func (a *RowIterator) loadSourceNames(ctx context.Context) error {
 	a.sources = make(map[int64]string)
 	rows, err := a.tx.QueryContext(ctx, "SELECT ref, id FROM sources")
 	if err != nil {
@@ -153,7 +157,7 @@ func (a *AnswerRows) loadSourceNames(ctx context.Context) error {
 	return rows.Err()
 }
 
-func (a *AnswerRows) sourceNumberOrMinusOne(sourceName string) int64 {
+func (a *RowIterator) sourceNumberOrMinusOne(sourceName string) int64 {
 	for ref, known := range a.sources {
 		if known == sourceName {
 			return ref
@@ -166,19 +170,27 @@ func (a *AnswerRows) sourceNumberOrMinusOne(sourceName string) int64 {
 }
 
 // Next returns the next row of the report, or io.EOF at the end. A row is valid until the
-// following call.
-func (a *AnswerRows) Next() (row *Row, err error) {
+// following call. If the question asks for totals, these are the last rows.
+func (a *RowIterator) Next() (row *Row, err error) {
 	for len(a.rows) == 0 {
-		if err := a.runOrRequestRebuildIfDamaged(a.readNextPeriod); err != nil {
+		err := a.runOrRequestRebuildIfDamaged(a.readNextPeriod)
+		if errors.Is(err, io.EOF) && a.Totals && !a.totals.taken {
+			a.rows = a.totals.take()
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	row, a.rows = a.rows[0], a.rows[1:]
+	if a.Totals && !row.IsTotal {
+		a.totals.add(row)
+	}
 	return row, nil
 }
 
 // Close ends the answer and its database transaction.
-func (a *AnswerRows) Close() {
+func (a *RowIterator) Close() {
 	if a.tx != nil {
 		_ = a.tx.Rollback()
 	}
@@ -187,7 +199,7 @@ func (a *AnswerRows) Close() {
 
 // dimensionText returns the text that a row shows for a dimension, for example the buyer's
 // name. key is the key of the row's sums.
-func (a *AnswerRows) dimensionText(dimension Dimension, key *projection.SumKey) string {
+func (a *RowIterator) dimensionText(dimension Dimension, key *projection.SumDimensionValues) string {
 	refs := map[Dimension]market.PermanentNumber{BySupplier: key.Supplier, ByBuyer: key.Buyer, ByCampaign: key.Campaign}
 	kind, configured := dimension.objectKind()
 	switch {

@@ -27,7 +27,7 @@ const (
 
 // prepareQueriesAndTimeRange prepares the SQL queries of the question, and limits the time
 // range to the time that has data.
-func (a *AnswerRows) prepareQueriesAndTimeRange(ctx context.Context) error {
+func (a *RowIterator) prepareQueriesAndTimeRange(ctx context.Context) error {
 	where, args, err := a.whereConditions(a.report.opt.Source, a.sourceNumberOrMinusOne)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (a *AnswerRows) prepareQueriesAndTimeRange(ctx context.Context) error {
 // prepareSumQuery prepares a query on a table of sums with the question's conditions (where,
 // args). It groups by the question's dimensions and by extraColumn, and returns the selected
 // expressions.
-func (a *AnswerRows) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
+func (a *RowIterator) prepareSumQuery(ctx context.Context, table, extraColumn string, selected []string, where string, args []any) (query sumQuery, err error) {
 	var by []string
 	for _, d := range a.By {
 		if !d.isTime() {
@@ -82,10 +82,10 @@ func (q *Question) canUseHourAndDaySums() bool {
 	return rolls
 }
 
-// takeNextPeriod returns the next hour or day of the answer, in the question's zone, and the
+// advanceToNextPeriod returns the next hour or day of the answer, in the question's zone, and the
 // stored units (spans) to add up for it. Without a time dimension the only period is the
 // whole range. ok is false at the end.
-func (a *AnswerRows) takeNextPeriod() (start time.Time, spans []projection.UnitSpan, ok bool) {
+func (a *RowIterator) advanceToNextPeriod() (start time.Time, spans []projection.UnitSpan, ok bool) {
 	if a.nextQuarter >= a.endQuarter {
 		return start, nil, false
 	}
@@ -107,7 +107,7 @@ func startOfQuarterHour(quarterHour int64) time.Time {
 
 // rejectIfTooCostly counts the stored sums that the answer would read, and returns an error
 // above the limit.
-func (a *AnswerRows) rejectIfTooCostly(ctx context.Context) error {
+func (a *RowIterator) rejectIfTooCostly(ctx context.Context) error {
 	most := a.report.opt.limits.cells
 	first := a.nextQuarter
 	left := int64(most) + 1
@@ -130,9 +130,9 @@ func (a *AnswerRows) rejectIfTooCostly(ctx context.Context) error {
 }
 
 // takeSpansOfAllPeriods returns the spans of stored units for all hours or days of the answer,
-// and joins adjacent spans. Like takeNextPeriod it moves a.nextQuarter, to the end.
-func (a *AnswerRows) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
-	for _, of, ok := a.takeNextPeriod(); ok; _, of, ok = a.takeNextPeriod() {
+// and joins adjacent spans. Like advanceToNextPeriod it moves a.nextQuarter, to the end.
+func (a *RowIterator) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
+	for _, of, ok := a.advanceToNextPeriod(); ok; _, of, ok = a.advanceToNextPeriod() {
 		for _, s := range of {
 			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterHourOf(a.At) {
 				all[n-1].Last = s.Last
@@ -147,7 +147,7 @@ func (a *AnswerRows) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
 // sumQueryArguments returns the arguments of a sumQuery for a span: grouping, unit, ends, and
 // the question's conditions. It chooses the smallest grouping that has the question's columns.
 // For time that has not ended, it chooses a grouping that every batch writes.
-func (a *AnswerRows) sumQueryArguments(span projection.UnitSpan, conditionArgs []any) []any {
+func (a *RowIterator) sumQueryArguments(span projection.UnitSpan, conditionArgs []any) []any {
 	g, _ := projection.SmallestStoredColumnSet(a.usedColumns(), span.Unit)
 	if span.Unit == projection.Quarters && span.Last > projection.QuarterHourOf(a.At) {
 		g = projection.AllColumns

@@ -14,8 +14,8 @@ import (
 
 // readNextPeriod reads the rows of the answer's next hour or day into a.rows. Without a time
 // dimension it reads the whole range. It returns io.EOF at the end.
-func (a *AnswerRows) readNextPeriod() error {
-	start, of, ok := a.takeNextPeriod()
+func (a *RowIterator) readNextPeriod() error {
+	start, of, ok := a.advanceToNextPeriod()
 	if !ok {
 		return io.EOF
 	}
@@ -50,8 +50,8 @@ func (a *AnswerRows) readNextPeriod() error {
 
 // addMeasures adds the counts and amounts of one time span to the rows in groups. It creates
 // missing rows.
-func (a *AnswerRows) addMeasures(groups map[string]*Row, span projection.UnitSpan) error {
-	var at projection.SumKey
+func (a *RowIterator) addMeasures(groups map[string]*Row, span projection.UnitSpan) error {
+	var at projection.SumDimensionValues
 	var currency string
 	var sum projection.Measures
 	places := append(a.dimensionScanTargets(&at), &currency)
@@ -69,8 +69,8 @@ func (a *AnswerRows) addMeasures(groups map[string]*Row, span projection.UnitSpa
 
 // addLatencies adds the buyers' latency histograms of one time span to the existing rows in
 // groups.
-func (a *AnswerRows) addLatencies(groups map[string]*Row, span projection.UnitSpan) error {
-	var at projection.SumKey
+func (a *RowIterator) addLatencies(groups map[string]*Row, span projection.UnitSpan) error {
+	var at projection.SumDimensionValues
 	var kind projection.LatencyKind
 	var blob sql.RawBytes
 	return a.scanSums(a.latencies, span, append(a.dimensionScanTargets(&at), &kind, &blob), func() error {
@@ -90,7 +90,7 @@ func (a *AnswerRows) addLatencies(groups map[string]*Row, span projection.UnitSp
 
 // scanSums runs the query for a span. For each result row it scans the values into targets
 // and then calls afterEachRow.
-func (a *AnswerRows) scanSums(query sumQuery, span projection.UnitSpan, targets []any, afterEachRow func() error) error {
+func (a *RowIterator) scanSums(query sumQuery, span projection.UnitSpan, targets []any, afterEachRow func() error) error {
 	rows, err := query.statement.QueryContext(a.ctx, a.sumQueryArguments(span, query.args)...)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (a *AnswerRows) scanSums(query sumQuery, span projection.UnitSpan, targets 
 
 // dimensionScanTargets returns pointers to the fields of sumKey for the question's dimensions
 // except time, in their order, for rows.Scan.
-func (a *AnswerRows) dimensionScanTargets(sumKey *projection.SumKey) (pointers []any) {
+func (a *RowIterator) dimensionScanTargets(sumKey *projection.SumDimensionValues) (pointers []any) {
 	of := map[Dimension]any{
 		BySupplier: &sumKey.Supplier, ByBuyer: &sumKey.Buyer, ByCampaign: &sumKey.Campaign,
 		BySource: &sumKey.Source, ByState: &sumKey.State, ByReason: &sumKey.Reason,
@@ -124,7 +124,7 @@ func (a *AnswerRows) dimensionScanTargets(sumKey *projection.SumKey) (pointers [
 
 // findOrCreateRow returns the report row for the key and the currency. It creates a missing row
 // if createMissing is set, otherwise it returns nil.
-func (a *AnswerRows) findOrCreateRow(groups map[string]*Row, sumKey *projection.SumKey, currency string, createMissing bool) *Row {
+func (a *RowIterator) findOrCreateRow(groups map[string]*Row, sumKey *projection.SumDimensionValues, currency string, createMissing bool) *Row {
 	var of Row
 	for _, d := range a.By {
 		of.Names[d] = a.dimensionText(d, sumKey)

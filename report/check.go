@@ -39,7 +39,7 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportDatabase) {
 // requestRebuildIfDamaged requests a rebuild of the report's database if err means that the file is
 // damaged.
 func (r *Report) requestRebuildIfDamaged(err error) {
-	var spoilt *rebuildError
+	var spoilt *rebuildNeededError
 	if errors.As(wrapIfRebuildHelps(err), &spoilt) {
 		r.requestRebuildBecause(err)
 	}

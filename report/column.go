@@ -1,7 +1,9 @@
 package report
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"pingpost/engine/market"
@@ -13,10 +15,11 @@ import (
 // outputColumn is one column of a report's output: its name, its type, and the function that
 // computes its value from a row.
 type outputColumn struct {
-	name   string
-	kind   columnar.ColumnKind
-	text   func(row *Row) string        // for names
-	number func(row *Row) (int64, bool) // for all others: nanoseconds, counts or millionths; false: no value
+	name     string
+	kind     columnar.ColumnKind
+	text     func(row *Row) string        // for names
+	optional bool                         // a row may lack the value, as the share of a rate always may
+	number   func(row *Row) (int64, bool) // for all others: nanoseconds, counts or millionths; false: no value
 }
 
 // newTextColumn returns a column with text values, which the function textOf takes from a row.
@@ -24,14 +27,54 @@ func newTextColumn(name string, textOf func(row *Row) string) outputColumn {
 	return outputColumn{name: name, kind: columnar.Name, text: textOf}
 }
 
-// columnsFor returns the columns of the answer to a question: its dimensions, the currency,
-// then the counts and amounts. Each rate follows the last number that it is computed from.
+// columnsFor returns the columns of the answer to a question: those that it names, or all.
 func columnsFor(q *Question) []outputColumn {
+	all := allColumnsFor(q)
+	if len(q.Columns) == 0 {
+		return all
+	}
+	picked := make([]outputColumn, 0, len(q.Columns))
+	for _, name := range q.Columns {
+		if i := slices.IndexFunc(all, func(c outputColumn) bool { return c.name == name }); i >= 0 {
+			picked = append(picked, all[i])
+		}
+	}
+	return picked
+}
+
+// validateColumns returns an *InvalidQuestionError if the question names an unknown column, or one
+// twice.
+func (q *Question) validateColumns() error {
+	all := allColumnsFor(q)
+	for i, name := range q.Columns {
+		if slices.Contains(q.Columns[:i], name) || !slices.ContainsFunc(all, func(c outputColumn) bool { return c.name == name }) {
+			names := make([]string, len(all))
+			for j := range all {
+				names[j] = all[j].name
+			}
+			return &InvalidQuestionError{"columns", "some of " + strings.Join(names, ", ") + ", each once, with commas between them"}
+		}
+	}
+	return nil
+}
+
+// allColumnsFor returns all columns of the answer to a question: with totals the kind of the row, then
+// its dimensions, the currency, the amounts, and the counts. Each rate follows the last number that
+// it is computed from.
+func allColumnsFor(q *Question) []outputColumn {
 	var all []outputColumn
+	if q.Totals {
+		all = append(all, newTextColumn("row", func(row *Row) string {
+			if row.IsTotal {
+				return "total"
+			}
+			return "row"
+		}))
+	}
 	for _, d := range q.By {
 		name := d.String()
 		if d.isTime() {
-			all = append(all, outputColumn{name: name, kind: columnar.Instant, number: func(row *Row) (int64, bool) { return row.Start.UnixNano(), true }})
+			all = append(all, outputColumn{name: name, kind: columnar.Instant, optional: q.Totals, number: func(row *Row) (int64, bool) { return row.Start.UnixNano(), !row.IsTotal }})
 			continue
 		}
 		if _, configured := d.objectKind(); configured {
@@ -40,14 +83,28 @@ func columnsFor(q *Question) []outputColumn {
 		all = append(all, newTextColumn(name, func(row *Row) string { return row.Names[d] }))
 	}
 	all = append(all, newTextColumn("currency", func(row *Row) string { return row.Currency }))
-	for i, name := range projection.MeasureNames {
-		measure := outputColumn{name: name, kind: columnar.Count, number: func(row *Row) (int64, bool) { return row.Measures[i], true }}
-		if isMoney(i) {
-			measure.kind = columnar.Money
-		}
-		all = append(append(all, measure), derivedColumnsAfter(i)...)
+	for _, measure := range []int{projection.SumRevenue, projection.SumPayout} {
+		all = append(all, newMeasureColumn(measure))
 	}
-	return append(all, outputColumn{name: "margin", kind: columnar.Money, number: func(row *Row) (int64, bool) { return int64(row.Margin()), true }})
+	all = append(all, outputColumn{name: "margin", kind: columnar.Money, number: func(row *Row) (int64, bool) { return int64(row.Margin()), true }})
+	for _, measure := range []int{projection.SumCredit, projection.SumReversal} {
+		all = append(all, newMeasureColumn(measure))
+	}
+	for measure := range projection.MeasureNames {
+		if !isMoney(measure) {
+			all = append(append(all, newMeasureColumn(measure)), derivedColumnsAfter(measure)...)
+		}
+	}
+	return all
+}
+
+// newMeasureColumn returns the column of a stored count or amount.
+func newMeasureColumn(measure int) outputColumn {
+	c := outputColumn{name: projection.MeasureNames[measure], kind: columnar.Count, number: func(row *Row) (int64, bool) { return row.Measures[measure], true }}
+	if isMoney(measure) {
+		c.kind = columnar.Money
+	}
+	return c
 }
 
 func isMoney(measure int) bool {

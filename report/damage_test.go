@@ -219,7 +219,7 @@ func TestReportPausesWithoutDiskSpace(t *testing.T) {
 	if s := r.ProgressStatus(); s.Seq != 0 || s.LagEntries == 0 {
 		t.Errorf("the paused report has progress: %+v", s)
 	}
-	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*LogNotReachedError)) {
+	if _, err := r.Ask(t.Context(), wholeTime()); !errors.As(err, new(*NotFollowedYetError)) {
 		t.Errorf("answer of a paused report: %v, want LogNotReachedError", err)
 	}
 	<-isFull

@@ -10,11 +10,13 @@
 // each, for searches. Sums are by quarters of an hour and by the columns of a report. The
 // offset of every time zone is a multiple of a quarter, so sums of quarters give the hours
 // and days of any zone. The most frequent groupings also have sums by hours and days of
-// UTC (see projection.ColumnSet). A period is read as whole days, whole hours beside them, and
+// UTC (see projection.DimensionColumnSet). A period is read as whole days, whole hours beside them, and
 // quarters at its ends. Amounts come from ledger.Party.AppendEntriesOfEvent, so there is no second
 // ledger here.
 //
-// The file has no contact data, neither in clear nor hashed: the report decrypts no sealed
-// part. Of the free text of suppliers and buyers it stores only a lead's source, if that
+// The file has no contact data in clear, and the report decrypts no sealed part. It has keyed
+// hashes of phone numbers and e-mail addresses, by which FindLeadsOfPerson finds a lead. The
+// exchange computes them, with a key that the file does not have. An erasure removes a lead's
+// hashes. Of the free text of suppliers and buyers it stores only a lead's source, if that
 // is harmless (see projection.LeadSourceNumbering). Test leads have marked rows and are in no sum.
 package report

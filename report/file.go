@@ -31,17 +31,17 @@ type reportDatabase struct {
 	readers      *sql.DB
 	prepares     map[string]*sql.Stmt
 	opened       [2]os.FileInfo // the file and its log at the time of opening
-	position     positionInLog
+	position     databaseProgress
 	sources      *projection.LeadSourceNumbering
 	names        map[configObjectKey]bool // names that have a row
 	throttle     writeThrottle            // for the writer
 	checkpointer sqliteCheckpointer
-	openSums     *unfinishedSums
+	openSums     *openPeriodSums
 }
 
-// positionInLog says how far a report's database has followed the log: which log, the last
+// databaseProgress says how far a report's database has followed the log: which log, the last
 // entry it contains, and the time from which on it is complete.
-type positionInLog struct {
+type databaseProgress struct {
 	LogIdentity
 
 	seq    uint64
@@ -102,9 +102,9 @@ func openDatabase(ctx context.Context, path string) (*reportDatabase, error) {
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewLeadSourceNumbering(), names: map[configObjectKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newUnfinishedSums()}
+	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewLeadSourceNumbering(), names: map[configObjectKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenPeriodSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
-		"cache_size(-16384)", "journal_size_limit(25165824)", sqliteTempDirSetting(path)))
+		"cache_size(-16384)", "journal_size_limit(25165824)", "secure_delete(FAST)", sqliteTempDirSetting(path)))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (f *reportDatabase) checkFileNotReplaced() error {
 
 // createTables creates the tables in an empty database and sets f.position. The caller must
 // write the position to the database.
-func (f *reportDatabase) createTables(ctx context.Context, position positionInLog) error {
+func (f *reportDatabase) createTables(ctx context.Context, position databaseProgress) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), createAllTablesSQL(),
 	} {
@@ -188,7 +188,7 @@ var errUnusable = errors.New("the report's database belongs to another log or pr
 // loadPositionNamesAndSums reads the database's position in the log into f.position, its names,
 // and its unfinished sums. It returns errUnusable if the database has another schema, follows
 // another log, or has later entries than durableSeq, the log's last one.
-func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, life LogIdentity, durableSeq uint64) error {
+func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, logIdentity LogIdentity, durableSeq uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
@@ -206,13 +206,13 @@ func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, life LogI
 	if err != nil {
 		return err
 	}
-	if copy(f.position.Exchange[:], exchange); f.position.LogIdentity != life || f.position.seq > durableSeq {
+	if copy(f.position.Exchange[:], exchange); f.position.LogIdentity != logIdentity || f.position.seq > durableSeq {
 		return errUnusable
 	}
 	if err := f.loadNames(ctx); err != nil {
 		return err
 	}
-	return f.rebuildUnfinishedSums(ctx)
+	return f.rebuildOpenPeriodSums(ctx)
 }
 
 // loadNames reads the lead sources and the configured names that the database already

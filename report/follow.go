@@ -67,7 +67,7 @@ func wrapOpenErrorIfRebuildHelps(err error) error {
 func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew bool) error {
 	var err error
 	if isNew {
-		at := positionInLog{LogIdentity: r.opt.Source.LogIdentity()}
+		at := databaseProgress{LogIdentity: r.opt.Source.LogIdentity()}
 		if err = f.createTables(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
@@ -90,7 +90,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 	}
 	log, err := r.opt.Source.NewReader(from)
 	if errors.Is(err, wal.ErrGone) {
-		return &rebuildError{err}
+		return &rebuildNeededError{err}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err)
@@ -105,7 +105,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 		default:
 		}
 		if err := f.checkFileNotReplaced(); err != nil {
-			return &rebuildError{err}
+			return &rebuildNeededError{err}
 		}
 		if !r.hasDiskSpaceAndLogChange() {
 			sleepUnlessDone(ctx, r.opt.pollInterval)
@@ -153,6 +153,7 @@ func (r *Report) hasDiskSpaceAndLogChange() bool {
 func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log LogReader) (mayHaveMore bool, err error) {
 	ctx = context.WithoutCancel(ctx) // a batch is either written completely or not begun
 	b := projection.NewChangeBatch(ctx, f, f.sources)
+	b.HashContact = r.opt.HashContact
 	decoder := event.Decoder{}
 	for f.throttle.recordWorkStart(); !b.IsFull(); f.throttle.sleepIfDue() {
 		entry, err := log.Next()
@@ -160,7 +161,7 @@ func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log L
 			return false, r.writeBatchAndUpdateStatus(ctx, f, b)
 		}
 		if errors.Is(err, wal.ErrGone) {
-			return false, &rebuildError{err}
+			return false, &rebuildNeededError{err}
 		}
 		if err != nil {
 			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatchAndUpdateStatus(ctx, f, b))

@@ -41,7 +41,7 @@ func NewParquet(q *Question) RowFormat {
 	f := &parquetFormat{columns: columnsFor(q)}
 	of := make([]columnar.Column, len(f.columns))
 	for i := range f.columns {
-		of[i] = columnar.Column{Name: f.columns[i].name, Kind: f.columns[i].kind, Optional: f.columns[i].kind == columnar.Share}
+		of[i] = columnar.Column{Name: f.columns[i].name, Kind: f.columns[i].kind, Optional: f.columns[i].optional || f.columns[i].kind == columnar.Share}
 	}
 	f.file = columnar.New(of, map[string]string{
 		"from": time.Unix(0, q.From).UTC().Format(time.RFC3339), "to": time.Unix(0, q.To).UTC().Format(time.RFC3339), "zone": q.Zone.String(),
@@ -116,7 +116,7 @@ func (f *ndjsonFormat) Row(dst []byte, row *Row) []byte {
 		dst = append(append(append(dst, begin, '"'), f.columns[i].name...), '"', ':')
 		value := f.columns[i].appendText(nil, row)
 		switch {
-		case f.columns[i].isJSONString():
+		case f.columns[i].isJSONString() && !(f.columns[i].optional && len(value) == 0):
 			quoted, _ := json.Marshal(string(value)) // cannot fail for a string
 			dst = append(dst, quoted...)
 		case len(value) == 0:
@@ -152,7 +152,8 @@ func (f *parquetFormat) Row(dst []byte, row *Row) []byte {
 			cell.None, cell.Share = !ok, float64(millionths)/1e6
 			continue
 		}
-		cell.Number, _ = c.number(row)
+		value, ok := c.number(row)
+		cell.Number, cell.None = value, !ok
 	}
 	return f.file.Row(dst, f.cells)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,13 +35,13 @@ func TestCSVAndNDJSON(t *testing.T) {
 	r := newTradeReport(t)
 	q := wholeTime(ByBuyer)
 	text := r.format(q, NewCSV)
-	const want = "buyer_id,currency,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
-		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,revenue,payout,returns,credit,reversal,margin\r\n" +
-		",,4,1,2,0,0,,0,,0,,,0,0,0,,,0,0,0,0,0,0,0\r\n" +
-		"buy_a,USD,0,0,0,1,1,1,0,0,0,9.984,9.984,0,0,0,,,1,12.050001,9.64,1,12.050001,9.64,0\r\n" +
-		"buy_b,USD,0,0,0,2,2,1,2,1,0,19.968,19.968,2,1,1,30.208,71.68,1,5,4,0,0,0,1\r\n" +
-		"buy_c,USD,0,0,0,1,1,1,0,0,0,39.936,39.936,1,0,0,50.176,50.176,1,8,6.4,0,0,0,1.6\r\n" +
-		"buy_d,,0,0,0,1,0,0,0,,1,,,0,0,0,,,0,0,0,0,0,0,0\r\n"
+	const want = "buyer_id,currency,revenue,payout,margin,credit,reversal,leads,unmatched,auctions,pings,bids,bid_rate,wins,win_rate,timeouts,ping_p50_ms,ping_p99_ms," +
+		"posts,post_rejects,post_timeouts,post_p50_ms,post_p99_ms,sales,returns\r\n" +
+		",,0,0,0,0,0,4,1,2,0,0,,0,,0,,,0,0,0,,,0,0\r\n" +
+		"buy_a,USD,12.050001,9.64,0,12.050001,9.64,0,0,0,1,1,1,0,0,0,9.984,9.984,0,0,0,,,1,1\r\n" +
+		"buy_b,USD,5,4,1,0,0,0,0,0,2,2,1,2,1,0,19.968,19.968,2,1,1,30.208,71.68,1,0\r\n" +
+		"buy_c,USD,8,6.4,1.6,0,0,0,0,0,1,1,1,0,0,0,39.936,39.936,1,0,0,50.176,50.176,1,0\r\n" +
+		"buy_d,,0,0,0,0,0,0,0,0,1,0,0,0,,1,,,0,0,0,,,0,0\r\n"
 	if text != want {
 		t.Errorf("got CSV\n%s\nwant\n%s", text, want)
 	}
@@ -65,6 +66,37 @@ func TestCSVAndNDJSON(t *testing.T) {
 			if got != cells[i+1][j] || len(object) != len(cells[0]) {
 				t.Errorf("row %d, %s: %q in NDJSON, %q in CSV", i, name, got, cells[i+1][j])
 			}
+		}
+	}
+}
+
+// TestTotalsAndColumns: the totals are the sums of the rows, and the columns those of the question.
+func TestTotalsAndColumns(t *testing.T) {
+	r := newTradeReport(t)
+	q := wholeTime(ByBuyer)
+	q.Totals, q.Columns = true, []string{"row", "sales", "buyer_id", "revenue", "currency", "leads"}
+	const want = "row,sales,buyer_id,revenue,currency,leads\r\n" +
+		"row,0,,0,,4\r\nrow,1,buy_a,12.050001,USD,0\r\nrow,1,buy_b,5,USD,0\r\nrow,1,buy_c,8,USD,0\r\nrow,0,buy_d,0,,0\r\n" +
+		"total,3,,25.050001,USD,4\r\n"
+	if text := r.format(q, NewCSV); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	byHour := wholeTime(ByHour)
+	byHour.Totals, byHour.Columns = true, []string{"hour", "row", "revenue"}
+	lines := strings.Split(strings.TrimSpace(r.format(byHour, NewNDJSON)), "\n")
+	if last := lines[len(lines)-1]; last != `{"hour":null,"row":"total","revenue":25.050001}` {
+		t.Errorf("the total is %s", last)
+	}
+	data := r.format(byHour, NewParquet)
+	if file := must.Value(parquet.OpenFile(strings.NewReader(data), int64(len(data))))(t); file.NumRows() != int64(len(lines)) {
+		t.Errorf("%d rows of Parquet, %d lines of NDJSON", file.NumRows(), len(lines))
+	}
+	for _, columns := range [][]string{{"phone"}, {"sales", "sales"}, {"row"}, {"hour"}} {
+		q := wholeTime(ByBuyer)
+		q.Columns = columns
+		var wrong *InvalidQuestionError
+		if _, err := r.Ask(t.Context(), q); !errors.As(err, &wrong) || wrong.Field != "columns" {
+			t.Errorf("columns %q: %v", columns, err)
 		}
 	}
 }
@@ -139,7 +171,7 @@ func TestCSVFormulas(t *testing.T) {
 		}
 	}
 	row := &Row{Measures: projection.Measures{projection.SumPayout: 5}}
-	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005\r\n") {
+	if text := string(NewCSV(&q).Row(nil, row)); !strings.Contains(text, ",-0.000005,") {
 		t.Errorf("a negative amount is escaped in CSV: %q", text)
 	}
 }

@@ -66,7 +66,7 @@ func (r *testReport) sumQuarterHours(q *Question, from int64) map[string]string 
 		pings histogram.Histogram
 	}
 	all := map[string]*sum{}
-	sumOf := func(at int64, c *projection.SumKey) *sum {
+	sumOf := func(at int64, c *projection.SumDimensionValues) *sum {
 		names := map[Dimension]string{
 			BySupplier: r.opt.Source.NameOf(event.ObjectSupplier, c.Supplier), ByBuyer: r.opt.Source.NameOf(event.ObjectBuyer, c.Buyer),
 			ByCampaign: r.opt.Source.NameOf(event.ObjectCampaign, c.Campaign), ByState: c.State, ByReason: c.Reason.String(),
@@ -89,7 +89,7 @@ func (r *testReport) sumQuarterHours(q *Question, from int64) map[string]string 
 		return projection.GetOrInsert(all, key)
 	}
 	var at int64
-	var c projection.SumKey
+	var c projection.SumDimensionValues
 	var currency string
 	var m projection.Measures
 	places := []any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &c.Source, &c.State, &c.Reason, &currency}
@@ -100,7 +100,7 @@ func (r *testReport) sumQuarterHours(q *Question, from int64) map[string]string 
 		sumOf(at*projection.QuarterHourNanos, &c).Add(&m)
 	})
 	if projection.Parties.Includes(q.usedColumns()) {
-		c = projection.SumKey{}
+		c = projection.SumDimensionValues{}
 		elapsed := int64(0)
 		r.eachRow("SELECT a.at, a.campaign, a.supplier, b.buyer, b.elapsed FROM bids b JOIN auctions a ON a.id = b.auction WHERE a.test = 0 AND b.status <> 0",
 			[]any{&at, &c.Campaign, &c.Supplier, &c.Buyer, &elapsed}, func() { sumOf(at, &c).pings.Record(elapsed) })

@@ -186,10 +186,10 @@ func wholeTime(by ...Dimension) Question {
 // rowsOf asks a question and returns the rows. It retries during a rebuild.
 func (r *testReport) rowsOf(q Question) (rows []Row) {
 	r.t.Helper()
-	var a *AnswerRows
+	var a *RowIterator
 	r.waitUntil("the report answers", func() (ok bool) {
 		var err error
-		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*LogNotReachedError)) {
+		if a, err = r.Ask(context.Background(), q); errors.As(err, new(*NotFollowedYetError)) {
 			return false
 		} else if err != nil {
 			r.t.Fatal(err)

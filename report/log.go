@@ -6,8 +6,8 @@ import (
 	"pingpost/wal"
 )
 
-// LogAndNames gives the report access to the exchange's log and to its configured names.
-type LogAndNames interface {
+// LogAndConfiguredNames gives the report access to the exchange's log and to its configured names.
+type LogAndConfiguredNames interface {
 	// LogIdentity identifies the log.
 	LogIdentity() LogIdentity
 	// NewReader returns a reader from an entry on, or from the oldest one for 0. At the

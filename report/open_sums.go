@@ -8,7 +8,7 @@ import (
 	"pingpost/report/projection"
 )
 
-// unfinishedSums holds, only in memory, the sums of hours and days that have not ended. The
+// openPeriodSums holds, only in memory, the sums of hours and days that have not ended. The
 // database gets each one once, when its hour or day ends. Written with every batch, they
 // would be dozens of rows per lead.
 //
@@ -17,9 +17,9 @@ import (
 //
 // The time of the last log entry decides which hours and days have ended, not the clock. A
 // change to an earlier sum is written at once.
-type unfinishedSums struct {
-	sums         map[projection.StoredSumKey]*projection.Measures
-	latencies    map[projection.StoredLatencyKey]*histogram.Histogram
+type openPeriodSums struct {
+	sums         map[projection.SumRowPrimaryKey]*projection.Measures
+	latencies    map[projection.LatencyRowPrimaryKey]*histogram.Histogram
 	latencySlots int // in latencies
 	limit        int
 
@@ -33,40 +33,40 @@ const (
 	slotsPerSum        = 16 // that many slots use the memory of one sum
 )
 
-func newUnfinishedSums() *unfinishedSums {
-	return &unfinishedSums{sums: map[projection.StoredSumKey]*projection.Measures{}, latencies: map[projection.StoredLatencyKey]*histogram.Histogram{}, limit: defaultMaxOpenSums}
+func newOpenPeriodSums() *openPeriodSums {
+	return &openPeriodSums{sums: map[projection.SumRowPrimaryKey]*projection.Measures{}, latencies: map[projection.LatencyRowPrimaryKey]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
 // isWrittenWithEachBatch reports whether each batch writes the sums of this grouping and unit of
 // time to the database. All other sums stay in memory until their hour or day ends.
-func isWrittenWithEachBatch(g projection.ColumnSet, unit int64) bool {
-	return unit == projection.Quarters && (g == projection.AllColumns || g == projection.Parties)
+func isWrittenWithEachBatch(grouping projection.DimensionColumnSet, unit int64) bool {
+	return unit == projection.Quarters && (grouping == projection.AllColumns || grouping == projection.Parties)
 }
 
 // hasUnitEndedBefore reports whether an hour or day has ended when the given quarter of an hour
-// begins. unit is its length in quarters, unitNumber its number.
-func hasUnitEndedBefore(unit, unitNumber, quarterHour int64) bool {
-	return (unitNumber+1)*unit <= quarterHour
+// begins. quartersPerUnit is its length in quarters, unitNumber its number.
+func hasUnitEndedBefore(quartersPerUnit, unitNumber, quarterNumber int64) bool {
+	return (unitNumber+1)*quartersPerUnit <= quarterNumber
 }
 
 // isFull reports whether there are too many sums in memory, so that they must be written
 // early.
-func (o *unfinishedSums) isFull() bool {
+func (o *openPeriodSums) isFull() bool {
 	return len(o.sums)+len(o.latencies)+o.latencySlots/slotsPerSum > o.limit
 }
 
 // addToLatencySum adds a histogram of latencies to the open sum at this position.
-func (o *unfinishedSums) addToLatencySum(position projection.StoredLatencyKey, h histogram.Histogram) {
+func (o *openPeriodSums) addToLatencySum(position projection.LatencyRowPrimaryKey, h histogram.Histogram) {
 	to := projection.GetOrInsert(o.latencies, position)
 	o.latencySlots -= len(*to)
 	to.Add(h)
 	o.latencySlots += len(*to)
 }
 
-// rebuildUnfinishedSums computes the sums of the current hour and day from the database after
+// rebuildOpenPeriodSums computes the sums of the current hour and day from the database after
 // it was opened: the day from its finished hours, and the rest from the quarters of the
 // unfinished hour. It first deletes unfinished sums that were written early.
-func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
+func (f *reportDatabase) rebuildOpenPeriodSums(ctx context.Context) error {
 	now := projection.QuarterHourOf(f.position.at)
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
@@ -82,20 +82,20 @@ func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
 		}
 	}
 	const hoursOver = " WHERE grain < 63 AND unit = 4 AND start >= ? AND start < ?"
-	if err := f.forEachStoredSum(ctx, hoursOver, func(at projection.StoredSumKey, m *projection.Measures) {
+	if err := f.forEachStoredSum(ctx, hoursOver, func(at projection.SumRowPrimaryKey, m *projection.Measures) {
 		at.Unit, at.Start = projection.Days, day
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
-	if err := f.forEachStoredHistogram(ctx, hoursOver, func(at projection.StoredLatencyKey, h histogram.Histogram) {
+	if err := f.forEachStoredHistogram(ctx, hoursOver, func(at projection.LatencyRowPrimaryKey, h histogram.Histogram) {
 		at.Unit, at.Start = projection.Days, day
 		f.openSums.addToLatencySum(at, h)
 	}, day*projection.Days/projection.Hours, hour); err != nil {
 		return err
 	}
-	begun := map[projection.SumKey]*projection.Measures{}
-	if err := f.forEachStoredSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.StoredSumKey, m *projection.Measures) {
+	begun := map[projection.SumDimensionValues]*projection.Measures{}
+	if err := f.forEachStoredSum(ctx, " WHERE grain = 63 AND unit = 1 AND start >= ?", func(at projection.SumRowPrimaryKey, m *projection.Measures) {
 		at.Key.Quarter = at.Start
 		projection.GetOrInsert(begun, at.Key).Add(m)
 	}, hour*projection.Hours); err != nil {
@@ -107,7 +107,7 @@ func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
 		}
 	}
 	clocked := map[projection.LatencyKey]*histogram.Histogram{}
-	if err := f.forEachStoredHistogram(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.StoredLatencyKey, h histogram.Histogram) {
+	if err := f.forEachStoredHistogram(ctx, " WHERE grain = 7 AND unit = 1 AND start >= ?", func(at projection.LatencyRowPrimaryKey, h histogram.Histogram) {
 		at.Key.Key.Quarter = at.Start
 		projection.GetOrInsert(clocked, at.Key).Add(h)
 	}, hour*projection.Hours); err != nil {
@@ -121,8 +121,8 @@ func (f *reportDatabase) rebuildUnfinishedSums(ctx context.Context) error {
 	return nil
 }
 
-func (f *reportDatabase) forEachStoredSum(ctx context.Context, whereClause string, visit func(projection.StoredSumKey, *projection.Measures), args ...any) error {
-	var at projection.StoredSumKey
+func (f *reportDatabase) forEachStoredSum(ctx context.Context, whereClause string, visit func(projection.SumRowPrimaryKey, *projection.Measures), args ...any) error {
+	var at projection.SumRowPrimaryKey
 	var currency string
 	var m projection.Measures
 	places := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
@@ -141,8 +141,8 @@ func (f *reportDatabase) forEachStoredSum(ctx context.Context, whereClause strin
 	}, args...)
 }
 
-func (f *reportDatabase) forEachStoredHistogram(ctx context.Context, whereClause string, visit func(projection.StoredLatencyKey, histogram.Histogram), args ...any) error {
-	var at projection.StoredLatencyKey
+func (f *reportDatabase) forEachStoredHistogram(ctx context.Context, whereClause string, visit func(projection.LatencyRowPrimaryKey, histogram.Histogram), args ...any) error {
+	var at projection.LatencyRowPrimaryKey
 	var blob sql.RawBytes
 	of := &at.Key.Key
 	return f.forEachQueryRow(ctx, "SELECT * FROM "+latencyTable+whereClause, func(row *sql.Rows) error {

@@ -66,11 +66,14 @@ type Question struct {
 	Since    bool           // From may move to the beginning of the report's data
 	Zone     *time.Location // for hours and days
 	Only     map[Dimension]string
+
+	Columns []string // names of the output's columns, in their order; empty: all
+	Totals  bool     // the last rows are the totals, one for each currency
 }
 
 // columnsOfDimensions returns the stored columns that these dimensions use. The dimensions of
 // time use no column.
-func columnsOfDimensions(all ...Dimension) (g projection.ColumnSet) {
+func columnsOfDimensions(all ...Dimension) (g projection.DimensionColumnSet) {
 	for _, d := range all {
 		if !d.isTime() {
 			g |= projection.ColumnSupplier << (d - BySupplier)
@@ -80,7 +83,7 @@ func columnsOfDimensions(all ...Dimension) (g projection.ColumnSet) {
 }
 
 // usedColumns returns the stored columns that the question uses, to group by or as a condition.
-func (q *Question) usedColumns() projection.ColumnSet {
+func (q *Question) usedColumns() projection.DimensionColumnSet {
 	g := columnsOfDimensions(q.By...)
 	for d := range q.Only {
 		g |= columnsOfDimensions(d)
@@ -116,11 +119,11 @@ type InvalidQuestionError struct{ Field, Expected string }
 
 func (f *InvalidQuestionError) Error() string { return f.Field + ": expected " + f.Expected }
 
-// LogNotReachedError reports that the report has not yet read the log up to the end of the
+// NotFollowedYetError reports that the report has not yet read the log up to the end of the
 // question's time range.
-type LogNotReachedError struct{ Reached time.Time }
+type NotFollowedYetError struct{ Reached time.Time }
 
-func (b *LogNotReachedError) Error() string {
+func (b *NotFollowedYetError) Error() string {
 	if b.Reached.IsZero() {
 		return "the report is being built and has no data yet"
 	}
@@ -137,9 +140,9 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
-// findFirstFault returns an *InvalidQuestionError for one mistake in the question, or nil if its
+// validateDimensionsAndTime returns an *InvalidQuestionError for one mistake in the question, or nil if its
 // dimensions and its time range are valid. It does not check the names in Only.
-func (q *Question) findFirstFault() error {
+func (q *Question) validateDimensionsAndTime() error {
 	seen := make(map[Dimension]bool)
 	for _, d := range q.By {
 		if seen[d] || d == ByDay && seen[ByHour] || d == ByHour && seen[ByDay] {
@@ -160,7 +163,7 @@ func (q *Question) findFirstFault() error {
 
 // whereConditions returns the question's Only values as SQL conditions with arguments. The
 // error is an *InvalidQuestionError for an unknown name.
-func (q *Question) whereConditions(src LogAndNames, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
+func (q *Question) whereConditions(src LogAndConfiguredNames, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]
 		if !only {

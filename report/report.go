@@ -11,14 +11,18 @@ import (
 
 	"modernc.org/sqlite"
 
+	"pingpost/engine/event"
 	"pingpost/internal/timer"
+	"pingpost/report/projection"
 )
 
 // Options configure a Report. Dir and Source are required.
 type Options struct {
 	Dir       string // a folder for its files only
-	Source    LogAndNames
+	Source    LogAndConfiguredNames
 	Retention time.Duration // age at which data is removed; 0: never
+	// HashContact returns the hashes by which FindLeadsOfPerson finds a lead; nil: it finds none.
+	HashContact func(*event.LeadDecided) []projection.PersonHash
 	// HasDiskSpace reports whether the disk has enough space to continue; nil: always.
 	HasDiskSpace func() bool
 	Now          func() time.Time
@@ -53,10 +57,10 @@ func (o Options) withDefaults() Options {
 // goroutine calls Run; any goroutine may call the other methods.
 type Report struct {
 	opt        Options
-	fileNumber int               // of the newest file
-	rebuilds   chan rebuildError // receives the reason for a rebuild
-	lastSweep  time.Time         // when old data was last removed
-	checkSlot  chan struct{}     // holds a value during a check
+	fileNumber int                     // of the newest file
+	rebuilds   chan rebuildNeededError // receives the reason for a rebuild
+	lastSweep  time.Time               // when old data was last removed
+	checkSlot  chan struct{}           // holds a value during a check
 
 	mu         sync.Mutex
 	file       *reportDatabase // answers questions; nil: no file now
@@ -66,7 +70,7 @@ type Report struct {
 
 // New returns a report. The report starts with Run.
 func New(opt Options) *Report {
-	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildError, 1), checkSlot: make(chan struct{}, 1)}
+	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildNeededError, 1), checkSlot: make(chan struct{}, 1)}
 }
 
 // ProgressStatus says how far a report has followed the log, whether it pauses for lack of
@@ -118,18 +122,18 @@ func (r *Report) RequestRebuild() { r.requestRebuildBecause(errRequested) }
 
 func (r *Report) requestRebuildBecause(cause error) {
 	select {
-	case r.rebuilds <- rebuildError{cause}:
+	case r.rebuilds <- rebuildNeededError{cause}:
 	default: // a rebuild is pending already
 	}
 }
 
-// rebuildError is an error of the database that only a rebuild can resolve.
-type rebuildError struct{ cause error }
+// rebuildNeededError is an error of the database that only a rebuild can resolve.
+type rebuildNeededError struct{ cause error }
 
-func (e *rebuildError) Error() string { return e.cause.Error() }
-func (e *rebuildError) Unwrap() error { return e.cause }
+func (e *rebuildNeededError) Error() string { return e.cause.Error() }
+func (e *rebuildNeededError) Unwrap() error { return e.cause }
 
-// wrapIfRebuildHelps wraps err in a rebuildError, unless err is a cancellation or an SQLite
+// wrapIfRebuildHelps wraps err in a rebuildNeededError, unless err is a cancellation or an SQLite
 // error that waiting can resolve, such as a full disk or another program's lock.
 func wrapIfRebuildHelps(err error) error {
 	var theirs *sqlite.Error
@@ -139,7 +143,7 @@ func wrapIfRebuildHelps(err error) error {
 	case errors.As(err, &theirs) && isTransientSQLiteCode(theirs.Code()):
 		return err
 	}
-	return &rebuildError{err}
+	return &rebuildNeededError{err}
 }
 
 // noTempPath is SQLITE_IOERR_GETTEMPPATH.
@@ -168,7 +172,7 @@ func (r *Report) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		var spoilt *rebuildError
+		var spoilt *rebuildNeededError
 		if errors.As(err, &spoilt) {
 			err = r.deleteDatabaseForRebuild(spoilt.cause)
 		} else {
@@ -231,7 +235,7 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 		r.checkSlot <- struct{}{} // waits for the end of the last check
 		<-r.checkSlot
 		if cause := recover(); cause != nil {
-			err = &rebuildError{fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)}
+			err = &rebuildNeededError{fmt.Errorf("the database library failed (panic) on the report's database, probably because its file is damaged; the exchange builds it again from the log: %v", cause)}
 			return
 		}
 		if f != nil {
@@ -246,7 +250,7 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 }
 
 // setServedDatabase sets the database that answers questions. With nil, questions get a
-// *LogNotReachedError.
+// *NotFollowedYetError.
 func (r *Report) setServedDatabase(f *reportDatabase) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

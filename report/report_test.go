@@ -85,7 +85,7 @@ func TestMoneyAfterRefusalAndMultipleReturns(t *testing.T) {
 	})
 	log.log(106*time.Minute, &event.LeadDecided{Lead: leadID(7), Campaign: 1, Supplier: 1, Sale: sale(4, 2_000_000)})
 	change := func(n int, price market.Money) event.LeadStatusChange {
-		freed := event.ResourcesFreedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
+		freed := event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
 		return event.LeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: freed}
 	}
 	log.log(107*time.Minute, &event.LeadStatusesChanged{Buyer: 4, Changes: []event.LeadStatusChange{change(6, 3_000_000), change(7, 2_000_000)}})

@@ -59,7 +59,7 @@ func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64
 	}()
 	gone := int64(0)
 	id := market.ComposeID(beforeNanos/int64(time.Millisecond), [10]byte{})
-	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction"} {
+	for table, column := range map[string]string{"leads": "id", "posts": "lead", "webhooks": "lead", "auctions": "id", "bids": "auction", "actions": "id", "persons": "lead"} {
 		if err := f.deleteRowsOfOlderIDs(ctx, &gone, table, column, id[:]); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ type Row struct {
 	Start    time.Time // of the hour or the day, in the question's zone
 	Names    [dimensions]string
 	Currency string
+	IsTotal  bool // the sum of all rows in this currency; it has no dimensions
 	projection.Measures
 
 	pings, posts histogram.Histogram // latencies of buyers

@@ -21,8 +21,8 @@ const maxParameters = 64
 
 func (w *tableRowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
-// newReplacingWriter returns a writer that replaces a stored row with the same key.
-func (f *reportDatabase) newReplacingWriter(ctx context.Context, table string, columns int) *tableRowWriter {
+// newRowReplacingWriter returns a writer that replaces a stored row with the same key.
+func (f *reportDatabase) newRowReplacingWriter(ctx context.Context, table string, columns int) *tableRowWriter {
 	return &tableRowWriter{ctx: ctx, f: f, head: "INSERT OR REPLACE INTO " + table, columns: columns}
 }
 

@@ -8,7 +8,7 @@ import "strings"
 
 // schemaVersion increases with every change to the tables or their content. A file of
 // another version is rebuilt.
-const schemaVersion = 3
+const schemaVersion = 4
 
 // applicationID is in the header of the report's files.
 const applicationID = 0x70706f73
@@ -18,7 +18,7 @@ const applicationID = 0x70706f73
 // and sources explain. Rows with an id as key are in time order, because ids are.
 //
 // Sums are by units of 1, 4 and 96 quarters of an hour; start counts units since 1970. The column
-// grain is a projection.ColumnSet: 1 supplier, 2 buyer, 4 campaign, 8 source, 16
+// grain is a projection.DimensionColumnSet: 1 supplier, 2 buyer, 4 campaign, 8 source, 16
 // state and 32 reason, added. For unfinished units only the quarters of grains 63 and 7
 // are complete.
 const schema = `
@@ -62,6 +62,16 @@ CREATE TABLE webhooks (
 	status INTEGER NOT NULL, fault INTEGER NOT NULL,
 	PRIMARY KEY (lead, type)
 ) WITHOUT ROWID;
+CREATE TABLE actions (
+	id BLOB PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, ended INTEGER NOT NULL,
+	actor TEXT NOT NULL, credential INTEGER NOT NULL, token TEXT NOT NULL, role INTEGER NOT NULL, address TEXT NOT NULL,
+	operation TEXT NOT NULL, target_kind TEXT NOT NULL, target TEXT NOT NULL,
+	request TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, result TEXT NOT NULL,
+	status INTEGER NOT NULL, answer BLOB, omitted INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX actions_seq ON actions (seq);
+CREATE TABLE persons (hash BLOB, lead BLOB, PRIMARY KEY (hash, lead)) WITHOUT ROWID;
+CREATE INDEX persons_lead ON persons (lead);
 CREATE INDEX leads_buyer ON leads (buyer, id) WHERE buyer > 0;
 CREATE INDEX leads_supplier ON leads (supplier, id);
 CREATE INDEX leads_reason ON leads (reason, id) WHERE reason > 0;

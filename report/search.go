@@ -42,14 +42,14 @@ const searchTimeout = 5 * time.Second
 const maxIDSkew = 10 * time.Minute
 
 // readServedDatabase calls read with a read transaction of the current database. The error is
-// a *LogNotReachedError if there is no database, or if it has not reached the time untilNanos.
+// a *NotFollowedYetError if there is no database, or if it has not reached the time untilNanos.
 // If the database is damaged, it requests a rebuild.
-func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) (err error) {
+func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read func(context.Context, *sql.Tx, *databaseProgress) error) (err error) {
 	r.mu.Lock()
 	f := r.file
 	r.mu.Unlock()
 	if f == nil {
-		return &LogNotReachedError{}
+		return &NotFollowedYetError{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, searchTimeout)
 	defer cancel()
@@ -61,7 +61,7 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 	}()
 	err = preferContextError(ctx, r.readInTransaction(ctx, f, untilNanos, read))
 	var fault *InvalidQuestionError
-	var behind *LogNotReachedError
+	var behind *NotFollowedYetError
 	switch {
 	case err == nil, errors.As(err, &fault), errors.As(err, &behind), errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
@@ -71,13 +71,13 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 	return err
 }
 
-func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, untilNanos int64, read func(context.Context, *sql.Tx, *positionInLog) error) error {
+func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, untilNanos int64, read func(context.Context, *sql.Tx, *databaseProgress) error) error {
 	tx, err := f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	at := new(positionInLog)
+	at := new(databaseProgress)
 	if err := tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&at.seq, &at.at, &at.begins); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, until
 	return read(ctx, tx, at)
 }
 
-// rejectIfTimeNotReached returns a *LogNotReachedError if the database, at entry seq of time
+// rejectIfTimeNotReached returns a *NotFollowedYetError if the database, at entry seq of time
 // atNanos, has reached neither the time untilNanos nor nearly the present.
 func (r *Report) rejectIfTimeNotReached(seq uint64, atNanos, untilNanos int64) error {
 	now := r.opt.Now().UnixNano()
@@ -98,9 +98,9 @@ func (r *Report) rejectIfTimeNotReached(seq uint64, atNanos, untilNanos int64) e
 	case r.lag(seq, atNanos) <= maxLag || atNanos >= min(untilNanos, now):
 		return nil
 	case atNanos == 0:
-		return &LogNotReachedError{}
+		return &NotFollowedYetError{}
 	}
-	return &LogNotReachedError{time.Unix(0, atNanos)}
+	return &NotFollowedYetError{time.Unix(0, atNanos)}
 }
 
 // searchCondition is a search as SQL: a condition that an index finds, and a condition that
@@ -139,7 +139,7 @@ func (c *searchCondition) limitToIDsAround(nanos int64, within time.Duration) {
 // addNameCondition adds the SQL condition on the number of the object with this name. It
 // ignores an empty name. For an unknown name it returns an *InvalidQuestionError about the
 // question's field. If index is not empty, the search may use that index.
-func (c *searchCondition) addNameCondition(src LogAndNames, kind event.ConfigObjectKind, field, index, condition, name string) error {
+func (c *searchCondition) addNameCondition(src LogAndConfiguredNames, kind event.ConfigObjectKind, field, index, condition, name string) error {
 	if name == "" {
 		return nil
 	}

@@ -29,9 +29,9 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
 
 // SearchAuctions returns one page of the auctions that match the search, newest first. The error is
-// an *InvalidQuestionError, a *LogNotReachedError, or an error of the database.
+// an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
 func (r *Report) SearchAuctions(ctx context.Context, s SearchQuery) (found []AuctionSearchResult, p SearchProgress, err error) {
-	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
+	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		c, err := r.auctionCondition(&s)
 		if err != nil {
 			return err

@@ -31,9 +31,9 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 	"(SELECT s.id FROM sources s WHERE s.ref = source), state, posts, test, erased"
 
 // SearchLeads returns one page of the leads that match the search, newest first. The error is
-// an *InvalidQuestionError, a *LogNotReachedError, or an error of the database.
+// an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
 func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSearchResult, p SearchProgress, err error) {
-	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
+	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSe
 	return found, p, err
 }
 
-func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *SearchQuery, at *positionInLog) *newestFirstScan {
+func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *SearchQuery, at *databaseProgress) *newestFirstScan {
 	h := &newestFirstScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
@@ -155,12 +155,15 @@ func (s *SearchQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx,
 // maxSaleDelay is a generous limit of the time between an auction and its lead's sale.
 const maxSaleDelay = time.Minute
 
-func (r *Report) scanLead(rows *sql.Rows) (l LeadSearchResult, err error) {
+// scanLead scans a row with the columns leadColumns, and further columns into more.
+func (r *Report) scanLead(rows *sql.Rows, more ...any) (l LeadSearchResult, err error) {
 	var id, auction []byte
 	var campaign, supplier, buyer market.PermanentNumber
 	var source sql.NullString
-	err = rows.Scan(&id, &l.At, &campaign, &supplier, &buyer, &l.Status, &l.Delivery, &l.Reason, &l.Price, &l.Payout, &l.Currency, &auction,
-		&source, &l.State, &l.Posts, &l.Test, &l.Erased)
+	err = rows.Scan(append([]any{
+		&id, &l.At, &campaign, &supplier, &buyer, &l.Status, &l.Delivery, &l.Reason, &l.Price, &l.Payout, &l.Currency, &auction,
+		&source, &l.State, &l.Posts, &l.Test, &l.Erased,
+	}, more...)...)
 	copy(l.ID[:], id)
 	copy(l.Auction[:], auction)
 	src := r.opt.Source

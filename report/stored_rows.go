@@ -65,6 +65,18 @@ func (f *reportDatabase) LoadWebhookOrNil(ctx context.Context, key projection.We
 	return h, nil
 }
 
+func (f *reportDatabase) LoadActionOrNil(ctx context.Context, id market.RequestID) (*projection.ActionRow, error) {
+	s, err := f.prepareCached(ctx, "SELECT "+actionColumns+" FROM actions WHERE id = ?") //nolint:sqlclosecheck // the file closes it
+	if err != nil {
+		return nil, err
+	}
+	a, err := scanAction(s.QueryRowContext(ctx, id[:]))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	return a, err
+}
+
 func (f *reportDatabase) LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
 	_, err = f.scanFirstRow(ctx, "SELECT source, state FROM auctions WHERE id = ?", []any{id[:]}, []any{&source, &state})
 	return source, state, err

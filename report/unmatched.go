@@ -36,7 +36,7 @@ type NamedCount struct {
 // because an unsold lead has no buyer.
 func (r *Report) SummarizeUnsold(ctx context.Context, s SearchQuery) (*UnsoldSummary, error) {
 	u := new(UnsoldSummary)
-	err := r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *positionInLog) error {
+	err := r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		first := projection.DivideRoundingDown(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))
 		if s.From >= at.begins {
 			first = projection.DivideRoundingDown(s.From, int64(time.Hour))
@@ -99,9 +99,9 @@ func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *UnsoldSummary
 // unsoldCounts adds up the counts of the lists in an UnsoldSummary.
 type unsoldCounts struct{ reasons, campaigns, outcomes, buyers map[NamedCount]int64 }
 
-func (by *unsoldCounts) appendSortedTo(u *UnsoldSummary) {
+func (by *unsoldCounts) appendSortedTo(summary *UnsoldSummary) {
 	for list, counts := range map[*[]NamedCount]map[NamedCount]int64{
-		&u.Reasons: by.reasons, &u.Campaigns: by.campaigns, &u.Outcomes: by.outcomes, &u.Buyers: by.buyers,
+		&summary.Reasons: by.reasons, &summary.Campaigns: by.campaigns, &summary.Outcomes: by.outcomes, &summary.Buyers: by.buyers,
 	} {
 		for t, n := range counts {
 			if t.N = n; n > 0 {

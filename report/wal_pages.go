@@ -29,9 +29,9 @@ type sqliteWALHeader [32]byte
 
 func (h *sqliteWALHeader) salt() string { return string(h[logSalt:][:8]) }
 
-// uncheckpointedPages describes the part of SQLite's write-ahead log that the last checkpoint
+// uncheckpointedPageList describes the part of SQLite's write-ahead log that the last checkpoint
 // has not moved, and the pages of the database file that it changes.
-type uncheckpointedPages struct {
+type uncheckpointedPageList struct {
 	head                    sqliteWALHeader
 	firstFrame, endOfFrames int64   // offsets in the log
 	pageOffsets             []int64 // offsets of the pages in the file
@@ -41,7 +41,7 @@ type uncheckpointedPages struct {
 // listUncheckpointedPages lists the pages in SQLite's write-ahead log. It skips the first
 // movedFrames frames, unless the log has restarted since its header was lastHeader. The list
 // may contain pages of an aborted transaction, which is harmless: they are flushed too.
-func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFrames int64) (l uncheckpointedPages, err error) {
+func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFrames int64) (l uncheckpointedPageList, err error) {
 	if _, err := log.ReadAt(l.head[:], 0); errors.Is(err, io.EOF) {
 		return l, nil // the log is empty
 	} else if err != nil {
@@ -81,7 +81,7 @@ func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFram
 
 // rangesOfNewFrames returns the byte ranges (offset, length) of the log that must be flushed: its
 // header and the new frames.
-func (l *uncheckpointedPages) rangesOfNewFrames() (offsetsAndLengths iter.Seq2[int64, int64]) {
+func (l *uncheckpointedPageList) rangesOfNewFrames() (offsetsAndLengths iter.Seq2[int64, int64]) {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
 			yield(l.firstFrame, l.endOfFrames-l.firstFrame)
@@ -91,7 +91,7 @@ func (l *uncheckpointedPages) rangesOfNewFrames() (offsetsAndLengths iter.Seq2[i
 
 // rangesOfChangedPages returns the byte ranges (offset, length) of the database file that the log
 // changes. It joins pages that are near to each other.
-func (l *uncheckpointedPages) rangesOfChangedPages() (offsetsAndLengths iter.Seq2[int64, int64]) {
+func (l *uncheckpointedPageList) rangesOfChangedPages() (offsetsAndLengths iter.Seq2[int64, int64]) {
 	return func(yield func(off, n int64) bool) {
 		for i := 0; i < len(l.pageOffsets); {
 			first := l.pageOffsets[i]

@@ -21,7 +21,7 @@ func (f *reportDatabase) writeBatchInTransaction(ctx context.Context, b *project
 		}
 	}()
 	for _, part := range []func(context.Context, *projection.ChangeBatch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeReasonSums, f.addBatchSumsToStored,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeActions, f.writePersons, f.writeReasonSums, f.addBatchSumsToStored,
 		func(ctx context.Context, b *projection.ChangeBatch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
@@ -43,12 +43,12 @@ func (f *reportDatabase) writeBatchInTransaction(ctx context.Context, b *project
 	return nil
 }
 
-func (f *reportDatabase) writePosition(ctx context.Context, p positionInLog) error {
+func (f *reportDatabase) writePosition(ctx context.Context, p databaseProgress) error {
 	return f.executeStatement(ctx, "INSERT OR REPLACE INTO place VALUES (1, ?, ?, ?, ?, ?)", p.Exchange[:], p.Epoch, p.seq, p.at, p.begins)
 }
 
 func (f *reportDatabase) writeLeads(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newReplacingWriter(ctx, "leads", 18)
+	w := f.newRowReplacingWriter(ctx, "leads", 18)
 	for _, l := range b.Leads {
 		if l == nil {
 			continue
@@ -71,7 +71,7 @@ func idOrNull[ID ~[16]byte](id ID) any {
 }
 
 func (f *reportDatabase) writePosts(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newReplacingWriter(ctx, "posts", 14)
+	w := f.newRowReplacingWriter(ctx, "posts", 14)
 	for _, p := range b.Posts {
 		if p == nil {
 			continue
@@ -87,7 +87,7 @@ func (f *reportDatabase) writePosts(ctx context.Context, b *projection.ChangeBat
 }
 
 func (f *reportDatabase) writeAuctions(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newReplacingWriter(ctx, "auctions", 11)
+	w := f.newRowReplacingWriter(ctx, "auctions", 11)
 	for i := range b.Auctions {
 		a := &b.Auctions[i]
 		if err := w.add(a.ID[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
@@ -98,7 +98,7 @@ func (f *reportDatabase) writeAuctions(ctx context.Context, b *projection.Change
 }
 
 func (f *reportDatabase) writeBids(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newReplacingWriter(ctx, "bids", 10)
+	w := f.newRowReplacingWriter(ctx, "bids", 10)
 	for i := range b.Bids {
 		of := &b.Bids[i].Bid
 		if err := w.add(
@@ -112,7 +112,7 @@ func (f *reportDatabase) writeBids(ctx context.Context, b *projection.ChangeBatc
 }
 
 func (f *reportDatabase) writeWebhooks(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newReplacingWriter(ctx, "webhooks", 9)
+	w := f.newRowReplacingWriter(ctx, "webhooks", 9)
 	for _, h := range b.Webhooks {
 		if err := w.add(h.Lead[:], h.Type, h.Supplier, h.CausedAt, h.Outcome, h.Attempts, h.At, h.Status, h.Fault); err != nil {
 			return err
@@ -153,4 +153,36 @@ func (f *reportDatabase) writeReasonSums(ctx context.Context, b *projection.Chan
 		}
 	}
 	return w.writeBufferedRows()
+}
+
+func (f *reportDatabase) writeActions(ctx context.Context, b *projection.ChangeBatch) error {
+	w := f.newRowReplacingWriter(ctx, "actions", 19)
+	for _, a := range b.Actions {
+		if err := w.add(
+			a.ID[:], a.Seq, a.At, a.Ended, a.Actor, a.Credential, a.Token, a.Role, a.Address, a.Operation, a.TargetKind, a.Target,
+			a.Request, a.Before, a.After, a.Result, a.Status, idOrNull(a.Answer), a.Omitted,
+		); err != nil {
+			return err
+		}
+	}
+	return w.writeBufferedRows()
+}
+
+// writePersons writes the hashes of persons, and then deletes those of erased leads.
+func (f *reportDatabase) writePersons(ctx context.Context, b *projection.ChangeBatch) error {
+	w := f.newRowReplacingWriter(ctx, "persons", 2)
+	for i := range b.Persons {
+		if err := w.add(b.Persons[i].Hash[:], b.Persons[i].Lead[:]); err != nil {
+			return err
+		}
+	}
+	if err := w.writeBufferedRows(); err != nil {
+		return err
+	}
+	for i := range b.ErasedPersons {
+		if err := f.executeStatement(ctx, "DELETE FROM persons WHERE lead = ?", b.ErasedPersons[i][:]); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -48,13 +48,13 @@ func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection
 // them from memory. It writes the sums in the order of their table, because the table is
 // larger than SQLite's cache and an hour ends with many sums.
 func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64) bool, sumsTo sumWriter, latenciesTo latencyWriter) error {
-	var over []projection.StoredSumKey
+	var over []projection.SumRowPrimaryKey
 	for at := range f.openSums.sums {
 		if isDue(at.Unit, at.Start) {
 			over = append(over, at)
 		}
 	}
-	slices.SortFunc(over, projection.StoredSumKey.Compare)
+	slices.SortFunc(over, projection.SumRowPrimaryKey.Compare)
 	for _, at := range over {
 		if err := sumsTo.mergeIntoSumRow(at, f.openSums.sums[at]); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (f *reportDatabase) newSumWriter(ctx context.Context) sumWriter {
 	return sumWriter{f.newSumAddingWriter(ctx, sumTable, sumKeyColumns, projection.MeasureNames)}
 }
 
-func (w sumWriter) mergeIntoSumRow(position projection.StoredSumKey, measures *projection.Measures) error {
+func (w sumWriter) mergeIntoSumRow(position projection.SumRowPrimaryKey, measures *projection.Measures) error {
 	c := &position.Key
 	row := make([]any, 0, len(sumKeyColumns)+projection.MeasureCount)
 	row = append(row, position.Grouping, position.Unit, position.Start, c.Campaign, c.Supplier, c.Buyer, c.Source, c.State, c.Reason, c.Currency.String())
@@ -96,7 +96,7 @@ func (f *reportDatabase) newLatencyWriter(ctx context.Context) latencyWriter {
 	return latencyWriter{f.newMergingWriter(ctx, latencyTable, latencyKeyColumns, []string{"times"}, []string{"times = " + histogram.AddFunction + "(times, excluded.times)"})}
 }
 
-func (w latencyWriter) mergeIntoLatencyRow(position projection.StoredLatencyKey, latencies *histogram.Histogram) error {
+func (w latencyWriter) mergeIntoLatencyRow(position projection.LatencyRowPrimaryKey, latencies *histogram.Histogram) error {
 	of := &position.Key.Key
 	return w.add(position.Grouping, position.Unit, position.Start, of.Campaign, of.Supplier, of.Buyer, position.Key.Kind, latencies.AppendEncodedTo(nil))
 }

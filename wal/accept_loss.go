@@ -37,7 +37,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 		return LossReport{}, err
 	}
 	defer lockFile.Close()
-	if err := rejectForeignNames(dir); err != nil {
+	if err := rejectFilesThatLoseEntries(dir); err != nil {
 		return LossReport{}, err
 	}
 	segments, err := Segments(dir)
@@ -48,7 +48,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 	if err != nil || damage == nil {
 		return LossReport{Last: end.chain.seq}, err
 	}
-	if err := rejectUnreplayable(dir, segments, end.chain.seq); err != nil {
+	if err := checkReplayableAfterCut(dir, segments, end.chain.seq); err != nil {
 		return LossReport{}, err
 	}
 	return truncateAtDamage(dir, end, damage, segments, opt)
@@ -58,7 +58,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 // if Open accepts the log, and the end of the intact part of the log.
 func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
 	if len(segments) == 0 {
-		if !opt.isNewLog() {
+		if !opt.expectsEmptyLog() {
 			err = fmt.Errorf("log not changed: %q is empty, but a snapshot contains entry %d; restore a backup", logDir(dir), opt.AtLeast)
 		}
 		return end, nil, err
@@ -81,10 +81,10 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 	return end, damage, nil
 }
 
-// rejectUnreplayable returns an error if a replay would be impossible after a cut behind
-// entry `last`. That is the case if the log's first entries are deleted and no valid snapshot
-// up to `last` replaces them.
-func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
+// checkReplayableAfterCut returns an error if a replay would be impossible after a cut behind
+// entry lastEntryAfterCut. That is the case if the log's first entries are deleted and no valid snapshot
+// up to that entry replaces them.
+func checkReplayableAfterCut(dir string, segments []Segment, lastEntryAfterCut uint64) error {
 	first := segments[0].First
 	if first == 1 {
 		return nil
@@ -95,12 +95,12 @@ func rejectUnreplayable(dir string, segments []Segment, last uint64) error {
 	}
 	for _, s := range snapshots {
 		info, err := verifySnapshot(s.Path, newThrottle(0))
-		if err == nil && info.Newest == s.Newest && info.Newest <= last && info.Oldest+1 >= first {
+		if err == nil && info.Newest == s.Newest && info.Newest <= lastEntryAfterCut && info.Oldest+1 >= first {
 			return nil
 		}
 	}
 	return fmt.Errorf("log not changed: it would contain only entries %[2]d to %[1]d, "+
-		"and no valid snapshot covers the entries before; restore a backup", last, first)
+		"and no valid snapshot covers the entries before; restore a backup", lastEntryAfterCut, first)
 }
 
 // truncateAtDamage cuts the log at `end`. It keeps a copy of the damaged segment under
@@ -125,7 +125,7 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 			return loss, fmt.Errorf("cannot move a log segment after the damage to damage/: %w", err)
 		}
 	}
-	if err := quarantineLaterSnapshots(dir, end.chain.seq, loss.Kept); err != nil {
+	if err := moveSnapshotsWithLostEntries(dir, end.chain.seq, loss.Kept); err != nil {
 		return loss, fmt.Errorf("cannot move a snapshot with entries after the damage to damage/: %w", err)
 	}
 	if err := copyFileOver(filepath.Join(loss.Kept, segmentName(end.seg.First)+".whole"), end.seg.Path, end.fileSize); err != nil {
@@ -141,16 +141,16 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	return loss, err
 }
 
-// quarantineLaterSnapshots moves the snapshots that contain entries after `after` to the
-// folder keepIn, because these entries are cut from the log.
-func quarantineLaterSnapshots(dir string, after uint64, keepIn string) error {
+// moveSnapshotsWithLostEntries moves the snapshots that contain entries after lastKeptEntry to the
+// folder toFolder, because these entries are cut from the log.
+func moveSnapshotsWithLostEntries(dir string, lastKeptEntry uint64, toFolder string) error {
 	snapshots, err := Snapshots(dir)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
-		if s.Newest > after {
-			if err := moveFile(s.Path, filepath.Join(keepIn, filepath.Base(s.Path)+".kept")); err != nil {
+		if s.Newest > lastKeptEntry {
+			if err := moveFile(s.Path, filepath.Join(toFolder, filepath.Base(s.Path)+".kept")); err != nil {
 				return err
 			}
 		}

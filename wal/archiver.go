@@ -124,8 +124,8 @@ func (a *archiver) oldestArchivableSegment() uint64 {
 
 // oldestArchivedSegment returns the first entries of the oldest archived segment (0: the
 // archive is empty) and of the segment after it. It also returns the time limit for deletion,
-// keepAfter.
-func (a *archiver) oldestArchivedSegment() (first, nextSegment uint64, keepAfter int64) {
+// keepAfterNanos.
+func (a *archiver) oldestArchivedSegment() (firstEntry, firstEntryOfNext uint64, keepAfterNanos int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -184,17 +184,17 @@ func timeOfFirstEntry(dir string, segment uint64) (at int64, ok bool, err error)
 	return int64(binary.LittleEndian.Uint64(head[w+24:])), true, nil
 }
 
-// RaiseArchiveBounds lets the archiver remove old segments in the background. Live segments
-// whose entries are all before entry oldestNeeded move to the archive. Archived segments
-// whose entries are all older than keepAfter (unix nanoseconds) are deleted. A call can only
+// RaiseArchiveAndDeletionLimits lets the archiver remove old segments in the background. Live segments
+// whose entries are all before entry oldestNeededEntry move to the archive. Archived segments
+// whose entries are all older than keepAfterNanos (unix nanoseconds) are deleted. A call can only
 // raise the two bounds; a lower value has no effect.
 //
 // The two newest segments always stay live. The oldest segments go first, one at a time. The
 // pause between two is half of the last interval between new segments, from 5 to 500 ms.
-func (l *Log) RaiseArchiveBounds(oldestNeeded uint64, keepAfter int64) {
+func (l *Log) RaiseArchiveAndDeletionLimits(oldestNeededEntry uint64, keepAfterNanos int64) {
 	l.archiver.mu.Lock()
-	l.archiver.oldest = max(l.archiver.oldest, oldestNeeded)
-	l.archiver.keepAfter = max(l.archiver.keepAfter, keepAfter)
+	l.archiver.oldest = max(l.archiver.oldest, oldestNeededEntry)
+	l.archiver.keepAfter = max(l.archiver.keepAfter, keepAfterNanos)
 	l.archiver.mu.Unlock()
 	l.archiver.wakeArchiveLoop()
 }

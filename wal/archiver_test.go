@@ -44,7 +44,7 @@ func TestArchiverMovesAndDeletesSegments(t *testing.T) {
 				dir, at := t.TempDir(), int64(0)
 				l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 				put(t, l, numbered(10)...)
-				l.RaiseArchiveBounds(c.oldest, c.keepAfter)
+				l.RaiseArchiveAndDeletionLimits(c.oldest, c.keepAfter)
 				time.Sleep(time.Minute)
 				archived, live := segmentNames(t, dir)
 				equal(t, "archived", archived, c.archived)
@@ -67,7 +67,7 @@ func TestArchiverIsThrottledOldestFirst(t *testing.T) {
 			put(t, l, e)
 		}
 		start := time.Now()
-		l.RaiseArchiveBounds(100, 0)
+		l.RaiseArchiveAndDeletionLimits(100, 0)
 		for i := range 7 {
 			synctest.Wait()
 			archived, live := segmentNames(t, dir)
@@ -82,8 +82,8 @@ func TestArchiverIsThrottledOldestFirst(t *testing.T) {
 
 func TestArchiveBoundsOnlyRise(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
-	l.RaiseArchiveBounds(50, 500)
-	l.RaiseArchiveBounds(40, 400)
+	l.RaiseArchiveAndDeletionLimits(50, 500)
+	l.RaiseArchiveAndDeletionLimits(40, 400)
 	l.archiver.mu.Lock()
 	defer l.archiver.mu.Unlock()
 	equal(t, "bounds", []any{l.archiver.oldest, l.archiver.keepAfter}, []any{50, 500})
@@ -104,7 +104,7 @@ func TestArchiverLogsErrorAndRetries(t *testing.T) {
 		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12), Logger: j.logger()})
 		put(t, l, numbered(5)...)
 		mustWrite(t, archiveDir(dir), []byte("a file where a folder is due"))
-		l.RaiseArchiveBounds(100, 0)
+		l.RaiseArchiveAndDeletionLimits(100, 0)
 		synctest.Wait()
 		if !j.contains("cannot archive or delete an old log segment") {
 			t.Error("the failure was not logged")
@@ -124,12 +124,12 @@ func TestRestartFindsArchive(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12), Now: func() int64 { return 5 }})
 		put(t, l, numbered(6)...)
-		l.RaiseArchiveBounds(4, 0)
+		l.RaiseArchiveAndDeletionLimits(4, 0)
 		time.Sleep(time.Minute)
 		mustClose(t, l)
 		// A fallback to the previous snapshot reads from the archive.
 		l = mustOpen(t, dir, Options{From: 2, AtLeast: 6})
-		l.RaiseArchiveBounds(4, 6)
+		l.RaiseArchiveAndDeletionLimits(4, 6)
 		time.Sleep(time.Minute)
 		archived, live := segmentNames(t, dir)
 		equal(t, "left", []any{archived, live}, "[[] [4 5 6 7]]")

@@ -89,7 +89,7 @@ func notify(batch []queuedEntry, first uint64, at int64) {
 	for len(batch) > 0 {
 		some := batch[:min(prepareGroup, len(batch))]
 		for i := range some {
-			if w, ok := some[i].waiter.(preparer); ok {
+			if w, ok := some[i].waiter.(prefetchingWaiter); ok {
 				w.Prepare()
 			}
 		}

@@ -15,7 +15,7 @@ const readBuffer = maxRecord + 4<<10
 // one before. It reads no byte at or after limit, because such a byte may not be durable. It
 // owns its file and its buffer.
 type cursor struct {
-	chain orderChecker
+	chain frameOrderChecker
 	f     *os.File
 	seg   uint64
 	limit int64 // end of the readable bytes
@@ -34,7 +34,7 @@ func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
 	c.limit, c.off, c.begun = 0, 0, false
 	c.start, c.end = 0, 0
 	if !c.chain.any {
-		c.chain = orderChecker{frameHeader: frameHeader{seq: seg - 1}}
+		c.chain = frameOrderChecker{frameHeader: frameHeader{seq: seg - 1}}
 	}
 }
 

@@ -122,7 +122,7 @@ func TestOpenRejectsDamagedMiddleSegment(t *testing.T) {
 			dir, opt := threeAFile(t)
 			c.damage(t, dir)
 			wantRefusal(t, dir, opt, c.names)
-			report, err := Verify(dir)
+			report, err := Verify(dir, nil)
 			if err != nil || report.OK() {
 				t.Errorf("Verify saw nothing: %+v, %v", report, err)
 			}

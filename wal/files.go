@@ -113,7 +113,7 @@ func WriteEpoch(dir string, epoch uint32) error {
 // NextEpoch returns epoch + 1, or an error if epoch is the highest possible number.
 func NextEpoch(epoch uint32) (uint32, error) {
 	if epoch == math.MaxUint32 {
-		return 0, fmt.Errorf("epoch %d is the highest number and has no successor: find the EPOCH file, claim or fence that holds it, and check whether it was changed", epoch)
+		return 0, fmt.Errorf("epoch %d is the highest number and has no successor: find the file that holds it (the log's file EPOCH, or an object claim or fence in the backup), and check whether it was changed", epoch)
 	}
 	return epoch + 1, nil
 }

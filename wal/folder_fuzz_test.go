@@ -138,7 +138,7 @@ func FuzzFolder(f *testing.F) {
 		if read, err := drain(NewReader(dir, 1)); !isBeginning(read, all) {
 			t.Fatalf("a reader finds %q, %v", read, err)
 		}
-		if _, err := Verify(dir); err != nil && !isExplained(err) {
+		if _, err := Verify(dir, nil); err != nil && !isExplained(err) {
 			t.Fatalf("Verify: %v", err)
 		}
 		opt := opt

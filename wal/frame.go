@@ -156,16 +156,16 @@ func isVersionByteDamaged(frame, data []byte) bool {
 	return isChecksumValid(head[:], data)
 }
 
-// orderChecker checks that each frame follows from the one before it: numbers without gap,
+// frameOrderChecker checks that each frame follows from the one before it: numbers without gap,
 // and times and epochs that do not decrease.
-type orderChecker struct {
+type frameOrderChecker struct {
 	frameHeader
 	any bool // a frame was checked, and frameHeader is its header; before that, only seq is set
 }
 
 // checkNext returns an invalidFrame if the frame with header h does not follow from the one
 // before. startsSegment says that the frame is the first in its file.
-func (c *orderChecker) checkNext(h frameHeader, startsSegment bool) error {
+func (c *frameOrderChecker) checkNext(h frameHeader, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
 		return invalidFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))

@@ -100,7 +100,7 @@ func TestChainFollow(t *testing.T) {
 	at := func(seq, batch uint64, at int64, epoch uint32) frameHeader {
 		return frameHeader{seq: seq, batch: batch, at: at, epoch: epoch}
 	}
-	before := orderChecker{frameHeader: at(9, 8, 100, 2), any: true}
+	before := frameOrderChecker{frameHeader: at(9, 8, 100, 2), any: true}
 	for name, c := range map[string]struct {
 		next   frameHeader
 		starts bool

@@ -23,7 +23,7 @@ type Log struct {
 	lockFile *os.File
 	queue    *commitQueue
 	archiver *archiver
-	verified *verifiedSnapshots
+	verified *verifiedSnapshotCache
 	epoch    uint32
 
 	// Only the committer uses these.
@@ -79,7 +79,7 @@ func Open(dir string, opt Options) (*Log, error) {
 	l.side.Add(2)
 	go l.commitLoop()
 	go l.archiveLoop()
-	go l.scrubLoop()
+	go l.verifyOldSegments()
 	return l, nil
 }
 
@@ -101,7 +101,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		return nil, err
 	}
 	l := &Log{
-		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshots),
+		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshotCache),
 		queue:  newCommitQueue(opt.QueueLen, opt.QueueBytes),
 		epoch:  max(epoch, t.chain.epoch),
 		at:     max(t.chain.at, opt.NotBefore),
@@ -115,8 +115,8 @@ func openLocked(dir string, opt Options) (*Log, error) {
 }
 
 // Append queues an entry for the committer and returns without waiting for the disk. The log
-// notifies w, which may be nil, when the entry is durable. The caller must not change data
-// before that. Append allocates no memory. After an error (ErrBusy, ErrFailed, ErrClosed,
+// notifies w, which may be nil, when the entry is durable or the log has failed. The caller must not
+// change data before that notification. Append allocates no memory. After an error (ErrBusy, ErrFailed, ErrClosed,
 // ErrEmpty or ErrTooLarge) w gets no call.
 func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) == 0 {
@@ -128,10 +128,11 @@ func (l *Log) Append(data []byte, w Waiter) error {
 	return l.queue.enqueue(data, w)
 }
 
-// RunBetweenBatches runs f on the committer's goroutine between two batches and returns after f. f receives
-// the number and the time of the last durable entry. At that moment the waiters of all
-// entries up to seq were notified, and of no later entry. A Waiter must not call Do. If the
-// log is closed or has failed, Do returns the reason and f does not run.
+// RunBetweenBatches runs f on the committer's goroutine between two batches and returns after f. f
+// receives the number (seq) and the time of the last durable entry. At that moment the waiters of
+// all entries up to seq have been notified, and no others. A waiter must not call
+// RunBetweenBatches, because it would wait for the goroutine on which it runs. If the log is closed
+// or has failed, RunBetweenBatches returns the reason and does not run f.
 func (l *Log) RunBetweenBatches(f func(seq uint64, at int64)) error {
 	done, err := l.queue.enqueueCall(f)
 	if err != nil {

@@ -28,7 +28,7 @@ func (l *Log) EntryAt(seq uint64) (Entry, error) {
 	}
 	buf := entryAtBuffers.Get().(*[]byte)
 	defer entryAtBuffers.Put(buf)
-	r := &Reader{dir: l.dir, from: seq, src: liveSource{l}, cur: cursor{buf: *buf}}
+	r := &Reader{dir: l.dir, from: seq, src: ownLogLimiter{l}, cur: cursor{buf: *buf}}
 	defer r.Close()
 	if err := r.moveToSegment(first); err != nil {
 		return Entry{}, err

@@ -38,6 +38,13 @@ func TestEntryAtCopiesData(t *testing.T) {
 	}
 }
 
+func TestEntryAtWorksAfterClose(t *testing.T) {
+	l := mustOpen(t, t.TempDir(), Options{})
+	put(t, l, numbered(3)...)
+	mustClose(t, l)
+	equal(t, "after Close", entryAt(t, l, 2), "entry-000002")
+}
+
 func TestEntryAtRejectsMissingEntry(t *testing.T) {
 	l := mustOpen(t, t.TempDir(), Options{})
 	for _, seq := range []uint64{0, 1, 1 << 63} {
@@ -56,14 +63,14 @@ func TestEntryAtReadsArchive(t *testing.T) {
 		dir, at := t.TempDir(), int64(0)
 		l := mustOpen(t, dir, Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }})
 		put(t, l, numbered(10)...)
-		l.RaiseArchiveBounds(100, 0)
+		l.RaiseArchiveAndDeletionLimits(100, 0)
 		time.Sleep(time.Minute)
 		archived, _ := segmentNames(t, dir)
 		equal(t, "archived", archived, "[1 4]")
 		for seq := uint64(1); seq <= 10; seq++ {
 			equal(t, "of the archive", entryAt(t, l, seq), numbered(10)[seq-1])
 		}
-		l.RaiseArchiveBounds(100, 401)
+		l.RaiseArchiveAndDeletionLimits(100, 401)
 		time.Sleep(time.Minute)
 		for seq := uint64(1); seq <= 10; seq++ {
 			if seq <= 3 {
@@ -142,7 +149,7 @@ func TestEntryAtDuringAppends(t *testing.T) {
 	for i, entry := range numbered(many) {
 		put(t, l, entry)
 		if i%10 == 0 {
-			l.RaiseArchiveBounds(uint64(i), int64(max(0, i-40)*100))
+			l.RaiseArchiveAndDeletionLimits(uint64(i), int64(max(0, i-40)*100))
 		}
 	}
 	done.Store(true)

@@ -87,7 +87,7 @@ func (m *model) archive(rt *rapid.T) {
 	}
 	m.from = max(m.from, uint64(rapid.IntRange(1, len(m.entries)).Draw(rt, "oldest")))
 	m.oldest = m.from
-	m.log.RaiseArchiveBounds(m.from, rapid.Int64Range(0, m.clock).Draw(rt, "keep after"))
+	m.log.RaiseArchiveAndDeletionLimits(m.from, rapid.Int64Range(0, m.clock).Draw(rt, "keep after"))
 }
 
 func (m *model) read(rt *rapid.T) {
@@ -154,7 +154,7 @@ func (m *model) check(rt *rapid.T) {
 	if seq != uint64(len(m.entries)) || at > m.clock {
 		rt.Fatalf("entry %d at %d is durable, want %d", seq, at, len(m.entries))
 	}
-	r, err := Verify(m.dir)
+	r, err := Verify(m.dir, nil)
 	if err != nil || !r.OK() || r.Torn != nil {
 		rt.Fatalf("%+v, %v", r, err)
 	}

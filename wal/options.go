@@ -6,7 +6,8 @@ import (
 )
 
 // Waiter receives the result of an Append, on the committer's goroutine and in log order. Its
-// methods must not block, and must not wait for Append, Do or Close.
+// methods must not block. They must not wait for the result of an Append, for RunBetweenBatches or for
+// Close, because these wait for the goroutine on which the methods run.
 //
 // Waiter is an alias of an unnamed interface. A package that must not import this one can
 // therefore declare the same type.
@@ -19,10 +20,10 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// preparer is implemented by a Waiter that can prefetch the memory that Committed needs. The
+// prefetchingWaiter is implemented by a Waiter that can prefetch the memory that Committed needs. The
 // committer calls Prepare for a group of waiters before the first Committed of the group. The
 // processor then fetches the memory for all of them at once.
-type preparer interface{ Prepare() }
+type prefetchingWaiter interface{ Prepare() }
 
 // Options configures Open. The zero value is valid.
 type Options struct {
@@ -80,9 +81,9 @@ type Faults struct {
 	SyncDir func() error
 }
 
-// isNewLog reports whether the caller expects the folder to have no log entries yet: no
+// expectsEmptyLog reports whether the caller expects the folder to have no log entries yet: no
 // snapshot and no earlier entry is known.
-func (o Options) isNewLog() bool { return o.From <= 1 && o.AtLeast == 0 }
+func (o Options) expectsEmptyLog() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
 	setIfNotPositive(&o.SegmentSize, 2<<20)

@@ -25,7 +25,7 @@ type Entry struct {
 type Reader struct {
 	dir  string
 	from uint64
-	src  segmentSource
+	src  segmentLimiter
 	cur  cursor
 	read int64 // bytes of the records read so far
 	fail error // set by Close
@@ -36,16 +36,16 @@ type Reader struct {
 // a record itself before it returns it. The error is ErrGone if the history no longer
 // holds from, and fs.ErrNotExist if there is no log.
 func NewReader(dir string, from uint64) (*Reader, error) {
-	return openReader(dir, from, &dirSource{dir: dir})
+	return openReader(dir, from, &otherProcessLogLimiter{dir: dir})
 }
 
 // NewReader returns a reader of this log's durable entries from number `from` on; 0 means the
 // oldest entry. It works after Close.
 func (l *Log) NewReader(from uint64) (*Reader, error) {
-	return openReader(l.dir, from, liveSource{l})
+	return openReader(l.dir, from, ownLogLimiter{l})
 }
 
-func openReader(dir string, from uint64, src segmentSource) (*Reader, error) {
+func openReader(dir string, from uint64, src segmentLimiter) (*Reader, error) {
 	segments, err := Segments(dir)
 	if err == nil && len(segments) == 0 {
 		err = fs.ErrNotExist
@@ -119,7 +119,7 @@ func (r *Reader) nextRecord() (frameHeader, []byte, error) {
 		case r.cur.limit > limit:
 			// The limit has risen: try again.
 		case !errors.Is(err, io.EOF):
-			return h, nil, r.tailError(err, sealed)
+			return h, nil, r.damageOrEOFForLastRecord(err, sealed)
 		case !sealed:
 			return h, nil, io.EOF
 		default:
@@ -130,13 +130,13 @@ func (r *Reader) nextRecord() (frameHeader, []byte, error) {
 	}
 }
 
-// tailError explains an incomplete or invalid record at the end of the readable bytes. It
-// returns io.EOF if the record may still be completed, otherwise the damage. sealed says that
+// damageOrEOFForLastRecord explains an incomplete or invalid record at the end of the readable bytes. It
+// returns io.EOF if the record may still be completed, otherwise the damage. segmentEnded says that
 // a later segment exists, so that the record never will be completed.
-func (r *Reader) tailError(err error, sealed bool) error {
+func (r *Reader) damageOrEOFForLastRecord(err error, segmentEnded bool) error {
 	blamed := r.cur.withPosition(err)
 	var damage *DamageError
-	if sealed || !errors.As(blamed, &damage) {
+	if segmentEnded || !errors.As(blamed, &damage) {
 		return blamed
 	}
 	return r.src.damageOrEOFIfTornEnd(damage)

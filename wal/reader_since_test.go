@@ -38,7 +38,7 @@ func TestReaderSinceReadsArchive(t *testing.T) {
 		opt := Options{SegmentSize: 3 * recordSize(12), Now: func() int64 { at += 100; return at }}
 		l := mustOpen(t, dir, opt)
 		put(t, l, numbered(12)...)
-		l.RaiseArchiveBounds(100, 0)
+		l.RaiseArchiveAndDeletionLimits(100, 0)
 		time.Sleep(time.Minute)
 		archived, _ := segmentNames(t, dir)
 		equal(t, "archived", archived, "[1 4 7]")
@@ -50,7 +50,7 @@ func TestReaderSinceReadsArchive(t *testing.T) {
 		l = mustOpen(t, dir, opt)
 		got, _ := since(t, l, 200)
 		equal(t, "after a restart", got, numbered(12)[1:])
-		l.RaiseArchiveBounds(100, 401)
+		l.RaiseArchiveAndDeletionLimits(100, 401)
 		time.Sleep(time.Minute)
 		got, _ = since(t, l, 200)
 		equal(t, "what is kept", got, numbered(12)[3:])

@@ -8,22 +8,22 @@ import (
 	"os"
 )
 
-// segmentSource tells a reader how far it may read a segment, depending on which process
+// segmentLimiter tells a reader how far it may read a segment, depending on which process
 // writes the log.
-type segmentSource interface {
-	// refreshLimit raises c.limit to the last readable byte of the segment. sealed reports
-	// that the segment has ended because another one has begun.
-	refreshLimit(c *cursor) (sealed bool, err error)
+type segmentLimiter interface {
+	// refreshLimit raises c.limit to the last readable byte of the segment. segmentEnded
+	// reports that the segment has ended because another one has begun.
+	refreshLimit(c *cursor) (segmentEnded bool, err error)
 	// damageOrEOFIfTornEnd returns io.EOF if a bad frame is the unfinished end of the log,
 	// otherwise the damage.
 	damageOrEOFIfTornEnd(d *DamageError) error
 }
 
-// liveSource is the segmentSource for a log that this process writes. Its position is known
+// ownLogLimiter is the segmentLimiter for a log that this process writes. Its position is known
 // in memory.
-type liveSource struct{ log *Log }
+type ownLogLimiter struct{ log *Log }
 
-func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
+func (s ownLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
 	p := s.log.position()
 	switch {
 	case c.seg == p.seg:
@@ -42,22 +42,22 @@ func (s liveSource) refreshLimit(c *cursor) (sealed bool, err error) {
 
 // damageOrEOFIfTornEnd always returns the damage, because a reader of a live log stops at the
 // durable position.
-func (s liveSource) damageOrEOFIfTornEnd(d *DamageError) error { return d }
+func (s ownLogLimiter) damageOrEOFIfTornEnd(d *DamageError) error { return d }
 
-// dirSource is the segmentSource for a log that another process may be writing. It finds out
+// otherProcessLogLimiter is the segmentLimiter for a log that another process may be writing. It finds out
 // the state from the files.
-type dirSource struct {
+type otherProcessLogLimiter struct {
 	dir    string
 	newest uint64 // first entry of the newest live segment found so far; it never decreases
 }
 
-func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
+func (s *otherProcessLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
 	if s.newest <= c.seg {
 		if err := s.findNewestSegment(); err != nil {
 			return false, err
 		}
 	}
-	sealed = s.newest > c.seg
+	segmentEnded = s.newest > c.seg
 	if err := s.reopenIfReplaced(c); err != nil {
 		return false, err
 	}
@@ -65,18 +65,18 @@ func (s *dirSource) refreshLimit(c *cursor) (sealed bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("cannot read the log: %w", err)
 	}
-	if !sealed && info.Size() > c.limit {
-		if err := syncReadOnlyFile(c.f); err != nil {
+	if !segmentEnded && info.Size() > c.limit {
+		if err := fsyncIfSupported(c.f); err != nil {
 			return false, fmt.Errorf("cannot fsync log segment %q before reading it: %w", c.f.Name(), err)
 		}
 	}
 	c.limit = max(c.limit, info.Size())
-	return sealed, nil
+	return segmentEnded, nil
 }
 
 // findNewestSegment updates s.newest from a listing of the live segments. The result serves
 // many segments: a listing for each would cost the square of their number.
-func (s *dirSource) findNewestSegment() error {
+func (s *otherProcessLogLimiter) findNewestSegment() error {
 	live, err := listSequenceNames(logDir(s.dir), "")
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
@@ -90,7 +90,7 @@ func (s *dirSource) findNewestSegment() error {
 // reopenIfReplaced checks whether a restarted writer has replaced the segment's file by a
 // copy, and makes the cursor continue in the copy. Up to the cursor's offset both have the
 // same content.
-func (s *dirSource) reopenIfReplaced(c *cursor) error {
+func (s *otherProcessLogLimiter) reopenIfReplaced(c *cursor) error {
 	f, err := openSegmentOrArchived(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted; the open file remains readable to its end
@@ -109,7 +109,7 @@ func (s *dirSource) reopenIfReplaced(c *cursor) error {
 	return nil
 }
 
-func (s *dirSource) damageOrEOFIfTornEnd(d *DamageError) error {
+func (s *otherProcessLogLimiter) damageOrEOFIfTornEnd(d *DamageError) error {
 	if err := classifyDamage(d); err != nil {
 		return err
 	}

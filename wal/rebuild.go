@@ -20,7 +20,7 @@ import (
 type Rebuilder struct {
 	dir   string
 	size  int // bytes at which a segment ends
-	chain orderChecker
+	chain frameOrderChecker
 	f     *os.File
 	w     *bufio.Writer
 	tail  int // bytes in the current segment
@@ -39,7 +39,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
 		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
 	}
-	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: orderChecker{frameHeader: frameHeader{seq: first - 1}}}
+	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: frameOrderChecker{frameHeader: frameHeader{seq: first - 1}}}
 	err := b.startSegment(first)
 	return b, err
 }

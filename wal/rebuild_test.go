@@ -42,7 +42,7 @@ func TestRebuiltLogEqualsPrefix(t *testing.T) {
 	for last := 1; last <= len(entries); last++ {
 		again := rebuilt(t, entries[:last], 7)
 		equal(t, "the entries", entriesOf(t, again, 0), entries[:last])
-		report, err := Verify(again)
+		report, err := Verify(again, nil)
 		if err != nil || !report.OK() || report.Torn != nil || report.Last != uint64(last) {
 			t.Fatalf("of %d entries: %+v, %v", last, report, err)
 		}

@@ -17,7 +17,7 @@ import (
 // marked clean, that the disk does not have. A restart that trusted them would lose them at
 // the next power loss. A copy is dirty, so its fsync writes it.
 func recoverTail(dir string, opt Options) (logEnd, error) {
-	if err := rejectForeignNames(dir); err != nil {
+	if err := rejectFilesThatLoseEntries(dir); err != nil {
 		return logEnd{}, err
 	}
 	if err := os.Remove(filepath.Join(logDir(dir), "copy.tmp")); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +63,7 @@ func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil
 	}
-	if n > 0 || !opt.isNewLog() {
+	if n > 0 || !opt.expectsEmptyLog() {
 		return &DamageError{
 			Segment: max(opt.From, 1), Seq: max(opt.From, 1),
 			Reason: fmt.Sprintf("the folder %q has no segments, but an archive or a snapshot exists", logDir(dir)),

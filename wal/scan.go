@@ -11,7 +11,7 @@ import (
 // logEnd describes the end of the intact part of a log, as a scan of its segments has found
 // it.
 type logEnd struct {
-	chain    orderChecker
+	chain    frameOrderChecker
 	seg      Segment // the last one
 	size     int64   // intact bytes of the last segment
 	fileSize int64   // size of its file

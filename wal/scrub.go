@@ -11,10 +11,11 @@ import (
 // scrubRate is the rate in bytes a second at which the scrubber reads history.
 const scrubRate = 64 << 20
 
-// scrubLoop checks, once after a start, the old segments that Open has not read. Damage in
-// them does not affect a replay, because the snapshots contain their entries. The loop logs
-// and counts damage, so that the operator can make a backup in time.
-func (l *Log) scrubLoop() {
+// verifyOldSegments checks, once after a start, the old segments that Open has not read. Damage in
+// them does not affect a replay, because the snapshots contain their entries. But a new backup and
+// a rebuild of the report need them. The loop logs and counts damage, so that the operator keeps
+// the existing backup.
+func (l *Log) verifyOldSegments() {
 	defer l.side.Done()
 	segments, err := Segments(l.dir)
 	if err != nil {
@@ -26,7 +27,7 @@ func (l *Log) scrubLoop() {
 	c := new(cursor)
 	defer c.close()
 	for i, s := range segments[:older] {
-		c.chain = orderChecker{}
+		c.chain = frameOrderChecker{}
 		read, err := verifySegmentFile(c, l.dir, s, segments[i+1].First)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted since the listing
@@ -69,6 +70,6 @@ func (l *Log) recordScrub(err error) {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		l.log.Error("log history is damaged; make a backup from a snapshot now", "error", err)
+		l.log.Error("an old segment of the log is damaged; keep the existing backup, because a new one cannot read this segment (runbook: \"An old segment of the log is damaged\")", "error", err)
 	}
 }

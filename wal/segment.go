@@ -122,10 +122,10 @@ func openSegmentOrArchived(dir string, first uint64) (*os.File, error) {
 	return f, err
 }
 
-// rejectForeignNames returns an error if the log's folder has files that would make the
+// rejectFilesThatLoseEntries returns an error if the log's folder has files that would make the
 // tidwall/wal library lose entries. That library deletes segments next to a .START or .END
 // file, and skips segments that are not regular files.
-func rejectForeignNames(dir string) error {
+func rejectFilesThatLoseEntries(dir string) error {
 	entries, err := os.ReadDir(logDir(dir))
 	if err != nil {
 		return err

@@ -140,9 +140,9 @@ func (w *segmentWriter) sync() (took time.Duration, err error) {
 }
 
 // rotate makes the segment current that the library began when the last one was filled, and
-// makes the new file's name durable. After reopenAfter rotations it reopens the library's log,
+// makes the new file's name durable. After reopenAfterRotations rotations it reopens the library's log,
 // because that log remembers every segment it has seen.
-func (w *segmentWriter) rotate(reopenAfter int) error {
+func (w *segmentWriter) rotate(reopenAfterRotations int) error {
 	w.first, w.tail = w.seq+1, 0
 	w.rotations++
 	var err error
@@ -155,7 +155,7 @@ func (w *segmentWriter) rotate(reopenAfter int) error {
 	if err != nil {
 		return fmt.Errorf("cannot fsync the log's folder %q: %w", w.dir, err)
 	}
-	if w.rotations < reopenAfter {
+	if w.rotations < reopenAfterRotations {
 		return nil
 	}
 	if err := w.close(); err != nil {

@@ -43,7 +43,7 @@ type SnapshotWriter struct {
 	pace     *throttle
 	lift     <-chan struct{} // SnapshotOptions.LiftLimit
 	readRate int64
-	verified *verifiedSnapshots
+	verified *verifiedSnapshotCache
 	block    []byte // data of the current block
 	out      []byte // encoded block
 	index    uint32
@@ -70,7 +70,7 @@ func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 		return nil, fmt.Errorf("cannot create a snapshot: %w", err)
 	}
 	w := &SnapshotWriter{
-		dir: dir, tmp: tmp, f: f, readRate: reading, lift: opt.LiftLimit, pace: newThrottle(writing), verified: new(verifiedSnapshots),
+		dir: dir, tmp: tmp, f: f, readRate: reading, lift: opt.LiftLimit, pace: newThrottle(writing), verified: new(verifiedSnapshotCache),
 		block: make([]byte, 0, blockFill),
 	}
 	w.pace.lift = opt.LiftLimit
@@ -237,15 +237,15 @@ func (w *SnapshotWriter) isSnapshotFileValid(s SnapshotInfo) bool {
 	return err == nil && info.Newest == s.Newest
 }
 
-// verifiedSnapshots remembers the last two snapshots that this process has verified, by the
+// verifiedSnapshotCache remembers the last two snapshots that this process has verified, by the
 // number of their newest entry. Reading them again for each later snapshot would delay a
 // shutdown.
-type verifiedSnapshots struct {
+type verifiedSnapshotCache struct {
 	mu     sync.Mutex
 	newest [2]uint64 // 0: unset
 }
 
-func (g *verifiedSnapshots) add(newest uint64) {
+func (g *verifiedSnapshotCache) add(newest uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if newest != g.newest[1] {
@@ -253,7 +253,7 @@ func (g *verifiedSnapshots) add(newest uint64) {
 	}
 }
 
-func (g *verifiedSnapshots) has(newest uint64) bool {
+func (g *verifiedSnapshotCache) has(newest uint64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return newest == g.newest[0] || newest == g.newest[1]

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncReadOnlyFile fsyncs a file that is open only for reading. If the medium does not support
-// that, for example because it is read-only, no write can be pending, and syncReadOnlyFile
+// fsyncIfSupported fsyncs a file that is open only for reading. If the medium does not support
+// that, for example because it is read-only, no write can be pending, and fsyncIfSupported
 // returns nil.
-func syncReadOnlyFile(f *os.File) error {
+func fsyncIfSupported(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EBADF) {
 		return nil

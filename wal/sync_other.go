@@ -7,9 +7,9 @@ import (
 	"os"
 )
 
-// syncReadOnlyFile does nothing, because some systems reject an fsync of a file that is open
+// fsyncIfSupported does nothing, because some systems reject an fsync of a file that is open
 // only for reading.
-func syncReadOnlyFile(*os.File) error { return nil }
+func fsyncIfSupported(*os.File) error { return nil }
 
 // flushRange fsyncs the whole file, because this system cannot flush a part of it.
 func flushRange(f *os.File, _, _ int64) error { return f.Sync() }

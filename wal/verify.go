@@ -34,10 +34,14 @@ func (r *VerifyReport) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapsho
 
 // Verify reads and checks all segments, including archived ones, and all snapshots of a
 // folder. It changes no file and takes no lock, so the log may be in use. Damage is in the
-// report. The error is an I/O error, or a *VersionError for a segment of a later version.
-func Verify(dir string) (VerifyReport, error) {
+// report. The error is an I/O error, or a *VersionError for a segment of a later version. It calls
+// progress, unless that is nil, before each segment with the number of segments read and of all.
+func Verify(dir string, progress func(done, total int64)) (VerifyReport, error) {
+	if progress == nil {
+		progress = func(_, _ int64) {}
+	}
 	for {
-		r, err := verifyOnce(dir)
+		r, err := verifyOnce(dir, progress)
 		if !errors.Is(err, errHistoryMoved) {
 			return r, err
 		}
@@ -48,7 +52,7 @@ func Verify(dir string) (VerifyReport, error) {
 // listed, so the entries read so far are no longer the beginning of the log.
 var errHistoryMoved = errors.New("log segments were deleted during the check; run it again")
 
-func verifyOnce(dir string) (VerifyReport, error) {
+func verifyOnce(dir string, progress func(done, total int64)) (VerifyReport, error) {
 	var r VerifyReport
 	segments, err := Segments(dir)
 	if err != nil {
@@ -57,6 +61,7 @@ func verifyOnce(dir string) (VerifyReport, error) {
 	var c cursor
 	defer c.close()
 	for i, s := range segments {
+		progress(int64(i), int64(len(segments)))
 		if err := r.verifySegment(&c, dir, s, i == len(segments)-1); err != nil {
 			return r, err
 		}
@@ -89,7 +94,7 @@ func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool
 		r.Damage = append(r.Damage, misplacedError(s, c.nextSeq()))
 	}
 	if r.Segments > 0 && s.First != c.nextSeq() {
-		c.chain = orderChecker{} // check the segment independently of the one before
+		c.chain = frameOrderChecker{} // check the segment independently of the one before
 	}
 	r.prevDamaged = false
 	c.openSegmentFile(f, s.First)

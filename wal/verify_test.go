@@ -16,7 +16,7 @@ func TestVerifyCounts(t *testing.T) {
 	must.Succeed(t, l.archiver.moveToArchive(1))
 	takeSnapshot(t, dir, 4, 6)
 	takeSnapshot(t, dir, 8, 9)
-	r, err := Verify(dir) // while the log is in use
+	r, err := Verify(dir, nil) // while the log is in use
 	if err != nil || !r.OK() || r.Torn != nil {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -33,7 +33,7 @@ func TestVerifyFindsAllDamageReadOnly(t *testing.T) {
 	os.Remove(livePath(dir, 7))
 	edit(t, livePath(dir, 10), func(b []byte) []byte { return append(b, 0) })
 	before := tree(t, dir)
-	r, err := Verify(dir)
+	r, err := Verify(dir, nil)
 	if err != nil || r.OK() {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -42,7 +42,7 @@ func TestVerifyFindsAllDamageReadOnly(t *testing.T) {
 	equal(t, "entries", r.Entries, 2+3+1)
 	equal(t, "snapshots", []any{len(r.Snapshots), len(r.BadSnapshots)}, []any{1, 1})
 	equal(t, "files", tree(t, dir), before)
-	if _, err := Verify(t.TempDir()); err == nil {
+	if _, err := Verify(t.TempDir(), nil); err == nil {
 		t.Error("a folder without a log was verified")
 	}
 }
@@ -50,7 +50,7 @@ func TestVerifyFindsAllDamageReadOnly(t *testing.T) {
 func TestVerifyTornEndIsNoLoss(t *testing.T) {
 	dir, _ := threeAFile(t)
 	edit(t, livePath(dir, 10), func(b []byte) []byte { return b[:5] })
-	r, err := Verify(dir)
+	r, err := Verify(dir, nil)
 	if err != nil || !r.OK() || r.Torn == nil || !r.Torn.Torn {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -80,7 +80,7 @@ func TestVerifyRestartsWhenHistoryIsDeleted(t *testing.T) {
 			if errors.Is(err, errHistoryMoved) != c.passed || errors.Is(err, os.ErrNotExist) == c.passed {
 				t.Errorf("the second segment: %v", err)
 			}
-			r, err = Verify(dir)
+			r, err = Verify(dir, nil)
 			if err != nil || r.OK() != c.passed {
 				t.Errorf("%+v, %v", r, err)
 			}

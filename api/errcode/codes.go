@@ -10,8 +10,10 @@ const (
 	UnsupportedGrantType    = "unsupported_grant_type"     // 400
 	InvalidScope            = "invalid_scope"              // 400
 	Unauthorized            = "unauthorized"               // 401
+	SecondFactorRequired    = "second_factor_required"     // 401
 	InvalidClient           = "invalid_client"             // 401
 	Forbidden               = "forbidden"                  // 403
+	EnrollmentRequired      = "enrollment_required"        // 403
 	InsufficientScope       = "insufficient_scope"         // 403
 	NotFound                = "not_found"                  // 404
 	MethodNotAllowed        = "method_not_allowed"         // 405
@@ -23,6 +25,7 @@ const (
 	NoAccount               = "no_account"                 // 409
 	ConfirmationRequired    = "confirmation_required"      // 409
 	BidExpired              = "bid_expired"                // 410
+	InvitationEnded         = "invitation_ended"           // 410
 	PayloadTooLarge         = "payload_too_large"          // 413
 	UnsupportedMediaType    = "unsupported_media_type"     // 415
 	InvalidPayload          = "invalid_payload"            // 422
@@ -56,38 +59,41 @@ const (
 
 // Errors lists the codes of error answers by status.
 var Errors = []Error{
-	{Code: MalformedJSON, Status: 400, Retry: false, Public: true, Admin: true},
-	{Code: MalformedRequest, Status: 400, Retry: false, Public: true, Admin: true},
-	{Code: InvalidRequest, Status: 400, Retry: false, Public: true, Admin: false},
-	{Code: UnsupportedGrantType, Status: 400, Retry: false, Public: true, Admin: false},
-	{Code: InvalidScope, Status: 400, Retry: false, Public: true, Admin: false},
-	{Code: Unauthorized, Status: 401, Retry: false, Public: true, Admin: true},
-	{Code: InvalidClient, Status: 401, Retry: false, Public: true, Admin: false},
-	{Code: Forbidden, Status: 403, Retry: false, Public: true, Admin: true},
-	{Code: InsufficientScope, Status: 403, Retry: false, Public: true, Admin: false},
-	{Code: NotFound, Status: 404, Retry: false, Public: true, Admin: true},
-	{Code: MethodNotAllowed, Status: 405, Retry: false, Public: true, Admin: true},
-	{Code: RequestTimeout, Status: 408, Retry: false, Public: true, Admin: true},
-	{Code: AuctionExists, Status: 409, Retry: false, Public: true, Admin: false},
-	{Code: AlreadySold, Status: 409, Retry: false, Public: true, Admin: false},
-	{Code: InvalidTransition, Status: 409, Retry: false, Public: true, Admin: true},
-	{Code: Conflict, Status: 409, Retry: false, Public: false, Admin: true},
-	{Code: NoAccount, Status: 409, Retry: false, Public: false, Admin: true},
-	{Code: ConfirmationRequired, Status: 409, Retry: false, Public: false, Admin: true},
-	{Code: BidExpired, Status: 410, Retry: false, Public: true, Admin: false},
-	{Code: PayloadTooLarge, Status: 413, Retry: false, Public: true, Admin: true},
-	{Code: UnsupportedMediaType, Status: 415, Retry: false, Public: true, Admin: false},
-	{Code: InvalidPayload, Status: 422, Retry: false, Public: true, Admin: true},
-	{Code: IdempotencyKeyReused, Status: 422, Retry: false, Public: true, Admin: false},
-	{Code: InvalidBidToken, Status: 422, Retry: false, Public: true, Admin: false},
-	{Code: PostRejected, Status: 422, Retry: false, Public: true, Admin: false},
-	{Code: RateLimited, Status: 429, Retry: true, Public: true, Admin: true},
-	{Code: HeaderTooLarge, Status: 431, Retry: false, Public: true, Admin: true},
-	{Code: Internal, Status: 500, Retry: true, Public: true, Admin: true},
-	{Code: BuyerUnavailable, Status: 502, Retry: true, Public: true, Admin: false},
-	{Code: Unavailable, Status: 503, Retry: true, Public: true, Admin: true},
-	{Code: BuyerTimeout, Status: 504, Retry: true, Public: true, Admin: false},
-	{Code: HTTPVersionNotSupported, Status: 505, Retry: false, Public: true, Admin: true},
+	{Code: MalformedJSON, Status: 400, Retry: false, Public: true, Admin: true, Do: "Correct the program that writes the body."},
+	{Code: MalformedRequest, Status: 400, Retry: false, Public: true, Admin: true, Do: "Correct the client, or the proxy in front of the exchange."},
+	{Code: InvalidRequest, Status: 400, Retry: false, Public: true, Admin: false, Do: "Send the request of RFC 6749 for the client credentials grant."},
+	{Code: UnsupportedGrantType, Status: 400, Retry: false, Public: true, Admin: false, Do: "Send grant_type=client_credentials."},
+	{Code: InvalidScope, Status: 400, Retry: false, Public: true, Admin: false, Do: "Omit scope, or ask the operator for the scope."},
+	{Code: Unauthorized, Status: 401, Retry: false, Public: true, Admin: true, Do: "With an access token, get a new one and send the request once more. With an API key, use a valid one."},
+	{Code: SecondFactorRequired, Status: 401, Retry: false, Public: false, Admin: true, Do: "Ask for the code of the authenticator app, or for a recovery code, and send it as code with the password."},
+	{Code: InvalidClient, Status: 401, Retry: false, Public: true, Admin: false, Do: "Use the client's id and a current secret."},
+	{Code: Forbidden, Status: 403, Retry: false, Public: true, Admin: true, Do: "Use a credential with this right."},
+	{Code: EnrollmentRequired, Status: 403, Retry: false, Public: false, Admin: true, Do: "Turn on the second factor of the account, then sign in again."},
+	{Code: InsufficientScope, Status: 403, Retry: false, Public: true, Admin: false, Do: "Get a token with the scope, if the client has it."},
+	{Code: NotFound, Status: 404, Retry: false, Public: true, Admin: true, Do: "Check the path and the id."},
+	{Code: MethodNotAllowed, Status: 405, Retry: false, Public: true, Admin: true, Do: "Use a method in Allow."},
+	{Code: RequestTimeout, Status: 408, Retry: false, Public: true, Admin: true, Do: "Send the request again without a pause in it. The exchange did not process the first one."},
+	{Code: AuctionExists, Status: 409, Retry: false, Public: true, Admin: false, Do: "To get that auction's answer, send the ping under its own key. For another auction, use a new auction_id."},
+	{Code: AlreadySold, Status: 409, Retry: false, Public: true, Admin: false, Do: "To get that post's answer, send it under its own key."},
+	{Code: InvalidTransition, Status: 409, Retry: false, Public: true, Admin: true, Do: "Do not repeat the request. See message."},
+	{Code: Conflict, Status: 409, Retry: false, Public: false, Admin: true, Do: "Remove the cause in message, then send the request again."},
+	{Code: NoAccount, Status: 409, Retry: false, Public: false, Admin: true, Do: "Give the buyer `funds`, then send the top-up."},
+	{Code: ConfirmationRequired, Status: 409, Retry: false, Public: false, Admin: true, Do: "Choose the unused one, and send the request again with its hint in `replaces`."},
+	{Code: BidExpired, Status: 410, Retry: false, Public: true, Admin: false, Do: "Send a new ping."},
+	{Code: InvitationEnded, Status: 410, Retry: false, Public: false, Admin: true, Do: "Ask an admin for a new invitation."},
+	{Code: PayloadTooLarge, Status: 413, Retry: false, Public: true, Admin: true, Do: "Send less data."},
+	{Code: UnsupportedMediaType, Status: 415, Retry: false, Public: true, Admin: false, Do: "Send uncompressed JSON with Content-Type application/json."},
+	{Code: InvalidPayload, Status: 422, Retry: false, Public: true, Admin: true, Do: "Correct the members in field_errors. The Idempotency-Key is still unused."},
+	{Code: IdempotencyKeyReused, Status: 422, Retry: false, Public: true, Admin: false, Do: "Use a new key for a new request. Repeat a request with the same bytes."},
+	{Code: InvalidBidToken, Status: 422, Retry: false, Public: true, Admin: false, Do: "Send the auction_id and the bid_token of the same answer to a ping."},
+	{Code: PostRejected, Status: 422, Retry: false, Public: true, Admin: false, Do: "Do not repeat the request. The bid is no longer valid for this lead."},
+	{Code: RateLimited, Status: 429, Retry: true, Public: true, Admin: true, Do: "Wait for Retry-After, then send it again."},
+	{Code: HeaderTooLarge, Status: 431, Retry: false, Public: true, Admin: true, Do: "Send fewer or shorter header lines."},
+	{Code: Internal, Status: 500, Retry: true, Public: true, Admin: true, Do: "Send the request again under the same Idempotency-Key. If the error continues, report the request_id to the operator."},
+	{Code: BuyerUnavailable, Status: 502, Retry: true, Public: true, Admin: false, Do: "Send the same request under the same Idempotency-Key to get the result."},
+	{Code: Unavailable, Status: 503, Retry: true, Public: true, Admin: true, Do: "Wait for Retry-After, then send it again under the same Idempotency-Key."},
+	{Code: BuyerTimeout, Status: 504, Retry: true, Public: true, Admin: false, Do: "Send the same request under the same Idempotency-Key to get the result."},
+	{Code: HTTPVersionNotSupported, Status: 505, Retry: false, Public: true, Admin: true, Do: "Send it in HTTP/1.1."},
 }
 
 // Fields lists the codes in field_errors.

@@ -6,9 +6,10 @@ package errcode
 type Error struct {
 	Code   string
 	Status int
-	Retry  bool // clients may repeat the request automatically
-	Public bool // the public addresses use it
-	Admin  bool // the admin address uses it
+	Retry  bool   // clients may repeat the request automatically
+	Public bool   // the public addresses use it
+	Admin  bool   // the admin address uses it
+	Do     string // remedy for the client, a sentence
 }
 
 // Of returns the properties of a code, or false if the code does not exist.

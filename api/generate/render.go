@@ -21,7 +21,7 @@ func (c *errorCodes) renderConstants() ([]byte, error) {
 	}
 	b.WriteString(")\n\n// Errors lists the codes of error answers by status.\nvar Errors = []Error{\n")
 	for _, f := range c.Errors {
-		fmt.Fprintf(&b, "\t{Code: %s, Status: %d, Retry: %t, Public: %t, Admin: %t},\n", goConstantName(f.Code), f.Status, f.Retry, f.Where != "admin", f.Where != "public")
+		fmt.Fprintf(&b, "\t{Code: %s, Status: %d, Retry: %t, Public: %t, Admin: %t, Do: %q},\n", goConstantName(f.Code), f.Status, f.Retry, f.Where != "admin", f.Where != "public", f.Do)
 	}
 	b.WriteString("}\n\n// Fields lists the codes in field_errors.\nvar Fields = []string{\n")
 	for _, f := range c.Fields {

@@ -54,6 +54,10 @@ class Sent:
         value = self.value(path)
         return value if isinstance(value, str) else ""
 
+    def id_of(self, name: str) -> str:
+        """The campaign or the supplier of a lead, under either of the two names."""
+        return self.text(name if says_nothing(self.value(f"flo_{name}")) else f"flo_{name}")
+
     @property
     def is_test(self) -> bool:
         return is_test(self.header("X-Pingpost-Test"))
@@ -95,9 +99,15 @@ def _not_offered(sent: Sent, _: str) -> bool:
     if says_nothing(sent.value("flo_ping_id")) and says_nothing(sent.value("flo_buyer_id")):
         return False
     offer = sent.memory.offers.get(sent.text("flo_ping_id"))
-    if offer is None or offer.test != sent.is_test or offer.campaign != sent.text("flo_campaign_id"):
+    if offer is None or offer.test != sent.is_test or offer.campaign != sent.id_of("campaign_id"):
         return True
     return sent.text("flo_buyer_id") not in offer.buyers
+
+
+def _differ(sent: Sent, *names: str) -> bool:
+    """Both are there, and are not the same."""
+    first, second = (sent.value(name) for name in names)
+    return not says_nothing(first) and not says_nothing(second) and first != second
 
 
 NAMES = r"auction_id|(sub_)?vertical|lead\.lead_uuid|reason"
@@ -107,8 +117,12 @@ CONSENT = r"(lead\.tcpa\.)?consent_"
 RULES = (
     Rule("invalid_format", NAMES, lambda s, p: not is_printable(s.text(p)),
          "what is printable is known to Unicode, whose classes the patterns of the document's four dialects do not share"),
-    Rule("missing_required", rf"{NAMES}|{TEXTS}|bid_token|flo_(campaign|supplier)_id", lambda s, p: s.is_blank(p),
+    Rule("missing_required", rf"{NAMES}|{TEXTS}|bid_token", lambda s, p: s.is_blank(p),
          "a text of white space beyond ASCII is blank as well, and so not sent"),
+    Rule("missing_required", "flo_(campaign|supplier)_id", lambda s, p: s.is_blank(p) or s.is_blank(p.removeprefix("flo_")),
+         "a text of white space beyond ASCII is blank as well, under either name"),
+    Rule("not_allowed_value", "(campaign|supplier)_id", lambda s, p: _differ(s, p, f"flo_{p}"),
+         "a schema does not compare two members"),
     Rule("too_long", TEXTS, lambda s, p: size(s.text(p)) > 4096, "maxLength counts characters, the limit bytes"),
     Rule("too_long", CONSENT + "text", lambda s, p: size(s.text(p)) > 16384, "maxLength counts characters, the limit bytes"),
     Rule("invalid_format", r"(lead\.)?email", lambda s, p: s.text(p).find("@") > 64,
@@ -125,7 +139,7 @@ RULES = (
          lambda s, p: not OWN[p.rpartition(".")[2]](s.value(p)), "the campaign's own fields"),
     Rule("contact_field_not_allowed", ".*", lambda s, p: re.sub("[^a-z0-9]", "", p.rpartition(".")[2].lower()) in CONTACT,
          "which names are contact details' the document tells in words"),
-    Rule("inactive", "flo_campaign_id", lambda s, p: s.operation == "checkAvailability" and s.text(p) == "cmp_rest",
+    Rule("inactive", "(flo_)?campaign_id", lambda s, p: s.operation == "checkAvailability" and s.text(p) == "cmp_rest",
          "a campaign without auctions has nobody to ask"),
 )  # fmt: skip
 
@@ -205,6 +219,8 @@ WHOLE: dict[tuple[str, int, str], tuple[Callable[[Sent], bool], str]] = {
     ("sendPost", 410, "bid_expired"): (_bid_over, "a schema knows no clock"),
     ("getLead", 404, "not_found"): (_no_lead, "a schema does not know which leads there are"),
     ("getSuppliedLead", 404, "not_found"): (_no_lead, "a schema does not know which leads there are"),
+    ("getDocsPage", 404, "not_found"): (lambda sent: True, "a schema does not know which pages there are"),
+    ("getInstructions", 404, "None"): (lambda sent: True, "only an operator can make a link, and the answer is a page"),
     ("reportStatus", 404, "not_found"): (_nobodys, "a schema does not know which leads there are, and who has them"),
     ("reportStatus", 409, "invalid_transition"): (_reported, "reports go forward only"),
     ("createToken", 401, "invalid_client"): (_no_client, "a schema does not know which clients there are"),

@@ -165,3 +165,9 @@ if NARROW:
     crowd.begin()
 
 import verdicts  # noqa: E402, F401 (the checks register themselves)
+
+
+@schemathesis.deserializer("text/markdown", "application/pdf")
+def as_text(ctx: object, response: schemathesis.Response) -> str:
+    """The formats of posting instructions are texts of the document, not JSON."""
+    return response.content.decode("latin-1")

@@ -71,12 +71,14 @@ def ingest(body: dict[str, Any], about: About) -> None:
     if about.linked and offer is not None and body.get("flo_buyer_id") in offer.buyers:
         _move(body, offer.place)
         body["flo_campaign_id"] = offer.campaign
+        put(body, "campaign_id", is_text(body.get("campaign_id")), lambda: offer.campaign)
         return
     if RUN.chance.random() < 0.4:
         ping, buyer = RUN.offer(*_place(body), about.test)
         put(body, "flo_ping_id", is_text(body.get("flo_ping_id")), lambda: ping)
         put(body, "flo_buyer_id", is_text(body.get("flo_buyer_id")), lambda: buyer)
-        put(body, "flo_campaign_id", body.get("flo_campaign_id") in CAMPAIGNS, lambda: "cmp_auto")
+        for name in ("flo_campaign_id", "campaign_id"):
+            put(body, name, body.get(name) in CAMPAIGNS, lambda: "cmp_auto")
     elif mostly():
         for name in ("flo_ping_id", "flo_buyer_id"):
             if isinstance(body.get(name), str):
@@ -89,8 +91,10 @@ def availability(body: dict[str, Any], about: About) -> None:
 
 
 def _campaign(body: dict[str, Any], campaigns: tuple[str, ...]) -> None:
-    put(body, "flo_supplier_id", is_text(body.get("flo_supplier_id")), lambda: "sup_acme")
-    put(body, "flo_campaign_id", is_text(body.get("flo_campaign_id")), lambda: RUN.chance.choice(campaigns))
+    campaign = RUN.chance.choice(campaigns)
+    for before in ("", "flo_"):  # a request may have both names, with the same value
+        put(body, f"{before}supplier_id", is_text(body.get(f"{before}supplier_id")), lambda: "sup_acme")
+        put(body, f"{before}campaign_id", is_text(body.get(f"{before}campaign_id")), lambda: campaign)
 
 
 def ping(body: dict[str, Any], about: About) -> None:

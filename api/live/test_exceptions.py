@@ -51,6 +51,12 @@ class Refusals(unittest.TestCase):
             ("ingestLead", {"flo_ping_id": "ping_1"}, {"flo_ping_id": " "}, "flo_buyer_id", "unknown"),
             ("checkAvailability", {"flo_campaign_id": "cmp_rest"}, {"flo_campaign_id": "cmp_auto"},
              "flo_campaign_id", "inactive"),
+            ("checkAvailability", {"campaign_id": "cmp_rest"}, {"campaign_id": "cmp_auto"}, "campaign_id", "inactive"),
+            ("checkAvailability", {"campaign_id": "\u3000"}, {"campaign_id": "x"}, "flo_campaign_id", "missing_required"),
+            ("ingestLead", {"flo_supplier_id": "a", "supplier_id": "b"}, {"flo_supplier_id": "a", "supplier_id": "a"},
+             "supplier_id", "not_allowed_value"),
+            ("ingestLead", {"flo_supplier_id": "a", "supplier_id": 7}, {"supplier_id": "b"},
+             "supplier_id", "not_allowed_value"),
             ("reportStatus", {"occurred_at": to_come(400)}, {"occurred_at": to_come(200)}, "occurred_at", "out_of_range"),
             ("reportStatus", {"status": "returned"}, {"status": "sold"}, "reason", "missing_required"),
             ("sendPost", {"auction_id": "a-1", "lead": {"address": {"state": "TX"}}},
@@ -141,6 +147,14 @@ class Taken(unittest.TestCase):
                 self.assertEqual(rightly_taken(sent("sendPing", PING, **headers), {}), taken)
         whole = {"flo_campaign_id": "c", "flo_supplier_id": "s", **{n: v for n, v in LEAD.items() if n != "lead_uuid"}}
         self.assertTrue(rightly_taken(sent("ingestLead", whole, Idempotency_Key=""), {}))
+        for names, taken in (
+            ({"campaign_id": "c", "supplier_id": "s"}, True),
+            ({"campaign_id": "c", "flo_supplier_id": "s", "flo_campaign_id": " "}, True),
+            ({"campaign_id": "c"}, False),
+        ):
+            with self.subTest(names=names):
+                body = {n: v for n, v in whole.items() if not n.startswith("flo_")} | names
+                self.assertEqual(rightly_taken(sent("ingestLead", body), {}), taken)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pingpost/cmd/pingpost/client"
+	"pingpost/cmd/pingpost/terminal"
 	"pingpost/config"
 	"pingpost/server/admin"
 )
@@ -132,9 +133,9 @@ type configUploadResult struct {
 	Warnings  []string `json:"warnings"`
 }
 
-// String returns one line for each change, unapplied value and warning. A line for a value
+// format returns one line for each change, unapplied value and warning. A line for a value
 // that is not applied begins with an exclamation mark.
-func (v *configUploadResult) String() string {
+func (v *configUploadResult) format(colors terminal.Colors) string {
 	var b strings.Builder
 	for _, change := range v.Changes {
 		b.WriteString(change + "\n")
@@ -145,7 +146,9 @@ func (v *configUploadResult) String() string {
 	for _, warning := range v.Warnings {
 		b.WriteString("warning: " + warning + "\n")
 	}
-	return b.String()
+	return colors.PaintLines(b.String(), map[string]func(string) string{
+		"+ ": colors.Green, "- ": colors.Red, "~ ": colors.Yellow, "! ": colors.Yellow, "warning: ": colors.Yellow,
+	})
 }
 
 // uploadConfig sends a configuration file to the exchange, with the values that this

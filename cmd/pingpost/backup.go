@@ -41,9 +41,9 @@ type backupWritingFlags struct {
 	Retain      string             `help:"How long each past moment stays restorable, such as 30d; forever by default." placeholder:"TIME"`
 }
 
-// parseOptions checks the flags and opens the backup store at this location for writing. It
+// checkFlagsAndOpenStore checks the flags and opens the backup store at this location for writing. It
 // returns the options of a backup.
-func (s *backupWritingFlags) parseOptions(locationToOpen string) (backup.Options, error) {
+func (s *backupWritingFlags) checkFlagsAndOpenStore(locationToOpen string) (backup.Options, error) {
 	key, err := readBackupKey(s.KeyFile, s.Unencrypted)
 	if err != nil {
 		return backup.Options{}, err
@@ -107,7 +107,7 @@ func (s *serveBackupFlags) newTenantOptionsFunc(severalTenants bool) (optionsOf 
 		}
 		return nil, nil
 	}
-	if _, err := s.backupWritingFlags.parseOptions(s.To); err != nil {
+	if _, err := s.backupWritingFlags.checkFlagsAndOpenStore(s.To); err != nil {
 		return nil, err
 	}
 	return func(tenant string) (backup.Options, error) {
@@ -115,7 +115,7 @@ func (s *serveBackupFlags) newTenantOptionsFunc(severalTenants bool) (optionsOf 
 		if severalTenants {
 			location = store.JoinPlace(location, tenant)
 		}
-		return s.backupWritingFlags.parseOptions(location)
+		return s.backupWritingFlags.checkFlagsAndOpenStore(location)
 	}, nil
 }
 
@@ -142,7 +142,7 @@ func (c *backupRunCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	opt, err := c.parseOptions(c.To)
+	opt, err := c.checkFlagsAndOpenStore(c.To)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -79,11 +80,12 @@ type backupVerifyCmd struct {
 // Run reads and checks the whole backup and prints which ranges can be restored. The exit
 // code is 1 if a part is damaged.
 func (c *backupVerifyCmd) Run() error {
-	repository, err := openBackupForReading(c.From, c.KeyFile)
+	repository, shown, err := openBackupWithProgress(c.From, c.KeyFile, c.Generation)
 	if err != nil {
 		return err
 	}
 	found, err := repository.Verify(context.Background(), c.Generation)
+	shown.End()
 	if err != nil {
 		return err
 	}
@@ -111,21 +113,61 @@ func (c *backupVerifyCmd) Run() error {
 	return nil
 }
 
-// openBackupForReading opens an existing backup with the key file. An empty keyFile means
-// that the backup is unencrypted.
-func openBackupForReading(location, keyFile string) (*backup.Repository, error) {
+// openBackupWithProgress opens an existing backup with the key file. An empty keyFile means that the
+// backup is unencrypted. It shows on the terminal how much of the generation has been read; 0 means
+// all generations.
+func openBackupWithProgress(location, keyFile string, generation int) (*backup.Repository, *terminal.Progress, error) {
 	var key *backup.Key
 	var err error
 	if keyFile != "" {
 		if key, err = backup.ReadKeyFile(keyFile); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	from, err := openStore(location, store.OpenExisting)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return backup.NewRepository(from, key), nil
+	shown := terminal.NewProgress(os.Stderr)
+	if shown.HasTerminal() {
+		from = &readProgressStore{Store: from, shown: shown, total: bytesOfGenerations(from, key, generation)}
+	}
+	return backup.NewRepository(from, key), shown, nil
+}
+
+// bytesOfGenerations returns the size of a generation of a backup, or of all for 0. It returns 0 if
+// the backup cannot be listed: the caller's own read then returns the error.
+func bytesOfGenerations(from store.Store, key *backup.Key, generation int) (total int64) {
+	all, err := backup.NewRepository(from, key).Generations(context.Background())
+	if err != nil {
+		return 0
+	}
+	for i := range all {
+		if generation == 0 || all[i].Number == generation {
+			total += all[i].Bytes
+		}
+	}
+	return total
+}
+
+// readProgressStore is a store that shows on the terminal how much of it has been read.
+type readProgressStore struct {
+	store.Store
+	total int64 // bytes
+
+	mu    sync.Mutex // guards the following fields
+	shown *terminal.Progress
+	read  int64 // bytes
+}
+
+// Get returns an object and shows the progress.
+func (s *readProgressStore) Get(ctx context.Context, name string) ([]byte, error) {
+	object, err := s.Store.Get(ctx, name)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read += int64(len(object))
+	s.shown.ShowShare("reading the backup", s.read, s.total)
+	return object, err
 }
 
 type backupKeygenCmd struct {

@@ -43,7 +43,8 @@ func (c *validateConfigCmd) Run() error {
 	}
 	wrong, warnings := exchange.CheckInitialListFiles(built)
 	warnings = append(built.Warnings, warnings...)
-	fmt.Fprint(os.Stderr, warnings.FormatWarnings())
+	colors := terminal.ColorsOf(os.Stderr)
+	fmt.Fprint(os.Stderr, colors.PaintLines(warnings.FormatWarnings(), map[string]func(string) string{"warning: ": colors.Yellow}))
 	if len(wrong) > 0 {
 		return printMistakesAsExitError(wrong)
 	}
@@ -57,8 +58,9 @@ func (c *validateConfigCmd) Run() error {
 // printMistakesAsExitError prints the mistakes on standard error. It returns an error that ends the
 // program with exit code 1.
 func printMistakesAsExitError(problems syntax.Problems) error {
+	colors := terminal.ColorsOf(os.Stderr)
 	for _, problem := range problems {
-		fmt.Fprintln(os.Stderr, problem.Error())
+		fmt.Fprintln(os.Stderr, colors.Red(problem.Error()))
 	}
 	return terminal.ExitCode(1)
 }
@@ -84,7 +86,7 @@ func (c *diffConfigCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(would)
+	fmt.Print(would.format(terminal.ColorsOf(os.Stdout)))
 	if len(would.Changes) > 0 {
 		return terminal.ExitCode(2)
 	}
@@ -102,9 +104,12 @@ func (applyConfigCmd) Help() string {
 	return `The command reads the variables that the file names (${NAME}) from its own
 environment and sends their values with the file. The exchange seals the values of
 secrets and addresses. A variable that is not set here keeps the value that the
-exchange has sealed. The command does not change the file with which the exchange
-was started: make the same change there, because that file applies again at the
-next start. The output has the lines of pingpost diff.`
+exchange has sealed. The output has the lines of pingpost diff.
+
+With provisioning: seed, the exchange keeps the entries of the file that you apply, and
+removes none. Its settings apply until the next start. The command does not change the
+file with which the exchange was started. With provisioning: enforce, that file applies
+again at the next start, so make the same change there.`
 }
 
 // Run makes the running exchange apply the file and prints the changes.
@@ -113,7 +118,7 @@ func (c *applyConfigCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Print(did)
+	fmt.Print(did.format(terminal.ColorsOf(os.Stdout)))
 	fmt.Println("applied")
 	return nil
 }

@@ -142,3 +142,26 @@ func TestApplyRejectsUnreadableFile(t *testing.T) {
 	must.Succeed(t, os.Mkdir(filepath.Join(folder, "f.yaml"), 0o700))
 	mustFail(t, "f.yaml", "apply", filepath.Join(folder, "f.yaml"))
 }
+
+// config drift shows what changed in the file, and config take ends the difference.
+func TestConfigDriftCommands(t *testing.T) {
+	t.Parallel()
+	path := writeConfig(t, testConfig)
+	s := startServe(t, "-c", path)
+	_, admin := s.addresses("production")
+	mustPrint(t, "no difference\n", "config", "drift", "--admin", admin)
+	writeFile(t, path, strings.Replace(testConfig, "12.05", "20", 1))
+	drift := run(t, "config", "drift", "--admin", admin)
+	for _, want := range []string{"campaigns[cmp]: changed in ", "~ campaigns[cmp].buyers[buy].price: 12.05 -> 20", "pingpost config take file"} {
+		if drift.code != 2 || !strings.Contains(drift.out, want) {
+			t.Errorf("exit %d, %q, want %q", drift.code, drift.out, want)
+		}
+	}
+	mustPrint(t, "the differences are accepted\n", "config", "take", "exchange", "campaigns[cmp]", "--admin", admin)
+	mustPrint(t, "no difference\n", "config", "drift", "--admin", admin)
+	writeFile(t, path, strings.Replace(testConfig, "12.05", "21", 1))
+	mustPrint(t, "12.05 -> 21\n", "config", "take", "file", "--admin", admin)
+	mustPrint(t, `"entries":[]`, "config", "drift", "--json", "--admin", admin)
+	writeFile(t, path, "campaigns: [")
+	mustFail(t, "cannot compare its configuration file", "config", "drift", "--admin", admin)
+}

@@ -132,7 +132,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	result.Limits = slices.DeleteFunc(result.Limits, func(l trial.Limit) bool {
 		return strings.HasPrefix(l.What, "p99 of the client's own delay") || strings.HasPrefix(l.What, "arrivals that found")
 	})
-	result.Limits = append(result.Limits, checkRevenueMatchesBuyers(buyers, result.Account))
+	result.Limits = append(result.Limits, compareRevenueWithBuyersOwnCounts(buyers, result.Account))
 	fmt.Print("\nBY CAMPAIGN\n", formatCampaignReport(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", formatAuctionTimelines(auctions))
 	select {
 	case err := <-x.exchangeFailure():
@@ -216,9 +216,9 @@ func formatCampaignReport(headerAndRows [][]string) string {
 	return t.String()
 }
 
-// checkRevenueMatchesBuyers compares the revenue in the exchange's report by buyer with
+// compareRevenueWithBuyersOwnCounts compares the revenue in the exchange's report by buyer with
 // the buyers' own accounts. The result says whether all sums are equal.
-func checkRevenueMatchesBuyers(buyerReport [][]string, buyersOwnAccount *trial.Account) trial.Limit {
+func compareRevenueWithBuyersOwnCounts(buyerReport [][]string, buyersOwnAccount *trial.Account) trial.Limit {
 	revenue := map[string]string{}
 	for _, row := range buyerReport[1:] {
 		revenue[row[slices.Index(buyerReport[0], "buyer_id")]] = row[slices.Index(buyerReport[0], "revenue")]
@@ -306,11 +306,15 @@ func formatAuctionTimelines(auctions []*explain.Explanation) string {
 // demonstration.
 func (x *runningDemo) formatSuggestedCommands(exampleLeadID string) string {
 	return fmt.Sprintf(`
-Everything keeps running. Send a lead:
+Everything keeps running.
+
+  Dashboard: %[7]s/   sign in with any user name and the password %[8]s
+
+Send a lead:
 
   curl -s %[1]s/api/v1/ingest -H 'x-api-key: %[2]s' \
     -H 'Content-Type: application/json' -d '{
-    "flo_campaign_id": "cmp_auto", "flo_supplier_id": "sup_acme",
+    "campaign_id": "cmp_auto", "supplier_id": "sup_acme",
     "first_name": "Ada", "last_name": "Moore", "email": "ada@example.com",
     "phone": "907-555-0199", "state": "NY", "vehicle_count": 2}'
 
@@ -330,7 +334,7 @@ them to a campaign if the request names one:
     -H 'Content-Type: application/json' -d '{"count": 100,
     "vertical": "auto_insurance", "state": "CA", "campaign_id": "cmp_bids"}'
 
-Operators see everything at %[7]s (any user name, password %[8]s):
+Operators use the dashboard, or these commands:
 
   export PINGPOST_ADMIN_PASSWORD=%[8]s
   %[4]s explain --admin %[7]s %[9]s

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pingpost/exchange"
+	"pingpost/internal/version"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/loadtest/refreceiver"
 	"pingpost/loadtest/scenario"
@@ -112,7 +113,7 @@ func startDemo(dir string) (*runningDemo, error) {
 		if err := x.writeConfigFromTemplate(file.name, file.template); err != nil {
 			return x, fmt.Errorf("demo: cannot write %s: %w", file.name, err)
 		}
-		tenant, err := exchange.Start(filepath.Join(dir, file.name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version})
+		tenant, err := exchange.Start(filepath.Join(dir, file.name), exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version.String()})
 		if err != nil {
 			return x, fmt.Errorf("demo: cannot start the exchange with the configuration %s: %w", file.name, err)
 		}
@@ -125,7 +126,7 @@ func newRandomSecret() string { return strings.ToLower(rand.Text()) }
 
 // serveInBackground runs a reference buyer or the webhook receiver in a goroutine until the
 // context ends. The goroutine sends the result to x.serving.
-func (x *runningDemo) serveInBackground(ctx context.Context, server referenceServer) {
+func (x *runningDemo) serveInBackground(ctx context.Context, server referenceBuyerOrReceiver) {
 	x.servers++
 	go func() { x.serving <- server.Serve(ctx) }()
 }

@@ -29,7 +29,7 @@ type loadtestCmd struct {
 	JSON     string         `name:"json" type:"path" placeholder:"FILE" help:"Write all measurements to this file, as JSON."`
 	HTML     string         `name:"html" type:"path" placeholder:"FILE" help:"Write a report with curves to this file. It loads nothing from elsewhere."`
 
-	existingTargetFlags
+	runningExchangeFlags
 }
 
 // Help returns the text that --help shows after the usage line.

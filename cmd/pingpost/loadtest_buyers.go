@@ -57,7 +57,7 @@ func (c *loadtestBuyersCmd) Run(ctx context.Context) error {
 
 func (s *buyersProcessSpec) serve(ctx context.Context) error {
 	addresses := loadTestAddresses{Buyers: map[string]string{}}
-	var all []referenceServer
+	var all []referenceBuyerOrReceiver
 	for i := range s.Buyers {
 		options, err := s.Buyers[i].referenceBuyerOptions(s.Seed+uint64(i), s.Remember)
 		if err != nil {

@@ -32,6 +32,9 @@ func runScenario(t *testing.T, args ...string) (commandResult, *trial.Result) {
 func TestBuiltInScenarios(t *testing.T) {
 	for _, name := range scenario.Names() {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name == "catalog-large" {
+				t.Skip("long: make test-long starts an exchange with ten thousand campaigns")
+			}
 			t.Parallel()
 			s, r := runScenario(t, name, "--duration", "2s", "--rate", "20")
 			for _, mismatch := range r.Account.Mismatches {

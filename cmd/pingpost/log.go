@@ -70,7 +70,9 @@ type logVerifyCmd struct {
 // Run checks the log, its snapshots and the lead keys, and prints the result. The exit code
 // is 1 after damage.
 func (c *logVerifyCmd) Run() error {
-	report, err := wal.Verify(c.Dir)
+	shown := terminal.NewProgress(os.Stderr)
+	report, err := wal.Verify(c.Dir, func(done, total int64) { shown.ShowShare("reading the log", done, total) })
+	shown.End()
 	if err != nil {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}

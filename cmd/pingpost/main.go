@@ -14,38 +14,43 @@ import (
 	_ "time/tzdata" // time zones for machines without a database of them
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 
 	"pingpost/cmd/pingpost/seller"
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/internal/librarylog"
+	"pingpost/internal/version"
 )
 
-// version is set when the program is built.
-var version = "unversioned"
-
 type commands struct {
-	Serve     serveCmd           `cmd:"" help:"Serve one or several exchanges."`
-	Health    healthCmd          `cmd:"" help:"Check whether an exchange accepts requests; for service managers and containers."`
-	Validate  validateConfigCmd  `cmd:"" help:"Check a configuration file and print every mistake with its line."`
-	Diff      diffConfigCmd      `cmd:"" help:"Show what a configuration file would change in a running exchange."`
-	Apply     applyConfigCmd     `cmd:"" help:"Apply a configuration file to a running exchange."`
-	Export    exportConfigCmd    `cmd:"" help:"Print a running exchange's configuration, without its secrets."`
-	Buyer     referenceBuyerCmd  `cmd:"" help:"Run a reference buyer's endpoint, to test an exchange against."`
-	Receiver  webhookReceiverCmd `cmd:"" help:"Run a reference receiver of webhooks, to test an exchange against."`
-	Send      seller.SendCommand `cmd:"" help:"Send leads from a file to an exchange."`
-	Ping      seller.PingCommand `cmd:"" help:"Ask an exchange for a bid on a lead."`
-	Post      seller.PostCommand `cmd:"" help:"Post a lead to an exchange that has bid for it."`
-	Explain   explainCmd         `cmd:"" help:"Show the course of a lead or an auction with reasons: every buyer, every attempt."`
-	Statement statementCmd       `cmd:"" help:"Print the account statement of a buyer or a supplier for a period."`
-	Report    reportCmd          `cmd:"" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
-	Users     usersCmd           `cmd:"" help:"Manage the accounts of operators: list, add, role, password, remove."`
-	Erase     erasePersonCmd     `cmd:"" help:"Erase a person: delete the keys of the person's leads for good."`
-	Log       logCmd             `cmd:"" help:"Inspect an exchange's log: dump, verify, hash."`
-	Loadtest  loadtestCmd        `cmd:"" help:"Test an exchange under load, and check a scenario's limits."`
-	Backup    backupCmd          `cmd:"" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
-	Restore   restoreCmd         `cmd:"" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
-	Demo      demoCmd            `cmd:"" help:"Start a demo exchange with nine buyers, sell leads and show the results."`
-	Version   versionCmd         `cmd:"" help:"Print the program's version."`
+	Serve    serveCmd          `cmd:"" group:"run" help:"Serve one or several exchanges."`
+	Health   healthCmd         `cmd:"" group:"run" help:"Check whether an exchange accepts requests; for service managers and containers."`
+	Validate validateConfigCmd `cmd:"" group:"run" help:"Check a configuration file and print every mistake with its line."`
+
+	Demo     demoCmd            `cmd:"" group:"try" help:"Start a demo exchange with nine buyers, sell leads and show the results."`
+	Send     seller.SendCommand `cmd:"" group:"try" help:"Send leads from a file to an exchange."`
+	Ping     seller.PingCommand `cmd:"" group:"try" help:"Ask an exchange for a bid on a lead."`
+	Post     seller.PostCommand `cmd:"" group:"try" help:"Post a lead to an exchange that has bid for it."`
+	Buyer    referenceBuyerCmd  `cmd:"" group:"try" help:"Run a reference buyer's endpoint, to test an exchange against."`
+	Receiver webhookReceiverCmd `cmd:"" group:"try" help:"Run a reference receiver of webhooks, to test an exchange against."`
+	Loadtest loadtestCmd        `cmd:"" group:"try" help:"Test an exchange under load, and check a scenario's limits."`
+
+	Explain   explainCmd   `cmd:"" group:"inspect" help:"Show the course of a lead or an auction with reasons: every buyer, every attempt."`
+	Report    reportCmd    `cmd:"" group:"inspect" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
+	Statement statementCmd `cmd:"" group:"inspect" help:"Print the account statement of a buyer or a supplier for a period."`
+	Log       logCmd       `cmd:"" group:"inspect" help:"Inspect an exchange's log: dump, verify, hash."`
+	Version   versionCmd   `cmd:"" group:"inspect" help:"Print the program's version."`
+
+	Diff    diffConfigCmd   `cmd:"" group:"operate" help:"Show what a configuration file would change in a running exchange."`
+	Apply   applyConfigCmd  `cmd:"" group:"operate" help:"Apply a configuration file to a running exchange."`
+	Config  configCmd       `cmd:"" group:"operate" help:"Compare the configuration file of a running exchange with the exchange, and take one side."`
+	Export  exportConfigCmd `cmd:"" group:"operate" help:"Print a running exchange's configuration, without its secrets."`
+	Users   usersCmd        `cmd:"" group:"operate" help:"Manage the accounts of operators: list, add, role, password, remove."`
+	Erase   erasePersonCmd  `cmd:"" group:"operate" help:"Erase a person: delete the keys of the person's leads for good."`
+	Backup  backupCmd       `cmd:"" group:"operate" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
+	Restore restoreCmd      `cmd:"" group:"operate" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
+
+	Completion kongcompletion.Completion `cmd:"" group:"inspect" help:"Show how to switch on completion of commands in bash, zsh or fish."`
 
 	LoadtestBuyers loadtestBuyersCmd `cmd:"" hidden:""`
 }
@@ -54,7 +59,7 @@ type versionCmd struct{}
 
 // Run prints the program's version.
 func (versionCmd) Run() error {
-	fmt.Println("pingpost " + version)
+	fmt.Println("pingpost " + version.String())
 	return nil
 }
 
@@ -66,26 +71,67 @@ func newSignalContext() (context.Context, error) {
 	return ctx, nil
 }
 
+// commandGroups are the headings of the list of commands, in this order.
+var commandGroups = []kong.Group{
+	{Key: "run", Title: "Run:"},
+	{Key: "try", Title: "Try:"},
+	{Key: "inspect", Title: "Inspect:"},
+	{Key: "operate", Title: "Operate:"},
+}
+
 func main() {
 	librarylog.RestoreLogOutput()
 	var cli commands
-	ctx := kong.Parse(&cli,
+	parser := kong.Must(&cli,
 		kong.Name("pingpost"),
 		kong.Description("A lead exchange: it accepts sales leads and sells each to one buyer, without losing any.\n\nBegin with: pingpost demo"),
-		kong.UsageOnError(),
+		kong.ExplicitGroups(commandGroups),
 		kong.Bind(os.Stdin),
 		kong.BindToProvider(newSignalContext),
 		kong.BindTo(os.Stdout, (*io.Writer)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
-	err := ctx.Run()
+	kongcompletion.Register(parser)
+	args := os.Args[1:]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		printUsageError(err)
+		os.Exit(usageExitCode)
+	}
+	os.Exit(exitCodeAfterPrinting(ctx.Run()))
+}
+
+// usageExitCode is the exit code for a wrong command line. It differs from the codes that commands
+// use for their results.
+const usageExitCode = 80
+
+// printUsageError prints what is wrong with the command line, and where to find its help.
+func printUsageError(err error) {
+	printError(err)
+	command := "pingpost"
+	var parse *kong.ParseError
+	if errors.As(err, &parse) && parse.Context.Selected() != nil {
+		command = parse.Context.Selected().FullPath()
+	}
+	fmt.Fprintf(os.Stderr, "Run %q to see how to use it.\n", command+" --help")
+}
+
+// exitCodeAfterPrinting prints the error of a command, and returns the program's exit code.
+func exitCodeAfterPrinting(err error) int {
 	var code terminal.ExitCode
 	switch {
 	case err == nil:
+		return 0
 	case errors.As(err, &code):
-		os.Exit(int(code))
-	default:
-		fmt.Fprintln(os.Stderr, "pingpost: "+err.Error())
-		os.Exit(1)
+		return int(code)
 	}
+	printError(err)
+	return 1
+}
+
+func printError(err error) {
+	fmt.Fprintln(os.Stderr, terminal.ColorsOf(os.Stderr).Red("pingpost:")+" "+err.Error())
 }

@@ -15,6 +15,51 @@ func TestNoOutputBeforeMain(t *testing.T) {
 	}
 }
 
+// A wrong command line gets one line that says what is wrong, and one that names the help.
+func TestUsageErrors(t *testing.T) {
+	for _, row := range []struct {
+		args, want, help string
+	}{
+		{"sned leads.ndjson", `unexpected argument sned, did you mean "send"?`, "pingpost --help"},
+		{"serve --foo", "unknown flag --foo", "pingpost serve --help"},
+		{"send", "missing flags: --api-key=KEY", "pingpost send --help"},
+		{"log verify", `expected "<dir>"`, "pingpost log verify --help"},
+		{"restore --from a --data-dir b --generation x", "--generation: expected a valid 64 bit int but got \"x\"", "pingpost restore --help"},
+	} {
+		got := run(t, strings.Fields(row.args)...)
+		want := "pingpost: " + row.want + "\nRun \"" + row.help + "\" to see how to use it.\n"
+		if got.code != usageExitCode || got.out != "" || got.err != want {
+			t.Errorf("%s: exit %d, printed %q, error\n%swant\n%s", row.args, got.code, got.out, got.err, want)
+		}
+	}
+}
+
+// Without arguments the program prints its commands by group.
+func TestCommandsAreGrouped(t *testing.T) {
+	text := mustRun(t)
+	for _, group := range []string{"\nRun:\n  serve ", "\nTry:\n  demo ", "\nInspect:\n  explain ", "\nOperate:\n  diff "} {
+		before, after, found := strings.Cut(text, group)
+		if !found {
+			t.Fatalf("no group %q, or not in its place: %s", group, before)
+		}
+		text = after
+	}
+}
+
+// The completion code that each shell reads calls the program, which lists what can follow.
+func TestCompletion(t *testing.T) {
+	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "bashcompinit", "fish": "complete -f -c pingpost"} {
+		mustPrint(t, want, "completion", "-c", shell)
+	}
+	for typed, want := range map[string]string{"pingpost back": "backup", "pingpost log ver": "verify", "pingpost serve --acc": "--accept-clock"} {
+		cmd := programCommand(t)
+		cmd.Env = append(cmd.Env, "COMP_LINE="+typed)
+		if got := runCommand(t, cmd); strings.TrimSpace(got.out) != want {
+			t.Errorf("%q is completed by %q, want %q", typed, got.out, want)
+		}
+	}
+}
+
 // asProgram in the environment makes the test binary the program itself.
 const asProgram = "PINGPOST_TEST_AS_PROGRAM"
 

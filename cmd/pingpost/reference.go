@@ -8,16 +8,16 @@ import (
 	"os"
 )
 
-// referenceServer is a reference buyer or a reference webhook receiver. Both are endpoints
+// referenceBuyerOrReceiver is a reference buyer or a reference webhook receiver. Both are endpoints
 // for tests of an exchange.
-type referenceServer interface {
+type referenceBuyerOrReceiver interface {
 	Addr() net.Addr
 	Serve(ctx context.Context) error
 }
 
 // serveAndPrintStats runs a reference server until the context ends, and then prints its statistics as
 // JSON. serverName names the server in messages. With quiet it prints no output.
-func serveAndPrintStats[S any](ctx context.Context, serverName string, server referenceServer, quiet bool, collectStats func() S) error {
+func serveAndPrintStats[S any](ctx context.Context, serverName string, server referenceBuyerOrReceiver, quiet bool, collectStats func() S) error {
 	if !quiet {
 		fmt.Printf("reference %s on http://%s\n", serverName, server.Addr())
 	}

@@ -21,7 +21,7 @@ type reportShowCmd struct {
 	By       []string `placeholder:"NAME" help:"The columns that a row has, in this order: some of hour, day, supplier, buyer, campaign, source, state, reason. Without this flag, one row has the total."`
 	From     string   `placeholder:"TIME" help:"Start: a day (2026-11-01, in the zone) or a time on a quarter of an hour (2026-11-01T08:15:00Z). By default the start of this month."`
 	To       string   `placeholder:"TIME" help:"End (exclusive). By default the end of this month."`
-	Zone     string   `placeholder:"ZONE" help:"Time zone of days and hours, such as America/New_York; UTC by default."`
+	Zone     string   `placeholder:"ZONE" help:"Time zone of days and hours, such as America/New_York; by default that of the exchange."`
 	Supplier string   `placeholder:"ID" help:"Only figures of this supplier."`
 	Buyer    string   `placeholder:"ID" help:"Only figures of this buyer."`
 	Campaign string   `placeholder:"ID" help:"Only figures of this campaign."`

@@ -17,8 +17,8 @@ func TestReportCommand(t *testing.T) {
 		if want != "" && mustRun(t, "report", "rebuild", "--admin", admin) != want {
 			t.Error("report rebuild does not report the rebuild")
 		}
-		waitForReport(t, admin, reportShowCmd{}, "currency,leads,", "\r\nUSD,1,")
-		waitForReport(t, admin, reportShowCmd{By: []string{"hour", "supplier"}, Zone: "Asia/Kolkata"}, "hour,supplier_id,currency,leads,", "+05:30,")
+		waitForReport(t, admin, reportShowCmd{}, "currency,revenue,", "\r\nUSD,12.05,")
+		waitForReport(t, admin, reportShowCmd{By: []string{"hour", "supplier"}, Zone: "Asia/Kolkata"}, "hour,supplier_id,currency,revenue,", "+05:30,")
 	}
 }
 

@@ -36,18 +36,21 @@ func (c *restoreCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	repository, err := openBackupForReading(c.From, c.KeyFile)
+	repository, shown, err := openBackupWithProgress(c.From, c.KeyFile, c.Generation)
 	if err != nil {
 		return err
 	}
+	defer shown.End()
 	var hash uint64
 	done, err := repository.Restore(ctx, backup.RestoreOptions{
 		At: at, Dir: c.DataDir, Generation: c.Generation, Drill: c.Drill,
 		Check: func(dir string) (err error) {
+			shown.Show("replaying the restored log")
 			_, hash, err = exchange.StateHash(dir, 0)
 			return err
 		},
 	})
+	shown.End()
 	if errors.Is(err, backup.ErrEncrypted) && c.KeyFile == "" {
 		return errors.New("the backup is encrypted; give its key file with --key-file")
 	}

@@ -56,7 +56,7 @@ runs() { [ -f pid ] && grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/st
 start() {
 	runs && return
 	set -a; . etc/pingpost/env; set +a
-	setsid pingpost serve --config etc/pingpost/exchange.yaml ${SERVE_FLAGS-} </dev/null >>journal 2>&1 &
+	setsid pingpost serve --config etc/pingpost/pingpost.yaml ${SERVE_FLAGS-} </dev/null >>journal 2>&1 &
 	echo $! >pid
 	for _ in $(seq 600); do
 		runs || { echo 'pingpost has ended; see its journal' >&2; return 1; }
@@ -96,7 +96,7 @@ func newMachine(t testing.TB) *machine {
 	for _, folder := range []string{"lib", "etc/pingpost", "mnt", "root", "bin"} {
 		must.Succeed(t, os.MkdirAll(m.path(folder), 0o700))
 	}
-	writeFile(t, m.path("etc/pingpost/exchange.yaml"), m.localize(machineConfig))
+	writeFile(t, m.path("etc/pingpost/pingpost.yaml"), m.localize(machineConfig))
 	writeFile(t, m.path("etc/pingpost/env"), machineEnv)
 	program := must.Value(os.Executable())(t)
 	m.script("systemctl", systemctlScript)

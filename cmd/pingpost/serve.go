@@ -11,6 +11,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"pingpost/exchange"
+	"pingpost/internal/version"
 )
 
 type serveCmd struct {
@@ -50,7 +51,7 @@ func (c *serveCmd) Run() error {
 	}
 	var running []*exchange.Exchange
 	for _, path := range c.Config {
-		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version, AcceptClock: c.AcceptClock, Backup: back})
+		x, err := exchange.Start(path, exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version.String(), AcceptClock: c.AcceptClock, Backup: back})
 		if err != nil {
 			return errors.Join(fmt.Errorf("cannot serve %s:\n%w", path, err), closeExchanges(running))
 		}

@@ -257,15 +257,17 @@ func mustSell(t testing.TB, public, want string) {
 // TestServeReloadsAndRestarts: a process starts, reloads, stops and starts again.
 func TestServeReloadsAndRestarts(t *testing.T) {
 	t.Parallel()
-	path := writeConfig(t, testConfig)
+	config := testConfig + "provisioning: enforce\n"
+	path := writeConfig(t, config)
 	s := startServe(t, "-c", path)
-	public, _ := s.addresses("production")
+	public, admin := s.addresses("production")
+	s.waitForOutput(`msg=dashboard tenant=production url=` + admin + `/ sign_in="with any user name and the password of admin\.password"`)
 	mustSell(t, public, `"amount":12.05,`)
-	writeFile(t, path, strings.Replace(testConfig, "12.05", "20", 1))
+	writeFile(t, path, strings.Replace(config, "12.05", "20", 1))
 	s.sendSignal(syscall.SIGHUP)
 	s.waitForOutput(`msg="configuration reloaded"`)
 	mustSell(t, public, `"amount":20,`)
-	writeFile(t, path, strings.Replace(testConfig, "12.05", "dear", 1))
+	writeFile(t, path, strings.Replace(config, "12.05", "dear", 1))
 	s.sendSignal(syscall.SIGHUP)
 	s.waitForOutput(`stays in force".*exchange\.yaml:10:`)
 	mustSell(t, public, `"amount":20,`)
@@ -273,7 +275,7 @@ func TestServeReloadsAndRestarts(t *testing.T) {
 	if !strings.Contains(s.output(), "msg=stopped") || !strings.Contains(s.output(), "clean=true") {
 		t.Errorf("the log does not report the stop:\n%s", s.output())
 	}
-	writeFile(t, path, testConfig)
+	writeFile(t, path, config)
 	s = startServe(t, "-c", path, "--log-format", "json")
 	s.waitForOutput(`"msg":"serving".*"leads":3`)
 	s.sendSignal(syscall.SIGINT)

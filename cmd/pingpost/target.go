@@ -160,9 +160,9 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	return granted.AccessToken, nil
 }
 
-// existingTargetFlags describe a running exchange for a load test. Without them, the test starts an
+// runningExchangeFlags describe a running exchange for a load test. Without them, the test starts an
 // exchange of its own.
-type existingTargetFlags struct {
+type runningExchangeFlags struct {
 	Target       string            `group:"Another exchange" placeholder:"URL" help:"The exchange to test, such as http://127.0.0.1:8080. By default one is started for the test, with buyers, and removed after it."`
 	Admin        string            `group:"Another exchange" placeholder:"URL" help:"The exchange's admin address, to read its own figures."`
 	Supplier     string            `group:"Another exchange" placeholder:"ID" help:"The supplier that sends the leads."`
@@ -178,7 +178,7 @@ type existingTargetFlags struct {
 
 // checkFlagsAndProbeTarget checks the target flags against the scenario and connects to the exchange
 // once. If the scenario has auctions, it requests an access token.
-func (f *existingTargetFlags) checkFlagsAndProbeTarget(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
+func (f *runningExchangeFlags) checkFlagsAndProbeTarget(ctx context.Context, s *scenario.Scenario) (*trial.Target, error) {
 	to, err := url.Parse(f.Target)
 	if err != nil || to.Host == "" || to.Scheme != "http" {
 		return nil, fmt.Errorf("--target %q: give an address such as http://127.0.0.1:8080; the load test speaks plain HTTP, to the exchange itself", f.Target)

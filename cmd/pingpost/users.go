@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -16,6 +17,7 @@ type usersCmd struct {
 	Role     usersRoleCmd     `cmd:"" help:"Change the role of an account. This ends its sessions and tokens."`
 	Password usersPasswordCmd `cmd:"" help:"Change the password of an account. This ends its sessions and tokens."`
 	Remove   usersRemoveCmd   `cmd:"" help:"Remove an account. This ends its sessions and tokens."`
+	Invite   usersInviteCmd   `cmd:"" help:"Print a link with which one person can open an account."`
 }
 
 // operatorAccount is an operator's account as the admin API's JSON describes it.
@@ -97,5 +99,43 @@ func (c *usersRemoveCmd) Run(out io.Writer) error {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "removed  %s\n", c.Name)
+	return err
+}
+
+// usersInviteCmd creates an invitation and prints its link.
+type usersInviteCmd struct {
+	adminFlags
+	Name      string `arg:"" optional:"" help:"The account's name. Without it the invited person chooses it."`
+	Role      string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
+	ExpiresIn string `name:"expires-in" default:"72h" placeholder:"TIME" help:"How long the link works: 1m to 30d (default 72h)."`
+}
+
+// Help returns the text that --help shows after the usage line.
+func (*usersInviteCmd) Help() string {
+	return `The link works once. Any holder can open the account, so send it over a private channel.
+An API token cannot invite: use --user, or the exchange's admin.password.
+
+  pingpost users invite anna --role operator
+  pingpost users invite --role viewer --expires-in 7d`
+}
+
+// Run creates the invitation and prints its link and its end.
+func (c *usersInviteCmd) Run(out io.Writer) error {
+	wanted := map[string]string{"role": c.Role, "expires_in": c.ExpiresIn}
+	if c.Name != "" {
+		wanted["name"] = c.Name
+	}
+	body, err := json.Marshal(wanted)
+	if err != nil {
+		return err
+	}
+	var made struct {
+		Link    string    `json:"link"`
+		Expires time.Time `json:"expires_at"`
+	}
+	if _, err := c.callAdminJSON("POST", "/admin/v1/invitations", body, &made); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s%s\nuntil  %s\n", strings.TrimSuffix(c.Admin, "/"), made.Link, made.Expires.UTC().Format(time.RFC3339))
 	return err
 }

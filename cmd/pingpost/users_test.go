@@ -79,6 +79,15 @@ func TestUsersCommands(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	mustLogIn("bob", strings.TrimSpace(newPassword), 401)
+	link, _, _ := strings.Cut(users("", "invite", "carl", "--role", "viewer", "--expires-in", "7d"), "\n")
+	token, ok := strings.CutPrefix(link, admin+"/#/invite/")
+	if !ok {
+		t.Fatalf("users invite printed %q", link)
+	}
+	if status, body := request(t, http.MethodPost, admin+"/admin/v1/invitations/"+token+"/accept", `{"password":"carls-of-a-canary"}`); status != 201 || !strings.Contains(body, `"name":"carl"`) {
+		t.Errorf("the invitation: %d %s", status, body)
+	}
+	mustLogIn("carl", "carls-of-a-canary", 200)
 }
 
 // TestUsersRejectsInvalidInput: an invalid input is an error and changes no account.

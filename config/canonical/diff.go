@@ -36,7 +36,7 @@ func (c Change) NeedsRestart() bool {
 	first, _, _ := strings.Cut(c.Path, ".")
 	first, _, _ = strings.Cut(first, "[")
 	switch first {
-	case "data_dir", "listen", "tls", "admin", "tenant", "sandbox", "trusted_networks", "history",
+	case "data_dir", "listen", "tls", "admin", "public_url", "time_zone", "tenant", "sandbox", "provisioning", "trusted_networks", "history",
 		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "report", "traces", "limits":
 		return true
 	}
@@ -65,24 +65,24 @@ func parseCanonical(data []byte) *syntax.Node {
 	if len(r.Problems) > 0 || root.Kind != syntax.Mapping {
 		panic("BUG: not a canonical document: " + r.Problems.Error())
 	}
-	removeUncomparedValues(root)
+	normalizeVariablesForDiff(root)
 	return root
 }
 
-// removeUncomparedValues removes from the tree the values that Diff must not compare. Of a secret
+// normalizeVariablesForDiff removes from the tree the values that Diff must not compare. Of a secret
 // only its existence remains, and of an address with variables the written form.
-func removeUncomparedValues(n *syntax.Node) {
+func normalizeVariablesForDiff(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
 	}
-	if _, is := n.SecretMarker(); is {
+	if _, is := n.ParseSecretWithoutValue(); is {
 		n.Members = slices.DeleteFunc(n.Members, func(m syntax.Member) bool { return m.Key == "variable" })
 	}
 	for _, m := range n.Members {
-		removeUncomparedValues(m.Value)
+		normalizeVariablesForDiff(m.Value)
 	}
 	for _, item := range n.Items {
-		removeUncomparedValues(item)
+		normalizeVariablesForDiff(item)
 	}
 }
 
@@ -142,10 +142,10 @@ func (d *documentDiffer) compareMappings(at syntax.KeyPath, before, after *synta
 // missing. It reports an added or removed list entry by entry.
 func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
-	if before == nil && after.IsNonEmptyListOfMappings() {
+	if before == nil && after.IsListBeginningWithMapping() {
 		before = empty
 	}
-	if after == nil && before.IsNonEmptyListOfMappings() {
+	if after == nil && before.IsListBeginningWithMapping() {
 		after = empty
 	}
 	d.compareNodes(at, before, after)
@@ -154,7 +154,7 @@ func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.
 // compareLists compares two lists. It compares lists of mappings entry by entry, and matches their
 // entries by id or index (stableEntryNames). It compares other lists as a whole.
 func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.Node) {
-	if !before.IsNonEmptyListOfMappings() && !after.IsNonEmptyListOfMappings() {
+	if !before.IsListBeginningWithMapping() && !after.IsListBeginningWithMapping() {
 		if before.JSON() != after.JSON() {
 			d.addChange('~', at, before, after)
 		}

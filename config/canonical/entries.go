@@ -127,34 +127,79 @@ func (e Entries) Refs() (refs []EntryRef) {
 	return refs
 }
 
+// WithEntriesOf returns a copy of the entries with those of other added. An entry of other replaces
+// the entry with the same collection and id.
+func (e Entries) WithEntriesOf(other Entries) Entries {
+	all := make(Entries, len(Collections))
+	for _, kind := range Collections {
+		list := append(slices.Clone(other[kind]), e[kind]...)
+		slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.ID, b.ID) })
+		all[kind] = slices.CompactFunc(list, func(a, b Entry) bool { return a.ID == b.ID })
+	}
+	return all
+}
+
+// Append adds an entry to its collection. The caller must add the entries of a collection in the
+// order of their ids.
+func (e Entries) Append(ref EntryRef, entryJSON json.RawMessage) {
+	e[ref.Kind] = append(e[ref.Kind], Entry{ref.ID, entryJSON})
+}
+
+// DiffEntry returns the changes from one version of an entry to another. nil means that the entry is
+// missing. Versions that differ only in the names of variables have no changes.
+func DiffEntry(ref EntryRef, before, after json.RawMessage) []Change {
+	if bytes.Equal(before, after) {
+		return nil
+	}
+	document := func(entryJSON json.RawMessage) []byte {
+		if entryJSON == nil {
+			return nil
+		}
+		return Entries(nil).WithEntry(ref, entryJSON).EncodeDocument()
+	}
+	return Diff(document(before), document(after))
+}
+
+// RemoveEntries returns a canonical document without its entries: its settings.
+func RemoveEntries(canonical []byte) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &members); err != nil {
+		return nil, err
+	}
+	for _, kind := range Collections {
+		delete(members, string(kind))
+	}
+	return json.Marshal(members)
+}
+
 // EncodeDocument returns the entries as one JSON document, or nil if there are no entries.
 func (e Entries) EncodeDocument() []byte {
 	if len(e.Refs()) == 0 {
 		return nil
 	}
-	return append(e.AppendMembers([]byte("{")), '}')
+	return append(e.AppendCollectionsAsJSON([]byte("{")), '}')
 }
 
-// AppendMembers appends each collection as a key and a list to unfinishedJSON, the text of
+// AppendCollectionsAsJSON appends each collection as a key and a list to openJSONObject, the text of
 // a JSON object without its closing brace.
-func (e Entries) AppendMembers(unfinishedJSON []byte) []byte {
+func (e Entries) AppendCollectionsAsJSON(openJSONObject []byte) []byte {
 	for _, kind := range Collections {
 		if len(e[kind]) == 0 {
 			continue
 		}
-		if !bytes.HasSuffix(unfinishedJSON, []byte("{")) {
-			unfinishedJSON = append(unfinishedJSON, ',')
+		if !bytes.HasSuffix(openJSONObject, []byte("{")) {
+			openJSONObject = append(openJSONObject, ',')
 		}
-		unfinishedJSON = append(append(append(unfinishedJSON, '"'), kind...), `":[`...)
+		openJSONObject = append(append(append(openJSONObject, '"'), kind...), `":[`...)
 		for i, entry := range e[kind] {
 			if i > 0 {
-				unfinishedJSON = append(unfinishedJSON, ',')
+				openJSONObject = append(openJSONObject, ',')
 			}
-			unfinishedJSON = append(unfinishedJSON, entry.Text...)
+			openJSONObject = append(openJSONObject, entry.Text...)
 		}
-		unfinishedJSON = append(unfinishedJSON, ']')
+		openJSONObject = append(openJSONObject, ']')
 	}
-	return unfinishedJSON
+	return openJSONObject
 }
 
 // DefaultEntries returns, for each collection, an entry that has only the default values.

@@ -36,7 +36,7 @@ type yamlExporter struct {
 // reserveVariableName does not use one of them for another secret. It also restores the
 // written form of addresses with variables.
 func (e *yamlExporter) collectVariablesAndRestoreText(n *syntax.Node) {
-	if name, is := n.SecretMarker(); is && name != "" {
+	if name, is := n.ParseSecretWithoutValue(); is && name != "" {
 		e.names[name] = true
 	}
 	if n.Expanded {
@@ -61,7 +61,7 @@ func (e *yamlExporter) replaceSecretsByVariables(n *syntax.Node, idsAndKeys []st
 	for i := range n.Members {
 		m := &n.Members[i]
 		here := append(idsAndKeys[:len(idsAndKeys):len(idsAndKeys)], m.Key)
-		if name, is := m.Value.SecretMarker(); is {
+		if name, is := m.Value.ParseSecretWithoutValue(); is {
 			if name == "" {
 				name = e.reserveVariableName(here)
 			}
@@ -202,7 +202,7 @@ func needsSeveralLines(n *syntax.Node) bool {
 			}
 		}
 	case syntax.List:
-		return n.IsNonEmptyListOfMappings()
+		return n.IsListBeginningWithMapping()
 	}
 	return false
 }

@@ -7,13 +7,13 @@ import (
 // Adapter describes the pings, the posts, or both, of a buyer that does not use the
 // exchange's own API (the contract). A missing one of the two uses the contract.
 type Adapter struct {
-	Idempotent bool     `json:"idempotent,omitempty"` // the buyer certifies that it answers a repeated post like the first one
-	Ping       *Dialect `json:"ping,omitempty"`
-	Post       *Dialect `json:"post,omitempty"`
+	Idempotent bool            `json:"idempotent,omitempty"` // the buyer certifies that it answers a repeated post like the first one
+	Ping       *AdapterRequest `json:"ping,omitempty"`
+	Post       *AdapterRequest `json:"post,omitempty"`
 }
 
-// Dialect describes the pings or the posts to a buyer with an adapter, and the answers.
-type Dialect struct {
+// AdapterRequest describes the pings or the posts to a buyer with an adapter, and the answers.
+type AdapterRequest struct {
 	Method      string        `json:"method"`
 	Format      string        `json:"format"`                 // of the body: json, form or xml
 	ContentType string        `json:"content_type,omitempty"` // default: that of the format
@@ -33,7 +33,7 @@ func (a *Adapter) fillDefaults() {
 	if a == nil {
 		return
 	}
-	for _, d := range [...]*Dialect{a.Ping, a.Post} {
+	for _, d := range [...]*AdapterRequest{a.Ping, a.Post} {
 		if d != nil {
 			setDefault(&d.Method, http.MethodPost)
 			setDefault(&d.Answer.Format, d.Format)

@@ -17,13 +17,13 @@ func (a *OutboundURL) decodeNode(n *syntax.Node) error {
 		return readText(n, (*string)(a))
 	}
 	text, _, err := syntax.ExpandVariables(n.Raw, func(name string) (string, bool) {
-		return "$" + string(syntax.HiddenOpen) + name + string(syntax.HiddenClose), true
+		return "$" + string(syntax.EscapedOpenBrace) + name + string(syntax.EscapedCloseBrace), true
 	})
 	*a = OutboundURL(text)
 	return err
 }
 
-var addressVariable = regexp.MustCompile(`\$` + string(syntax.HiddenOpen) + `(\w+)` + string(syntax.HiddenClose))
+var addressVariable = regexp.MustCompile(`\$` + string(syntax.EscapedOpenBrace) + `(\w+)` + string(syntax.EscapedCloseBrace))
 
 // ReplaceVariables returns the address with each variable replaced by the result of calling
 // replacementOf with its name.

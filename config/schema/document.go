@@ -12,11 +12,14 @@ type Document struct {
 	Listen          string        `json:"listen"`
 	TLS             *TLS          `json:"tls,omitempty"` // of listen
 	Admin           AdminListener `json:"admin"`
+	PublicURL       string        `json:"public_url,omitempty"` // under which suppliers reach listen
 	TrustedProxies  []string      `json:"trusted_proxies,omitempty"`
 	TrustedNetworks []string      `json:"trusted_networks,omitempty"`
 
-	Tenant  string `json:"tenant"`
-	Sandbox bool   `json:"sandbox"`
+	TimeZone     string `json:"time_zone,omitempty"` // of days in reports and periods; empty: UTC
+	Tenant       string `json:"tenant"`
+	Sandbox      bool   `json:"sandbox"`
+	Provisioning string `json:"provisioning"` // seed or enforce
 
 	History       *Duration       `json:"history"`          // retention of the log
 	Idempotency   *Duration       `json:"idempotency"`      // retention of an idempotency key
@@ -39,7 +42,20 @@ type AdminListener struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`
 	Password Secret `json:"password,omitzero"`
+
+	RequireTOTP bool        `json:"require_totp,omitempty"` // accounts need a second factor
+	OIDC        *OIDCSignIn `json:"oidc,omitempty"`
 }
+
+// The values of the key provisioning.
+const (
+	// ProvisioningSeed creates the document's suppliers, buyers, lists and campaigns at the first start.
+	// Afterwards the exchange keeps them, and operators change them.
+	ProvisioningSeed = "seed"
+	// ProvisioningEnforce applies the document's entries at each start and reload. Operators cannot
+	// change them.
+	ProvisioningEnforce = "enforce"
+)
 
 const (
 	defaultHistory       = 45 * Day
@@ -57,10 +73,12 @@ func (d *Document) FillDefaults() {
 		setDefault(&d.Tenant, "sandbox")
 	}
 	setDefault(&d.Tenant, "production")
+	setDefault(&d.Provisioning, ProvisioningSeed)
 	d.History = d.History.orDefault(defaultHistory)
 	d.Idempotency = d.Idempotency.orDefault(defaultIdempotency)
 	d.PingKeys = d.PingKeys.orDefault(min(defaultPingKeys, d.History.OrZero()))
 	d.TokenLifetime = d.TokenLifetime.orDefault(defaultTokenLifetime)
+	d.Admin.OIDC.fillDefaults()
 	d.Limits.fillDefaults()
 	d.Webhooks.fillDefaults()
 	d.Report.fillDefaults()

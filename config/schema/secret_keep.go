@@ -10,52 +10,52 @@ func FindByID[T any](list []T, id string, idOf func(*T) string) *T {
 	return nil
 }
 
-// DeclareIfMissing makes s declare the secret of the entry's earlier version (before) if s is
+// KeepEarlierIfUnset makes s declare the secret of the entry's earlier version (before) if s is
 // missing.
-func (s *Secret) DeclareIfMissing(before Secret) {
+func (s *Secret) KeepEarlierIfUnset(before Secret) {
 	if !s.IsSet() && before.IsSet() {
 		s.set, s.variable = true, before.variable
 	}
 }
 
-// DeclareOmittedSecrets declares the secrets of the supplier's earlier version (before) that this
+// KeepOmittedSecrets declares the secrets of the supplier's earlier version (before) that this
 // version omits, so that they stay in force.
-func (s *Supplier) DeclareOmittedSecrets(before *Supplier) {
-	s.APIKey.DeclareIfMissing(before.APIKey)
-	declareOmittedClientSecrets(s.OAuthClients, before.OAuthClients)
+func (s *Supplier) KeepOmittedSecrets(before *Supplier) {
+	s.APIKey.KeepEarlierIfUnset(before.APIKey)
+	keepOmittedClientSecrets(s.OAuthClients, before.OAuthClients)
 	for i := range min(len(s.BearerTokens), len(before.BearerTokens)) {
-		s.BearerTokens[i].Token.DeclareIfMissing(before.BearerTokens[i].Token)
+		s.BearerTokens[i].Token.KeepEarlierIfUnset(before.BearerTokens[i].Token)
 	}
 	if s.Webhook != nil && before.Webhook != nil {
-		s.Webhook.Secret.DeclareIfMissing(before.Webhook.Secret)
+		s.Webhook.Secret.KeepEarlierIfUnset(before.Webhook.Secret)
 	}
 }
 
-// DeclareOmittedSecrets declares the secrets of the buyer's earlier version (before) that this version
+// KeepOmittedSecrets declares the secrets of the buyer's earlier version (before) that this version
 // omits, so that they stay in force.
-func (b *Buyer) DeclareOmittedSecrets(before *Buyer) {
-	declareOmittedClientSecrets(b.OAuthClients, before.OAuthClients)
+func (b *Buyer) KeepOmittedSecrets(before *Buyer) {
+	keepOmittedClientSecrets(b.OAuthClients, before.OAuthClients)
 	for i := range b.Secrets {
 		if was := FindByID(before.Secrets, b.Secrets[i].Name, func(s *NamedSecret) string { return s.Name }); was != nil {
-			b.Secrets[i].Value.DeclareIfMissing(was.Value)
+			b.Secrets[i].Value.KeepEarlierIfUnset(was.Value)
 		}
 	}
 	now, was := b.Auth, before.Auth
 	switch {
 	case now == nil || was == nil:
 	case now.OAuth != nil && was.OAuth != nil:
-		now.OAuth.ClientSecret.DeclareIfMissing(was.OAuth.ClientSecret)
+		now.OAuth.ClientSecret.KeepEarlierIfUnset(was.OAuth.ClientSecret)
 	case now.OAuth == nil && !now.Bearer.IsSet() && !now.APIKey.IsSet():
-		now.Bearer.DeclareIfMissing(was.Bearer)
-		now.APIKey.DeclareIfMissing(was.APIKey)
+		now.Bearer.KeepEarlierIfUnset(was.Bearer)
+		now.APIKey.KeepEarlierIfUnset(was.APIKey)
 		now.fillDefaults()
 	}
 }
 
-func declareOmittedClientSecrets(now, before []OAuthClient) {
+func keepOmittedClientSecrets(now, before []OAuthClient) {
 	for i := range now {
 		if was := FindByID(before, now[i].ClientID, func(c *OAuthClient) string { return c.ClientID }); was != nil {
-			now[i].ClientSecret.DeclareIfMissing(was.ClientSecret)
+			now[i].ClientSecret.KeepEarlierIfUnset(was.ClientSecret)
 		}
 	}
 }

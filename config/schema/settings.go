@@ -32,7 +32,7 @@ func (l *LimitSettings) fillDefaults() {
 	l.Connections = orPointerTo(l.Connections, 10_000)
 	l.MaxConnsPerIP = orPointerTo(l.MaxConnsPerIP, 1_000)
 	l.AuthFailures = orPointerTo(l.AuthFailures, 100)
-	l.Documents = orPointerTo(l.Documents, 10)
+	l.Documents = orPointerTo(l.Documents, 50)
 	l.ReadTimeout = l.ReadTimeout.orDefault(10 * time.Second)
 	l.WriteTimeout = l.WriteTimeout.orDefault(10 * time.Second)
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)

@@ -109,29 +109,29 @@ func (n *Node) HasVariables() bool {
 	return false
 }
 
-// IsNonEmptyListOfMappings reports whether the node is a list whose first item is a
+// IsListBeginningWithMapping reports whether the node is a list whose first item is a
 // mapping. It is false for an empty list and for nil.
-func (n *Node) IsNonEmptyListOfMappings() bool {
+func (n *Node) IsListBeginningWithMapping() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// SecretMarker reports whether the node is {set: true} or {set: true, variable: NAME}, which declares
+// ParseSecretWithoutValue reports whether the node is {set: true} or {set: true, variable: NAME}, which declares
 // a secret without its value. variable is the name of the variable that gives the value, or "".
-func (n *Node) SecretMarker() (variable string, isMarker bool) {
+func (n *Node) ParseSecretWithoutValue() (variable string, isSecretWithoutValue bool) {
 	if n.Kind != Mapping {
 		return "", false
 	}
 	for _, m := range n.Members {
 		switch {
 		case m.Key == "set" && m.Value.Kind == Bool && m.Value.Text == "true":
-			isMarker = true
+			isSecretWithoutValue = true
 		case m.Key == "variable" && m.Value.Kind == Text && IsVariableName(m.Value.Text) && len(m.Value.Text) <= maxVariable:
 			variable = m.Value.Text
 		default:
 			return "", false
 		}
 	}
-	return variable, isMarker && len(n.Members) <= 2
+	return variable, isSecretWithoutValue && len(n.Members) <= 2
 }
 
 // maxVariable is the maximum length of a variable's name, in bytes.

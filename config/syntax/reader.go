@@ -85,7 +85,7 @@ func (r *Reader) newTextNode(at Position, path KeyPath, raw string) *Node {
 	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpAndRecordVariable(n, name) })
 	var missing UnsetVariableError
 	switch {
-	case hasHiddenBraces(raw), hasHiddenBraces(text):
+	case hasEscapedBraces(raw), hasEscapedBraces(text):
 		err = errors.New("the text holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
 	case escape.HasSecretPlaceholder(raw), escape.HasSecretPlaceholder(text):
 		err = errors.New("the text holds the control character U+001A, which no text may hold; remove it")

@@ -89,28 +89,28 @@ func IsVariableName(s string) bool {
 // becomes one character, so positions stay the same. The parser never sees the value of
 // a variable.
 const (
-	HiddenOpen  = '\uFDD0'
-	HiddenClose = '\uFDD1'
+	EscapedOpenBrace  = '\uFDD0'
+	EscapedCloseBrace = '\uFDD1'
 )
 
 // VariableReference matches one ${NAME}.
 var VariableReference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// hideVariableBraces replaces the braces of each ${NAME} by the characters HiddenOpen and
-// HiddenClose, so that the YAML parser does not take them for a mapping.
-func hideVariableBraces(text string) string {
+// escapeVariableBracesForYAML replaces the braces of each ${NAME} by the characters EscapedOpenBrace and
+// EscapedCloseBrace, so that the YAML parser does not take them for a mapping.
+func escapeVariableBracesForYAML(text string) string {
 	return VariableReference.ReplaceAllStringFunc(text, func(ref string) string {
-		return "$" + string(HiddenOpen) + ref[2:len(ref)-1] + string(HiddenClose)
+		return "$" + string(EscapedOpenBrace) + ref[2:len(ref)-1] + string(EscapedCloseBrace)
 	})
 }
 
-var unhide = strings.NewReplacer(string(HiddenOpen), "{", string(HiddenClose), "}")
+var unescapeBraces = strings.NewReplacer(string(EscapedOpenBrace), "{", string(EscapedCloseBrace), "}")
 
-// RestoreVariableBraces turns the characters that hideVariableBraces has put in back into braces.
-func RestoreVariableBraces(text string) string { return unhide.Replace(text) }
+// RestoreVariableBraces turns the characters that escapeVariableBracesForYAML has put in back into braces.
+func RestoreVariableBraces(text string) string { return unescapeBraces.Replace(text) }
 
-// hasHiddenBraces reports whether the text contains HiddenOpen or HiddenClose, the characters
-// with which hideVariableBraces replaces braces.
-func hasHiddenBraces(text string) bool {
-	return strings.ContainsRune(text, HiddenOpen) || strings.ContainsRune(text, HiddenClose)
+// hasEscapedBraces reports whether the text contains EscapedOpenBrace or EscapedCloseBrace, the characters
+// with which escapeVariableBracesForYAML replaces braces.
+func hasEscapedBraces(text string) bool {
+	return strings.ContainsRune(text, EscapedOpenBrace) || strings.ContainsRune(text, EscapedCloseBrace)
 }

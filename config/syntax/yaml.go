@@ -22,11 +22,11 @@ func (r *Reader) readYAML(data []byte) (root *Node) {
 		}
 	}()
 	text := string(data)
-	if hasHiddenBraces(text) {
+	if hasEscapedBraces(text) {
 		r.AddMistake(Position{1, 1}, "", "the document holds the characters U+FDD0 or U+FDD1, which no text may hold; remove them")
 		return nil
 	}
-	tokens := lexer.Tokenize(hideVariableBraces(text))
+	tokens := lexer.Tokenize(escapeVariableBracesForYAML(text))
 	if !r.checkTokens(tokens) {
 		return nil
 	}

@@ -61,7 +61,7 @@ install -m 644 "$unit" "$root/etc/systemd/system/pingpost.service"
 rm -f "$root"/etc/systemd/system/*.wants/* "$root"/usr/lib/systemd/system/*.wants/*
 chroot "$root" useradd --system --home /var/lib/pingpost --shell /usr/sbin/nologin pingpost
 install -d -m 750 "$root/etc/pingpost"
-install -m 640 "$folder/exchange.yaml" "$root/etc/pingpost/exchange.yaml"
+install -m 640 "$folder/exchange.yaml" "$root/etc/pingpost/pingpost.yaml"
 install -m 600 "$folder/env" "$root/etc/pingpost/env"
 install -d "$root/mnt/backup"
 chroot "$root" chgrp -R pingpost /etc/pingpost

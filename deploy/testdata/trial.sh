@@ -21,9 +21,9 @@ echo "user: $(stat -c %U "/proc/$pid")"
 echo "root: $(awk '$5 == "/" {print substr($6, 1, 2)}' "/proc/$pid/mountinfo" | tail -n 1)"
 echo "data: $(stat -c '%U %a' /var/lib/pingpost)"
 systemctl reload pingpost; echo "reload: $?"
-sed -i 's/price: 5/price: dear/' /etc/pingpost/exchange.yaml
+sed -i 's/price: 5/price: dear/' /etc/pingpost/pingpost.yaml
 systemctl reload pingpost; echo "reload of a mistake: $?"
-sed -i 's/price: dear/price: 5/' /etc/pingpost/exchange.yaml
+sed -i 's/price: dear/price: 5/' /etc/pingpost/pingpost.yaml
 health; echo "healthy after a mistake: $?"
 sells 'sells after a mistake'
 systemctl restart pingpost; echo "restart: $?"

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/selection"
 )
 
-// CampaignBidders are the filter sets of a ping_post campaign, together with the ping limiters of
+// FilterSetsWithPingLimiters are the filter sets of a ping_post campaign, together with the ping limiters of
 // their buyers. Auctions of the campaign share them.
-type CampaignBidders struct {
+type FilterSetsWithPingLimiters struct {
 	*selection.CompiledFilterSets
 	Limiters []*BuyerPingLimiter // by filter set; nil elements in a test campaign
 	Test     bool                // a test campaign
@@ -63,7 +63,7 @@ type Auction struct {
 
 	Waited int64 // nanoseconds from the first ping to the last answer or the deadline
 
-	bidders  *CampaignBidders
+	bidders  *FilterSetsWithPingLimiters
 	capacity CapacityChecker
 	terms    selection.BidTerms
 
@@ -87,7 +87,7 @@ const maxOffers = 256
 // PrepareAuction sets the auction's id, times and terms before Run. The auction begins at nowNanos.
 // It ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until
 // latestBidExpiryNanos at the latest.
-func (a *Auction) PrepareAuction(bidders *CampaignBidders, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
+func (a *Auction) PrepareAuction(bidders *FilterSetsWithPingLimiters, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
 	a.bidders, a.capacity = bidders, capacity
 	a.ID, a.Began = id, nowNanos
 	a.Deadline = min(nowNanos+int64(bidders.Campaign.BidTimeout), latestEndNanos)
@@ -131,6 +131,16 @@ func (r *Runner) Run(a *Auction) error {
 	return nil
 }
 
+// RunWithoutPings excludes the candidates that Run does not ping, and sends no ping. The remaining
+// candidates are the filter sets that Run would ping. The auction belongs to a test campaign: its
+// limiters are nil, so no token is used.
+func (r *Runner) RunWithoutPings(a *Auction) {
+	c, _ := r.collectors.Get().(*bidCollector)
+	c.users.Store(1)
+	defer c.dropUserAndRecycleIfLast()
+	a.addPingsOrExcludeCandidates(c)
+}
+
 // addPingsOrExcludeCandidates adds a ping to the collector for every candidate. It excludes the
 // candidates whose buyer is unhealthy or over its ping rate, or whose adapter cannot encode the
 // lead. After the auction's deadline it excludes all candidates.
@@ -159,7 +169,7 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 	campaign := a.bidders.Campaign
 	buyer := campaign.FilterSets[filterSetIndex].Buyer
 	endpoint := buyer.Ping
-	head := market.PingAuctionFields{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
+	head := market.BuyerPingMetadata{Auction: a.ID, Vertical: campaign.Vertical, SubVertical: campaign.SubVertical, ExpiresAt: a.Deadline}
 	body := [2]int{len(c.bodies), 0}
 	switch {
 	case endpoint.Adapter != nil:
@@ -188,7 +198,7 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 	if a.Tracer != nil {
 		p.span, req.Traceparent = a.Tracer.StartCall()
 	}
-	if endpoint.Dialect == nil || endpoint.Dialect.KeyHeader != "" {
+	if endpoint.AdapterProtocol == nil || endpoint.AdapterProtocol.KeyHeader != "" {
 		req.IdempotencyKey = c.key
 	}
 	return true
@@ -236,12 +246,12 @@ func (a *Auction) NextBestRemainingFilterSet(nowNanos int64) (filterSetIndexOrMi
 	return -1
 }
 
-// FurthestUnsoldReason returns the reason that the supplier gets if no buyer bought the lead: that
+// UnsoldReasonOfLatestStage returns the reason that the supplier gets if no buyer bought the lead: that
 // of the furthest stage that a filter set reached. A lead without a state gets ReasonNoStateMatch.
 // If no pinged buyer answered in time, ReasonTimeout replaces ReasonNoBid. Remaining candidates
 // have a valid bid, which has expired or is not among the best maxOffers.
-func (a *Auction) FurthestUnsoldReason() market.UnsoldReason {
-	reason := a.Candidates.FurthestUnsoldReason()
+func (a *Auction) UnsoldReasonOfLatestStage() market.UnsoldReason {
+	reason := a.Candidates.UnsoldReasonOfLatestStage()
 	switch {
 	case a.Lead.USState() == market.NoState:
 		return market.ReasonNoStateMatch

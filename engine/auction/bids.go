@@ -29,7 +29,7 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 		if outcome == market.OutcomeNone {
 			outcome = a.checkCapsAndFunds(p.filterSet, bid.Amount)
 		}
-		a.addBidOrExcludeCandidate(&bid, outcome, p)
+		a.recordBidAsValidOrInvalid(&bid, outcome, p)
 	}
 	if len(c.pings) > 0 {
 		a.timedOut = !answered
@@ -66,19 +66,19 @@ func (a *Auction) checkCapsAndFunds(filterSetIndex int, amount market.Money) mar
 	return market.OutcomeNone
 }
 
-// addBidOrExcludeCandidate adds a bid to the auction: to the valid bids for OutcomeNone, and
+// recordBidAsValidOrInvalid adds a bid to the auction: to the valid bids for OutcomeNone, and
 // otherwise to the invalid ones. The filter set of an invalid bid is excluded with the outcome.
-func (a *Auction) addBidOrExcludeCandidate(bid *event.Bid, outcome market.BuyerOutcome, p *pingInFlight) {
+func (a *Auction) recordBidAsValidOrInvalid(bid *event.Bid, outcome market.BuyerOutcome, ping *pingInFlight) {
 	if outcome != market.OutcomeNone {
 		bid.Token, bid.Payout = "", 0
-		a.Candidates.Exclude(p.filterSet, outcome)
+		a.Candidates.Exclude(ping.filterSet, outcome)
 		a.invalid = append(a.invalid, *bid)
 		return
 	}
 	a.valid = append(a.valid, *bid)
-	terms := &a.bidders.Campaign.FilterSets[p.filterSet]
+	terms := &a.bidders.Campaign.FilterSets[ping.filterSet]
 	a.offers = append(a.offers, selection.RankedBid{
-		FilterSet: p.filterSet, Amount: bid.Amount, Priority: terms.Priority, ArrivedAt: p.answeredAt, Buyer: terms.Buyer.ID,
+		FilterSet: ping.filterSet, Amount: bid.Amount, Priority: terms.Priority, ArrivedAt: ping.answeredAt, Buyer: terms.Buyer.ID,
 	})
 }
 

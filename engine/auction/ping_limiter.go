@@ -78,7 +78,8 @@ func (l *BuyerPingLimiter) setRate(pingsPerSecond int, nowNanos int64) {
 }
 
 // PingLimitersByBuyer has the ping limiter of each configured buyer, by the buyer's number.
-// Requests never add entries. The caller must serialize calls of UpdateOrAddForBuyer. Requests use
+// Only configured buyers have an entry, so no input from outside grows the map. Entries are never
+// removed. The caller must serialize calls of UpdateOrAddForBuyer. Requests use
 // the limiters that their campaign got when the configuration was compiled.
 type PingLimitersByBuyer map[market.PermanentNumber]*BuyerPingLimiter
 

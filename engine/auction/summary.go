@@ -19,7 +19,7 @@ type AuctionSummary struct {
 type PingSummary struct {
 	Buyer   *market.Buyer
 	Outcome market.BuyerOutcome
-	Fault   market.OutboundFault
+	Fault   market.OutboundRequestFault
 	Elapsed int64 // nanoseconds from the auction's start
 }
 
@@ -31,7 +31,7 @@ func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, endedAtNanos-a.Began)}
 	a.Candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
 	if len(a.offers) == 0 {
-		s.Reason = a.FurthestUnsoldReason()
+		s.Reason = a.UnsoldReasonOfLatestStage()
 	} else {
 		s.Outcomes[market.OutcomeWon], s.Outcomes[market.OutcomeLost] = 1, len(a.offers)-1
 	}
@@ -50,15 +50,15 @@ func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 	return s
 }
 
-func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.OutboundFault, elapsedNanos int64) {
+func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.OutboundRequestFault, elapsedNanos int64) {
 	a.summary.Pings = append(a.summary.Pings, PingSummary{
 		Buyer: a.bidders.Campaign.FilterSets[filterSetIndex].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsedNanos,
 	})
 }
 
-// SummarizeWithoutAuction returns a summary for a ping that led to no auction, for example
+// SummarizePingWithoutAuction returns a summary for a ping that led to no auction, for example
 // because no campaign matches. reason says why.
-func (a *Auction) SummarizeWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
+func (a *Auction) SummarizePingWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
 	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: isTest}
 	return &a.summary
 }

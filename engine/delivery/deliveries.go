@@ -163,7 +163,7 @@ func (ds *RunningDeliveries) ContinueOpenPosts() error {
 		d.inDoubt, d.unsendable = true, d.unsendable || !post.Intent.Repeatable
 		if !post.Answered {
 			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {
-				d.End()
+				d.UnregisterAndWakeWaiters()
 				return fmt.Errorf("cannot continue the open post of lead %s: %w", post.Lead, err)
 			}
 		}

@@ -106,9 +106,9 @@ func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bo
 // may have been sent.
 func (d *Delivery) HasIntent() bool { return d.post != nil }
 
-// MayChangeBuyer reports whether the lead may go to another buyer after a refusal. It may not if
+// MayGoToNextBuyer reports whether the lead may go to another buyer after a refusal. It may not if
 // the buyer may have the lead from an earlier attempt, or if the lead is promised to it.
-func (d *Delivery) MayChangeBuyer() bool { return !d.inDoubt && !d.promised }
+func (d *Delivery) MayGoToNextBuyer() bool { return !d.inDoubt && !d.promised }
 
 // CapCharges returns the capacity that the sale to this buyer uses in each cap. After a refusal,
 // the sale to the next buyer may use it.
@@ -133,7 +133,7 @@ func (d *Delivery) startAttempt() {
 		auction = post.Lead
 	}
 	var key string
-	if dialect := &post.Intent.Dialect; *dialect == (market.Dialect{}) || dialect.KeyHeader != "" {
+	if protocol := &post.Intent.AdapterProtocol; *protocol == (market.AdapterProtocol{}) || protocol.KeyHeader != "" {
 		key = postIdempotencyKey(auction, post.Lead, d.buyerID())
 	}
 	req := &market.PostRequest{
@@ -176,7 +176,7 @@ func postIdempotencyKey(auctionOrLead, lead [16]byte, buyer string) string {
 
 // RunAttemptsUntil makes attempts until the delivery has an outcome: SettledDelivered,
 // SettledRefused, or SettledUnknown without a further attempt. If the next attempt would start
-// after the deadline (in Unix nanoseconds), commitPendingOrRefuse decides. SettledPending means that
+// after the deadline (in Unix nanoseconds), decidePendingOrRefusedAtDeadline decides. SettledPending means that
 // attempts remain: the deadline came first, the exchange stops, or the log has failed. The delivery
 // must then continue in the background.
 func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
@@ -197,7 +197,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 			return event.SettledPending
 		}
 		if clock.Now()+int64(d.pause) >= deadlineNanos {
-			return d.commitPendingOrRefuse()
+			return d.decidePendingOrRefusedAtDeadline()
 		}
 		if d.commitAttempt() != nil || !d.waitForRetryOrStop() {
 			return event.SettledPending
@@ -205,7 +205,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 	}
 }
 
-// commitPendingOrRefuse returns the outcome if the next attempt would start after the deadline.
+// decidePendingOrRefusedAtDeadline returns the outcome if the next attempt would start after the deadline.
 // For a pending delivery it commits the last attempt. A buyer that was only busy or not reached
 // does not have the lead, so the outcome is SettledRefused. The result is SettledPending in
 // three cases:
@@ -213,7 +213,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 //   - An attempt may have reached the buyer.
 //   - The last attempt renewed the credential, so the next one is due at once.
 //   - The lead is promised to this buyer (RetryUnsent), and the last attempt did not reach it.
-func (d *Delivery) commitPendingOrRefuse() event.PostSettlement {
+func (d *Delivery) decidePendingOrRefusedAtDeadline() event.PostSettlement {
 	if d.inDoubt || d.lastResult.CredentialRenewed || d.RetryUnsent && d.lastResult.Verdict == market.VerdictNotSent {
 		_ = d.commitAttempt() // the caller commits the open delivery next, and gets the same error
 		return event.SettledPending

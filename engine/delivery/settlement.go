@@ -31,9 +31,9 @@ func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
 	d.ContinueInBackground()
 }
 
-// End ends a delivery whose outcome is committed, or that cannot continue. It wakes the requests
+// UnregisterAndWakeWaiters ends a delivery whose outcome is committed, or that cannot continue. It wakes the requests
 // that wait for the lead's answer.
-func (d *Delivery) End() {
+func (d *Delivery) UnregisterAndWakeWaiters() {
 	d.all.unregister(d)
 	close(d.supplierAnswered)
 }
@@ -114,7 +114,8 @@ func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.R
 
 // redactContact removes contact data of the lead from a buyer's answer, before the answer is
 // used, logged or reported. A code that contains contact data becomes redaction.Withheld, and a
-// buyer's lead id becomes empty. The intent for a later buyer has no contact fields, so after a
+// buyer's lead id becomes empty. A repeat of the supplier's post reads the logged answer, so it equals
+// the first one. The intent for a later buyer has no contact fields, so after a
 // restart they are read from the lead's first event.
 func (d *Delivery) redactContact(result *market.PostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {

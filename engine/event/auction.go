@@ -32,13 +32,13 @@ type PingAuctionCompleted struct {
 	Bids        []Bid       // of all pinged buyers: the valid ones, best first, then the rest by filter set
 	Fields      []LeadField // the ping's fields of the lead
 
-	Test          bool                   // over a test lead: only a test lead can be sold at its bids
-	FiltersPassed market.MetConditionSet // with a bid of ours: the conditions that the lead met in the winner's filter set
+	Test          bool                       // over a test lead: only a test lead can be sold at its bids
+	FiltersPassed market.ConditionsMetByLead // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
-// LeadDecisionAuction is an auction that was held while a lead was decided. It is recorded in the
+// AuctionWithinLeadDecision is an auction that was held while a lead was decided. It is recorded in the
 // LeadDecided event.
-type LeadDecisionAuction struct {
+type AuctionWithinLeadDecision struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
 	Deadline int64
@@ -80,7 +80,7 @@ func (a *PingAuctionCompleted) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 22, &a.FiltersPassed)
 }
 
-func (a *LeadDecisionAuction) encodeOrDecode(pb *protobufCodec) {
+func (a *AuctionWithinLeadDecision) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &a.ID)
 	encodeOrDecodeFixed64(pb, 2, &a.Began)
 	encodeOrDecodeFixed64(pb, 3, &a.Deadline)

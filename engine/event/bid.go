@@ -16,7 +16,7 @@ type Bid struct {
 	Token      string          // the buyer's, which the post repeats
 	ValidUntil int64           // Unix nanoseconds; end of the bid for this exchange
 	Status     uint32          // HTTP status; zero: no answer
-	Fault      market.OutboundFault
+	Fault      market.OutboundRequestFault
 	Reason     string // of the buyer
 }
 

@@ -83,20 +83,20 @@ func (c *ConfigActivated) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 5, &c.From)
 }
 
-// ConfigNumbersAssigned gives new names and caps of a configuration their numbers. It is logged before
+// ConfigObjectNumbersAssigned gives new names and caps of a configuration their numbers. It is logged before
 // the ConfigActivated event of that configuration. If that event does not follow, the numbers do no
 // harm.
-type ConfigNumbersAssigned struct {
+type ConfigObjectNumbersAssigned struct {
 	Names []NameNumberAssignment
 	Caps  []CapNumberAssignment
 }
 
-func (*ConfigNumbersAssigned) Kind() Kind { return KindConfigNumbersAssigned }
-func (c *ConfigNumbersAssigned) reset() {
-	*c = ConfigNumbersAssigned{Names: c.Names[:0], Caps: c.Caps[:0]}
+func (*ConfigObjectNumbersAssigned) Kind() Kind { return KindConfigObjectNumbersAssigned }
+func (c *ConfigObjectNumbersAssigned) reset() {
+	*c = ConfigObjectNumbersAssigned{Names: c.Names[:0], Caps: c.Caps[:0]}
 }
 
-func (c *ConfigNumbersAssigned) encodeOrDecode(pb *protobufCodec) {
+func (c *ConfigObjectNumbersAssigned) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeMessageList(pb, 1, &c.Names)
 	encodeOrDecodeMessageList(pb, 2, &c.Caps)
 }

@@ -181,10 +181,10 @@ func encodeOrDecodeBytes(pb *protobufCodec, fieldNumber uint32, v *[]byte) {
 }
 
 // encodeOrDecodeFixedBytes encodes or decodes the field with this number as a byte string with the
-// length of v. Encoding writes it only if writeWhenEncoding is set. Decoding rejects another
+// length of v. Encoding writes it only if isPresent is set. Decoding rejects another
 // length.
-func encodeOrDecodeFixedBytes(pb *protobufCodec, fieldNumber uint32, v []byte, writeWhenEncoding bool) {
-	if !pb.decoding && writeWhenEncoding {
+func encodeOrDecodeFixedBytes(pb *protobufCodec, fieldNumber uint32, v []byte, isPresent bool) {
+	if !pb.decoding && isPresent {
 		appendBytesField(pb, fieldNumber, v)
 	}
 	for pb.number == fieldNumber {

@@ -25,7 +25,7 @@ func membersOf(e Event) jsonMembers {
 	switch e := e.(type) {
 	case *ExchangeFounded:
 		return jsonMembers{{"epoch", hex.EncodeToString(e.Epoch[:])}}
-	case *ConfigNumbersAssigned:
+	case *ConfigObjectNumbersAssigned:
 		return jsonMembers{{"names", jsonList(e.Names, nameAssignmentAsJSON)}, {"caps", len(e.Caps)}}
 	case *ConfigActivated:
 		return jsonMembers{{"version", e.Version}, {"document", e.Document}, {"overlay", e.Overlay}, {"from", e.From}}
@@ -66,15 +66,7 @@ func membersOf(e Event) jsonMembers {
 	case *LeadStatusesChanged:
 		return jsonMembers{{"request", e.Request}, {"buyer", e.Buyer}, {"changes", jsonList(e.Changes, statusChangeAsJSON)}}
 	case *WebhookAttempted:
-		return jsonMembers{
-			{"lead", e.Lead},
-			{"type", e.Type},
-			{"supplier", e.Supplier},
-			{"attempt", e.Attempt},
-			{"outcome", e.Outcome},
-			{"status", e.Status},
-			{"fault", textUnlessZero(e.Fault)},
-		}
+		return webhookAttemptedMembers(e)
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
 	case *LeadPersonalDataErased:
@@ -82,10 +74,28 @@ func membersOf(e Event) jsonMembers {
 			{"leads", jsonList(e.Leads, func(lead *market.LeadID) encodedJSON { return encodedJSON(strconv.Quote(lead.String())) })},
 			{"slots", jsonList(e.Slots, func(slot *uint64) encodedJSON { return encodedJSON(strconv.FormatUint(*slot, 10)) })},
 		}
+	}
+	return accountMembers(e)
+}
+
+// accountMembers returns the members that describe an event of operators' accounts. Other events have
+// none.
+func accountMembers(e Event) jsonMembers {
+	switch e := e.(type) {
 	case *UserAccountChanged:
-		return jsonMembers{{"user", e.Name}, {"role", e.Role}, {"removed", e.Removed}}
+		return jsonMembers{{"user", e.Name}, {"role", e.Role}, {"removed", e.Removed}, {"invited", e.Invitation != [32]byte{}}}
 	case *APITokenAddedOrRevoked:
 		return jsonMembers{{"user", e.User}, {"name", e.Name}, {"role", e.Role}, {"hint", e.Hint}, {"revoked", e.Revoked}}
+	case *OperatorActionRecorded:
+		return operatorActionMembers(e)
+	case *AlertSettingsChanged:
+		return jsonMembers{{"document_bytes", len(e.Document)}}
+	case *AlertChanged:
+		return alertChangedMembers(e)
+	case *InvitationChanged:
+		return jsonMembers{{"name", e.Name}, {"role", e.Role}, {"revoked", e.Revoked}}
+	case *UserSecondFactorChanged:
+		return jsonMembers{{"user", e.User}, {"change", e.Change}}
 	}
 	return nil
 }
@@ -168,6 +178,30 @@ func textUnlessZero[T interface {
 // amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
 func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(textUnlessZero(amount)) }
 
+func webhookAttemptedMembers(e *WebhookAttempted) jsonMembers {
+	return jsonMembers{
+		{"lead", e.Lead},
+		{"type", e.Type},
+		{"supplier", e.Supplier},
+		{"attempt", e.Attempt},
+		{"outcome", e.Outcome},
+		{"status", e.Status},
+		{"fault", textUnlessZero(e.Fault)},
+	}
+}
+
+func alertChangedMembers(e *AlertChanged) jsonMembers {
+	return jsonMembers{
+		{"transition", e.Transition},
+		{"rule", e.Rule},
+		{"subject", e.Subject},
+		{"value", amountUnlessZero(market.Money(e.Value))},
+		{"threshold", amountUnlessZero(market.Money(e.Threshold))},
+		{"of", e.Of},
+		{"error", e.Error},
+	}
+}
+
 func leadDecidedMembers(e *LeadDecided) jsonMembers {
 	return jsonMembers{
 		{"lead", e.Lead},
@@ -177,7 +211,7 @@ func leadDecidedMembers(e *LeadDecided) jsonMembers {
 		{"catalog", e.Catalog},
 		{"reason", e.Reason},
 		{"duplicate_of", textUnlessZero(e.DuplicateOf)},
-		{"trail", trailAsJSON(e.Trail)},
+		{"trail", filterSetOutcomesAsJSON(e.Trail)},
 		saleMember("sale", &e.Sale),
 		{"post", escape.RewritePlaceholdersForDisplay(e.Post.URL)},
 		{"auction", textUnlessZero(e.Auction.ID)},
@@ -199,7 +233,7 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 		{"buyer_lead", e.BuyerLead},
 		{"code", e.Code},
 		{"reason", e.Reason},
-		{"trail", trailAsJSON(e.Trail)},
+		{"trail", filterSetOutcomesAsJSON(e.Trail)},
 		saleMember("next", &e.Next),
 		{"sealed_bytes", len(e.Sealed)},
 		{"slot", e.Slot},
@@ -221,7 +255,7 @@ func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 		{"name", auctionNamePrefix(e.Name)},
 		{"theirs", e.SellerAuction},
 		{"reason", e.Reason},
-		{"trail", trailAsJSON(e.Trail)},
+		{"trail", filterSetOutcomesAsJSON(e.Trail)},
 		{"bids", jsonListUnlessEmpty(e.Bids, bidAsJSON)},
 		{"fields", len(e.Fields)},
 		{"test", e.Test},
@@ -255,17 +289,17 @@ func auctionNamePrefix(auctionName [16]byte) string {
 	return hex.EncodeToString(auctionName[:6])
 }
 
-// trailAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
-// filter sets. For an empty trail it returns an empty text.
-func trailAsJSON(trail []FilterSetsWithOutcome) encodedJSON {
-	steps := make(jsonMembers, 0, len(trail))
-	for i := range trail {
+// filterSetOutcomesAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
+// filter sets. Without outcomes it returns an empty text.
+func filterSetOutcomesAsJSON(outcomes []FilterSetsWithOutcome) encodedJSON {
+	steps := make(jsonMembers, 0, len(outcomes))
+	for i := range outcomes {
 		var sets []int
-		for set := trail[i].FilterSets.NextFrom(0); set >= 0; set = trail[i].FilterSets.NextFrom(set + 1) {
+		for set := outcomes[i].FilterSets.NextFrom(0); set >= 0; set = outcomes[i].FilterSets.NextFrom(set + 1) {
 			sets = append(sets, set)
 		}
 		text := jsonList(sets, func(set *int) encodedJSON { return encodedJSON(strconv.Itoa(*set)) })
-		steps = append(steps, jsonMember{trail[i].Outcome.String(), text})
+		steps = append(steps, jsonMember{outcomes[i].Outcome.String(), text})
 	}
 	if len(steps) == 0 {
 		return ""
@@ -301,7 +335,7 @@ func statusChangeAsJSON(c *LeadStatusChange) encodedJSON {
 		{"credit", amountUnlessZero(c.Return.Credit)},
 		{"reverse", amountUnlessZero(c.Return.Reverse)},
 		{"caps", len(c.Return.Charges)},
-		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.BuyerReportRejection) encodedJSON { return encodedJSON(strconv.Quote(r.String())) })},
+		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.StatusReportRejection) encodedJSON { return encodedJSON(strconv.Quote(r.String())) })},
 	}.encode()
 }
 

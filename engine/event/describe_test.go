@@ -23,7 +23,7 @@ func addCanary(e Event) {
 		copy(e.Idempotency.Key[:], canary)
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-		e.Auction = LeadDecisionAuction{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
+		e.Auction = AuctionWithinLeadDecision{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
 	case *PingAuctionCompleted:
 		e.Fields = fields
 		copy(e.Idempotency.Key[:], canary)
@@ -97,7 +97,7 @@ func TestDescribeAsJSON(t *testing.T) {
 			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
 		{&PingAuctionCompleted{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
 			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
-		{&LeadDecided{Auction: LeadDecisionAuction{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
+		{&LeadDecided{Auction: AuctionWithinLeadDecision{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"seat":0,"outcome":"lost"}]}`},
@@ -123,7 +123,7 @@ func TestDescribeAsJSON(t *testing.T) {
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
 		{&LeadStatusesChanged{Buyer: 3, Changes: []LeadStatusChange{
 			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
-			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: ResourcesFreedByReturn{
+			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: MoneyAndCapsReversedByReturn{
 				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]CapCharge, 2), Month: 1,
 			}},
 			{Result: ChangeUnknown, To: market.StatusSold},
@@ -146,7 +146,7 @@ func TestDescribeAsJSON(t *testing.T) {
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
 		{&LeadPersonalDataErased{}, `{"leads":[],"slots":[]}`},
 		{&ExchangeFounded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
-		{&ConfigNumbersAssigned{Names: []NameNumberAssignment{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapNumberAssignment, 3)}, `{
+		{&ConfigObjectNumbersAssigned{Names: []NameNumberAssignment{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapNumberAssignment, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},
 	}
 	unfold := strings.NewReplacer("\n", "", "\t", "")

@@ -19,7 +19,7 @@ const (
 	KindBuyerFundsAdjusted            Kind = 8
 	KindPausedOrResumed               Kind = 9
 	KindSuppressionListReplaced       Kind = 10
-	KindConfigNumbersAssigned         Kind = 11
+	KindConfigObjectNumbersAssigned   Kind = 11
 	KindPingAuctionCompleted          Kind = 12
 	KindLeadStatusesChanged           Kind = 13
 	KindWebhookAttempted              Kind = 14
@@ -27,6 +27,11 @@ const (
 	KindLeadPersonalDataErased        Kind = 16
 	KindUserAccountChanged            Kind = 17
 	KindAPITokenAddedOrRevoked        Kind = 18
+	KindOperatorActionRecorded        Kind = 19
+	KindAlertSettingsChanged          Kind = 20
+	KindAlertChanged                  Kind = 21
+	KindInvitationChanged             Kind = 22
+	KindUserSecondFactorChanged       Kind = 23
 )
 
 // eventKinds has each kind's name in descriptions, and a function that returns an empty event.
@@ -44,7 +49,7 @@ var eventKinds = [...]struct {
 	KindBuyerFundsAdjusted:            {"funds_moved", newEvent[BuyerFundsAdjusted]},
 	KindPausedOrResumed:               {"door_set", newEvent[PausedOrResumed]},
 	KindSuppressionListReplaced:       {"list_loaded", newEvent[SuppressionListReplaced]},
-	KindConfigNumbersAssigned:         {"names_given", newEvent[ConfigNumbersAssigned]},
+	KindConfigObjectNumbersAssigned:   {"names_given", newEvent[ConfigObjectNumbersAssigned]},
 	KindPingAuctionCompleted:          {"auction_held", newEvent[PingAuctionCompleted]},
 	KindLeadStatusesChanged:           {"status_changed", newEvent[LeadStatusesChanged]},
 	KindWebhookAttempted:              {"hook_tried", newEvent[WebhookAttempted]},
@@ -52,6 +57,11 @@ var eventKinds = [...]struct {
 	KindLeadPersonalDataErased:        {"leads_erased", newEvent[LeadPersonalDataErased]},
 	KindUserAccountChanged:            {"user_set", newEvent[UserAccountChanged]},
 	KindAPITokenAddedOrRevoked:        {"api_token_set", newEvent[APITokenAddedOrRevoked]},
+	KindOperatorActionRecorded:        {"operator_action", newEvent[OperatorActionRecorded]},
+	KindAlertSettingsChanged:          {"alert_settings_changed", newEvent[AlertSettingsChanged]},
+	KindAlertChanged:                  {"alert_changed", newEvent[AlertChanged]},
+	KindInvitationChanged:             {"invitation_set", newEvent[InvitationChanged]},
+	KindUserSecondFactorChanged:       {"second_factor_set", newEvent[UserSecondFactorChanged]},
 }
 
 func newEvent[T any, E interface {
@@ -61,8 +71,11 @@ func newEvent[T any, E interface {
 	return E(new(T))
 }
 
+// isKnown reports whether this program has an event of the kind. The numbers have gaps.
+func (k Kind) isKnown() bool { return int(k) < len(eventKinds) && eventKinds[k].newEvent != nil }
+
 func (k Kind) String() string {
-	if k == 0 || int(k) >= len(eventKinds) {
+	if !k.isKnown() {
 		return fmt.Sprintf("kind_%d", uint32(k))
 	}
 	return eventKinds[k].name
@@ -151,7 +164,7 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 
 // reusedEventOf returns the decoder's struct for the kind, or nil for an unknown kind.
 func (d *Decoder) reusedEventOf(kind Kind) Event {
-	if kind == 0 || int(kind) >= len(eventKinds) {
+	if !kind.isKnown() {
 		return nil
 	}
 	if d.reused[kind] == nil {

@@ -12,19 +12,23 @@ import (
 // emptyEvents returns a new, empty event of every kind, in the order of their numbers.
 func emptyEvents() (all []Event) {
 	var d Decoder
-	for kind := Kind(1); d.reusedEventOf(kind) != nil; kind++ {
+	for kind := Kind(1); int(kind) < len(eventKinds); kind++ {
+		if !kind.isKnown() {
+			continue
+		}
 		all = append(all, reflect.New(reflect.TypeOf(d.reusedEventOf(kind)).Elem()).Interface().(Event))
 	}
 	return all
 }
 
 func TestKindNumbers(t *testing.T) {
-	for i, e := range emptyEvents() {
-		if e.Kind() != Kind(i+1) {
-			t.Errorf("the decoder decodes kind %d as %s", i+1, e.Kind())
+	var d Decoder
+	for kind := range Kind(len(eventKinds)) {
+		if e := d.reusedEventOf(kind); e != nil && e.Kind() != kind {
+			t.Errorf("the decoder decodes kind %d as %s", kind, e.Kind())
 		}
 	}
-	if got, last := len(emptyEvents()), int(KindAPITokenAddedOrRevoked); got != last {
+	if got, last := len(emptyEvents()), int(KindUserSecondFactorChanged); got != last {
 		t.Errorf("got %d kinds, want %d", got, last)
 	}
 }
@@ -47,7 +51,7 @@ func fill(e Event) Event {
 // values.
 var addedLater = map[string]int{
 	"PostIntent.TokenURL": 1, "PostIntent.ClientID": 1, "PostIntent.Scope": 1,
-	"PostIntent.Auction": 2, "PostIntent.Dialect": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
+	"PostIntent.Auction": 2, "PostIntent.AdapterProtocol": 2, "Sale.Ping": 2, "LeadDecided.Auction": 2,
 	"Sale.Test": 3, "LeadDecided.SellerAuction": 3, "LeadDecided.Webhook": 3,
 	"PostSettled.Webhook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
 	"PostSettled.Fault": 4,
@@ -104,8 +108,8 @@ func (f *filler) fill(v reflect.Value) {
 func drawEvent() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		drawEventOf[ExchangeFounded](), drawEventOf[ConfigActivated](), drawEventOf[CredentialAddedOrRevoked](), drawEventOf[SecretStoredOrDeleted](), drawEventOf[LeadDecided](),
-		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[PausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
-		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadPersonalDataErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](),
+		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[PausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigObjectNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
+		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadPersonalDataErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](), drawEventOf[OperatorActionRecorded](), drawEventOf[AlertSettingsChanged](), drawEventOf[AlertChanged](), drawEventOf[InvitationChanged](), drawEventOf[UserSecondFactorChanged](),
 	)
 }
 
@@ -124,7 +128,7 @@ func drawEventOf[T any, E interface {
 				e.Post = PostIntent{}
 			}
 			if e.Auction.ID.IsZero() {
-				e.Auction = LeadDecisionAuction{}
+				e.Auction = AuctionWithinLeadDecision{}
 			}
 		case *PingAuctionCompleted:
 			e.Trail = trimTrail(e.Trail)
@@ -136,7 +140,7 @@ func drawEventOf[T any, E interface {
 		case *LeadStatusesChanged:
 			for i := range e.Changes {
 				if e.Changes[i].Return.Month == 0 {
-					e.Changes[i].Return = ResourcesFreedByReturn{}
+					e.Changes[i].Return = MoneyAndCapsReversedByReturn{}
 				}
 			}
 		}

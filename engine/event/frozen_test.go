@@ -32,6 +32,9 @@ func frozenLines() (lines []string) {
 	for r := ChangeDone; r < changeResultEnd; r++ {
 		lines = append(lines, fmt.Sprintf("change %d %s", r, r))
 	}
+	for c := SecondFactorEnrolled; c < secondFactorChangeEnd; c++ {
+		lines = append(lines, fmt.Sprintf("second_factor %d %s", c, c))
+	}
 	for o := WebhookDelivered; o < webhookOutcomeEnd; o++ {
 		lines = append(lines, fmt.Sprintf("hook_outcome %d %s", o, o))
 	}

@@ -39,7 +39,7 @@ func largestReport() Event {
 		Idempotency: RequestIdempotencyKey{Key: longest, Fingerprint: 1 << 63, ExpiresAt: 1 << 60},
 	}
 	for range 1000 {
-		decoded := ResourcesFreedByReturn{Campaign: 1 << 31, Credit: 1e12, Reverse: 1e12, Currency: market.Currency{'U', 'S', 'D'}, Month: 1 << 60}
+		decoded := MoneyAndCapsReversedByReturn{Campaign: 1 << 31, Credit: 1e12, Reverse: 1e12, Currency: market.Currency{'U', 'S', 'D'}, Month: 1 << 60}
 		for range 12 {
 			decoded.Charges = append(decoded.Charges, CapCharge{Cap: 1 << 31, Window: 1 << 60, Amount: 1e12})
 		}

@@ -21,8 +21,8 @@ type PostIntent struct {
 	ClientID string
 	Scope    string
 
-	Auction market.AuctionID // in which the buyer was pinged; zero: none
-	Dialect market.Dialect   // the endpoint's dialect; zero: it implements the contract
+	Auction         market.AuctionID       // in which the buyer was pinged; zero: none
+	AdapterProtocol market.AdapterProtocol // the endpoint's adapter protocol; zero: it implements the contract
 
 	// Trusted: the buyer certifies that it answers a repeat under the same key as it
 	// answered the first send, so a refusal of a repeat is a refusal of the lead. Logs
@@ -36,13 +36,13 @@ type PostIntent struct {
 func NewPostIntent(endpoint *market.Endpoint, attemptTimeoutNanos int64) PostIntent {
 	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
-		Timeout: attemptTimeoutNanos, Repeatable: endpoint.MayRepeatPost(), Trusted: endpoint.IsRepeatRefusalFinal(),
+		Timeout: attemptTimeoutNanos, Repeatable: endpoint.MayRepeatPost(), Trusted: endpoint.CountsRefusalOfRepeatedPost(),
 	}
 	if endpoint.OAuth != nil {
 		p.TokenURL, p.ClientID, p.Scope = endpoint.OAuth.TokenURL, endpoint.OAuth.ClientID, endpoint.OAuth.Scope
 	}
-	if endpoint.Dialect != nil {
-		p.Dialect = *endpoint.Dialect
+	if endpoint.AdapterProtocol != nil {
+		p.AdapterProtocol = *endpoint.AdapterProtocol
 	}
 	return p
 }
@@ -53,9 +53,9 @@ func (p *PostIntent) Endpoint() market.Endpoint {
 	if p.TokenURL != "" {
 		to.OAuth = &market.OAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
 	}
-	if p.Dialect != (market.Dialect{}) {
-		dialect := p.Dialect
-		to.Dialect = &dialect
+	if p.AdapterProtocol != (market.AdapterProtocol{}) {
+		protocol := p.AdapterProtocol
+		to.AdapterProtocol = &protocol
 	}
 	return to
 }
@@ -71,7 +71,7 @@ func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 8, &p.ClientID)
 	encodeOrDecodeString(pb, 9, &p.Scope)
 	encodeOrDecodeID16(pb, 10, &p.Auction)
-	encodeOrDecodeMessage(pb, 11, (*dialectMessage)(&p.Dialect), p.Dialect != (market.Dialect{}))
+	encodeOrDecodeMessage(pb, 11, (*adapterProtocolMessage)(&p.AdapterProtocol), p.AdapterProtocol != (market.AdapterProtocol{}))
 	encodeOrDecodeBool(pb, 12, &p.Trusted)
 }
 
@@ -82,7 +82,7 @@ type PostAttemptFailed struct {
 	Attempt      uint32 // step of the retry schedule, from 1
 	At           int64  // end of the attempt, Unix nanoseconds
 	Status       uint32 // HTTP status; zero: no answer
-	Fault        market.OutboundFault
+	Fault        market.OutboundRequestFault
 	Verdict      market.PostVerdict // zero: an earlier program wrote the event
 	Code         string             // the buyer's reason for a refusal
 	KeepsAttempt bool               // the attempt does not count in the schedule: the next one has the same number
@@ -153,12 +153,12 @@ type PostSettled struct {
 	Post   PostIntent
 	Sealed []byte // encrypted LeadPersonalData with the body of the next post, under the key of Slot
 
-	Webhook  market.WebhookType     // that this event causes, or WebhookNone
-	Supplier market.PermanentNumber // of the lead
-	Decided  int64                  // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
-	Fault    market.OutboundFault   // of the last attempt; of SettledPending a timeout if an attempt is still running
-	Slot     uint64                 // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
-	By       string                 // requesting operator; empty: no operator, or an earlier program wrote the event
+	Webhook  market.WebhookType          // that this event causes, or WebhookNone
+	Supplier market.PermanentNumber      // of the lead
+	Decided  int64                       // time of the lead's decision, Unix nanoseconds: the month in which it counts as sold
+	Fault    market.OutboundRequestFault // of the last attempt; of SettledPending a timeout if an attempt is still running
+	Slot     uint64                      // the lead's own, if Sealed is not empty; zero: Sealed is plaintext
+	By       string                      // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
 func (*PostSettled) Kind() Kind { return KindPostSettled }
@@ -193,16 +193,16 @@ func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 20, &s.By)
 }
 
-// dialectMessage encodes a dialect as a protobuf message. The text with index i in
-// Dialect.TextPointers is field i+1.
-type dialectMessage market.Dialect
+// adapterProtocolMessage encodes an adapter protocol as a protobuf message. The text with index i in
+// AdapterProtocol.TextPointersInEncodingOrder is field i+1.
+type adapterProtocolMessage market.AdapterProtocol
 
-// dialectIdempotent is the number of the field Idempotent, after the texts of a dialect.
-const dialectIdempotent = 14
+// adapterProtocolIdempotent is the number of the field Idempotent, after the texts of an adapter protocol.
+const adapterProtocolIdempotent = 14
 
-func (d *dialectMessage) encodeOrDecode(pb *protobufCodec) {
-	for i, text := range (*market.Dialect)(d).TextPointers() {
+func (d *adapterProtocolMessage) encodeOrDecode(pb *protobufCodec) {
+	for i, text := range (*market.AdapterProtocol)(d).TextPointersInEncodingOrder() {
 		encodeOrDecodeString(pb, uint32(i+1), text)
 	}
-	encodeOrDecodeBool(pb, dialectIdempotent, &d.Idempotent)
+	encodeOrDecodeBool(pb, adapterProtocolIdempotent, &d.Idempotent)
 }

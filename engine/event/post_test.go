@@ -23,9 +23,9 @@ func TestIntentKeepsEndpoint(t *testing.T) {
 			to.OAuth = &oauth
 		}
 		if rapid.Bool().Draw(t, "adapter") {
-			dialect := rapid.Make[market.Dialect]().Draw(t, "dialect")
-			dialect.Method = "PUT"
-			to.Dialect = &dialect
+			protocol := rapid.Make[market.AdapterProtocol]().Draw(t, "adapter protocol")
+			protocol.Method = "PUT"
+			to.AdapterProtocol = &protocol
 		}
 		configured := to
 		configured.Adapter = new(adapter.Template) // not in the log: the body is already rendered
@@ -37,7 +37,7 @@ func TestIntentKeepsEndpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		post := read.(*LeadDecided).Post
-		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.MayRepeatPost() || post.Trusted != configured.IsRepeatRefusalFinal() {
+		if got := post.Endpoint(); !reflect.DeepEqual(got, to) || post.Timeout != 7 || post.Repeatable != configured.MayRepeatPost() || post.Trusted != configured.CountsRefusalOfRepeatedPost() {
 			t.Fatalf("%+v, want %+v", post, to)
 		}
 	})

@@ -194,13 +194,29 @@ func TestProtoFileDescribesEnums(t *testing.T) {
 			int32(CredentialOAuthClient): "CREDENTIAL_OAUTH_CLIENT", int32(CredentialBearer): "CREDENTIAL_BEARER",
 		},
 		"ChangeResult": {0: "CHANGE_UNSPECIFIED"}, "HookOutcome": {0: "HOOK_OUTCOME_UNSPECIFIED"}, "HookType": {},
-		"Role": {0: "ROLE_UNSPECIFIED"},
+		"Role": {0: "ROLE_UNSPECIFIED"}, "AlertTransition": {0: "ALERT_TRANSITION_UNSPECIFIED"}, "ActionPhase": {0: "ACTION_PHASE_UNSPECIFIED"}, "OperatorCredential": {}, "SecondFactorChange": {0: "SECOND_FACTOR_UNSPECIFIED"},
+	}
+	for p := ActionBegun; p <= ActionWhole; p++ {
+		want["ActionPhase"][int32(p)] = "ACTION_" + strings.ToUpper(p.String())
+	}
+	for c := ByNoCredential; c <= ByOIDC; c++ {
+		want["OperatorCredential"][int32(c)] = "OPERATOR_CREDENTIAL_" + strings.ToUpper(c.String())
+	}
+	for a := AlertFired; a.String() != "invalid"; a++ {
+		name := strings.ToUpper(a.String())
+		if a <= AlertAnnounced {
+			name = "ALERT_" + name
+		}
+		want["AlertTransition"][int32(a)] = name
 	}
 	for _, e := range emptyEvents() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())
 	}
 	for r := market.RoleViewer; r <= market.RoleAdmin; r++ {
 		want["Role"][int32(r)] = "ROLE_" + strings.ToUpper(r.String())
+	}
+	for c := SecondFactorEnrolled; c < secondFactorChangeEnd; c++ {
+		want["SecondFactorChange"][int32(c)] = "SECOND_FACTOR_" + strings.ToUpper(c.String())
 	}
 	for s := SettledDelivered; s.String() != "invalid"; s++ {
 		want["Settlement"][int32(s)] = "SETTLEMENT_" + strings.ToUpper(s.String())

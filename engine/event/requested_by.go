@@ -30,6 +30,14 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *APITokenAddedOrRevoked:
 		return e.By
+	case *OperatorActionRecorded:
+		return e.By
+	case *AlertSettingsChanged:
+		return e.By
+	case *InvitationChanged:
+		return e.By
+	case *UserSecondFactorChanged:
+		return e.By
 	}
 	return ""
 }

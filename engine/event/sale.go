@@ -33,9 +33,10 @@ type CapCharge struct {
 }
 
 // RotationTurn is the turn that a sale takes in a round-robin or weighted campaign. Set is a hash
-// of the filter sets (buyers) that were eligible together, and of their weights. Member is the
-// chosen buyer's position among them. Phase is the position in the cycle at which a new Set
-// begins. Set zero means no turn.
+// of the buyers (by their filter sets) that were eligible together, and of their weights. Each Set
+// has its own rotation. Member is the chosen buyer's position among them. Phase is the point in the
+// cycle of turns at which the Set's rotation started; it differs between Sets, so that not every
+// rotation starts with the first buyer. Set zero means no turn.
 type RotationTurn struct {
 	Set    uint64
 	Phase  uint32

@@ -29,12 +29,12 @@ type LeadStatusChange struct {
 	From, To   market.LeadStatus
 	Reason     string // of the reporter
 	Occurred   int64  // when it happened, according to the reporter; Unix nanoseconds, zero: not given
-	Return     ResourcesFreedByReturn
+	Return     MoneyAndCapsReversedByReturn
 	Webhook    market.WebhookType     // that this change causes, or WebhookNone
 	Supplier   market.PermanentNumber // of the lead
 	WasPending bool                   // the operator decides a pending return
 
-	Rejections []market.BuyerReportRejection // with ChangeNotAllowed and ChangeInvalid
+	Rejections []market.StatusReportRejection // with ChangeNotAllowed and ChangeInvalid
 }
 
 // LeadStatusChangeResult is the result of one requested change of a lead's status. The log stores
@@ -58,14 +58,14 @@ func (r LeadStatusChangeResult) String() string {
 	return market.EnumName(changeResultNames[:], int(r), "invalid_result")
 }
 
-// ResourcesFreedByReturn lists everything that a return gives back: the buyer's money, the
+// MoneyAndCapsReversedByReturn lists everything that a return gives back: the buyer's money, the
 // supplier's payout and the capacity of caps. Only an event with the result ChangeDone gives it
 // back. With ChangePending it lists the resources that an approval will give back; the event of the
 // approval repeats them. With ChangeRefused only Campaign and Month are set.
 //
 // Month zero means that there is nothing to give back. This is so for a test lead, which counts
 // in no month.
-type ResourcesFreedByReturn struct {
+type MoneyAndCapsReversedByReturn struct {
 	Campaign market.PermanentNumber
 	Credit   market.Money // to the buyer's account
 	Reverse  market.Money // of the supplier's payout; zero if the campaign leaves the payout
@@ -105,7 +105,7 @@ func (c *LeadStatusChange) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeRejections(pb, 11, &c.Rejections)
 }
 
-func (r *ResourcesFreedByReturn) encodeOrDecode(pb *protobufCodec) {
+func (r *MoneyAndCapsReversedByReturn) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeUint32(pb, 1, &r.Campaign)
 	encodeOrDecodeZigzag(pb, 2, &r.Credit)
 	encodeOrDecodeZigzag(pb, 3, &r.Reverse)
@@ -115,7 +115,7 @@ func (r *ResourcesFreedByReturn) encodeOrDecode(pb *protobufCodec) {
 }
 
 // encodeOrDecodeRejections encodes or decodes a list of rejections as a byte string, one byte for each.
-func encodeOrDecodeRejections(pb *protobufCodec, fieldNumber uint32, rejections *[]market.BuyerReportRejection) {
+func encodeOrDecodeRejections(pb *protobufCodec, fieldNumber uint32, rejections *[]market.StatusReportRejection) {
 	encoded := make([]byte, len(*rejections))
 	for i, rejection := range *rejections {
 		encoded[i] = byte(rejection)
@@ -124,7 +124,7 @@ func encodeOrDecodeRejections(pb *protobufCodec, fieldNumber uint32, rejections 
 	if pb.decoding {
 		*rejections = (*rejections)[:0]
 		for _, rejection := range encoded {
-			*rejections = append(*rejections, market.BuyerReportRejection(rejection))
+			*rejections = append(*rejections, market.StatusReportRejection(rejection))
 		}
 	}
 }

@@ -13,6 +13,8 @@ type UserAccountChanged struct {
 	Removed  bool
 	At       int64
 	By       string // requesting operator; empty: no operator
+
+	Invitation [32]byte // hash of the token of the invitation that is used up; zero: none
 }
 
 func (*UserAccountChanged) Kind() Kind { return KindUserAccountChanged }
@@ -25,6 +27,7 @@ func (u *UserAccountChanged) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeBool(pb, 4, &u.Removed)
 	encodeOrDecodeFixed64(pb, 5, &u.At)
 	encodeOrDecodeString(pb, 6, &u.By)
+	encodeOrDecodeFixedBytes(pb, 7, u.Invitation[:], u.Invitation != [32]byte{})
 }
 
 // APITokenAddedOrRevoked adds or revokes a user's personal API token. It holds the token's hash,

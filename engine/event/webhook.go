@@ -16,7 +16,7 @@ type WebhookAttempted struct {
 	At       int64  // end of the attempt, Unix nanoseconds
 	Due      int64  // of WebhookFailed: when the next attempt is due
 	Status   uint32 // HTTP status; zero: no answer
-	Fault    market.OutboundFault
+	Fault    market.OutboundRequestFault
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 

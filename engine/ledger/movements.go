@@ -26,7 +26,7 @@ func (k EntryKind) String() string {
 
 // Entry is one movement of money in the account of a buyer or a supplier, or a change of the
 // amount reserved for open posts. Amounts are seen from the account: a buyer's payment is negative,
-// a supplier's earning positive. Only StatementEntryDeriver sets Seq, At, InAccount and Balance.
+// a supplier's earning positive. Only StatementEntryBuilder sets Seq, At, InAccount and Balance.
 type Entry struct {
 	Seq      uint64 // log position of the event
 	At       int64  // commit time of the event, Unix nanoseconds

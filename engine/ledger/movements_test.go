@@ -40,10 +40,10 @@ func TestMovements(t *testing.T) {
 	settled := func(how event.PostSettlement, sale, next event.Sale, post event.PostIntent) event.Event {
 		return &event.PostSettled{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Settlement: how, Sale: sale, Next: next, Post: post}
 	}
-	returned := func(result event.LeadStatusChangeResult, back event.ResourcesFreedByReturn) event.Event {
+	returned := func(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) event.Event {
 		return &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
 	}
-	whole := event.ResourcesFreedByReturn{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
+	whole := event.MoneyAndCapsReversedByReturn{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
 	kept, free := whole, whole
 	kept.Reverse, free.Credit, free.Reverse = 0, 0, 0
 	noSale, noPost := event.Sale{}, event.PostIntent{}
@@ -70,15 +70,15 @@ func TestMovements(t *testing.T) {
 		{"returned", returned(event.ChangeDone, whole), "return 12", "", "reversal -9"},
 		{"returned; the supplier keeps its payout", returned(event.ChangeDone, kept), "return 12", "", ""},
 		{"a free lead returned", returned(event.ChangeDone, free), "return 0", "", ""},
-		{"a pending return", returned(event.ChangePending, event.ResourcesFreedByReturn{Month: 1}), "", "", ""},
-		{"a rejected return", returned(event.ChangeRefused, event.ResourcesFreedByReturn{Month: 1}), "", "", ""},
+		{"a pending return", returned(event.ChangePending, event.MoneyAndCapsReversedByReturn{Month: 1}), "", "", ""},
+		{"a rejected return", returned(event.ChangeRefused, event.MoneyAndCapsReversedByReturn{Month: 1}), "", "", ""},
 		{"a repeated report", returned(event.ChangeNone, whole), "", "", ""},
 		{"a test lead is recorded", decided(test, noPost), "", "", ""},
 		{"a test lead is posted", decided(test, endpoint), "", "", ""},
 		{"a test lead is delivered", settled(event.SettledDelivered, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused", settled(event.SettledRefused, test, noSale, noPost), "", "", ""},
 		{"a test lead is refused, and recorded for the next", settled(event.SettledRefused, test, test, noPost), "", "", ""},
-		{"a test lead is returned", returned(event.ChangeDone, event.ResourcesFreedByReturn{Campaign: 3}), "", "", ""},
+		{"a test lead is returned", returned(event.ChangeDone, event.MoneyAndCapsReversedByReturn{Campaign: 3}), "", "", ""},
 		{"a failed attempt", &event.PostAttemptFailed{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
 		{"a pause", &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
 	} {
@@ -107,7 +107,7 @@ func TestBatchReturns(t *testing.T) {
 	for n := range byte(4) {
 		record.Changes = append(record.Changes, event.LeadStatusChange{
 			Lead: market.LeadID{n}, Supplier: market.PermanentNumber(n%2 + 1), Result: event.ChangeDone,
-			Return: event.ResourcesFreedByReturn{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
+			Return: event.MoneyAndCapsReversedByReturn{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})
 	}
 	if got := describeMovements(Party{event.ObjectBuyer, 1}, record); got != "return 1, return 2, return 3, return 4" {

@@ -38,14 +38,14 @@ type Statement struct {
 	Account          bool // the buyer has an account at Seq
 	Opening, Closing BalanceAndReserved
 	Entries          int
-	Totals           []EntryTotal // sorted by kind, campaign, currency
+	Totals           []StatementTotal // sorted by kind, campaign, currency
 
 	accountBegins uint64 // log entry with which the account begins
 }
 
-// EntryTotal is the sum of all entries of a statement with the same kind, campaign and currency,
-// separately inside and outside the account.
-type EntryTotal struct {
+// StatementTotal is the sum of the entries of a statement that have the same kind, campaign, currency
+// and InAccount. InAccount is true only for a buyer's entries since its account began.
+type StatementTotal struct {
 	Kind      EntryKind
 	Campaign  market.PermanentNumber
 	Currency  market.Currency
@@ -77,7 +77,7 @@ type StatementBuilder struct {
 	entries                   []Entry
 }
 
-type totalsByKey map[totalKey]EntryTotal
+type totalsByKey map[totalKey]StatementTotal
 
 type totalKey struct {
 	kind     EntryKind
@@ -165,7 +165,7 @@ func (t *StatementBuilder) BuildStatement() *Statement {
 			s.Entries += sum.Count
 		}
 	}
-	slices.SortFunc(s.Totals, func(a, b EntryTotal) int {
+	slices.SortFunc(s.Totals, func(a, b StatementTotal) int {
 		return cmp.Or(
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Campaign, b.Campaign), cmp.Compare(a.Currency.String(), b.Currency.String()),
 			cmp.Compare(boolAsInt(b.InAccount), boolAsInt(a.InAccount)),
@@ -181,23 +181,23 @@ func boolAsInt(b bool) int {
 	return 0
 }
 
-// StatementEntryDeriver lists the entries of a statement, each with the balance after it. The caller
+// StatementEntryBuilder lists the entries of a statement, each with the balance after it. The caller
 // passes the log's events to EntriesOfEvent, in log order.
-type StatementEntryDeriver struct {
+type StatementEntryBuilder struct {
 	statement *Statement
 	balance   market.Money
 	entries   []Entry
 }
 
-// NewEntryDeriver returns a StatementEntryDeriver for the statement. It begins with the statement's
+// NewEntryBuilder returns a StatementEntryBuilder for the statement. It begins with the statement's
 // opening balance.
-func (s *Statement) NewEntryDeriver() *StatementEntryDeriver {
-	return &StatementEntryDeriver{statement: s, balance: s.Opening.Balance}
+func (s *Statement) NewEntryBuilder() *StatementEntryBuilder {
+	return &StatementEntryBuilder{statement: s, balance: s.Opening.Balance}
 }
 
 // EntriesOfEvent returns the statement's entries that one event causes, without reservations; most
 // events cause no entry. The slice is valid until the next call.
-func (l *StatementEntryDeriver) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
+func (l *StatementEntryBuilder) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
 	s := l.statement
 	if committedAtNanos < s.From || committedAtNanos >= s.To || logPosition > s.Seq {
 		return nil

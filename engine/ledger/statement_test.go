@@ -154,7 +154,7 @@ func (b *simulation) returnLeads() {
 		}
 		c := event.LeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
 		if c.Result == event.ChangeDone && !s.Sale.Test {
-			c.Return = event.ResourcesFreedByReturn{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
+			c.Return = event.MoneyAndCapsReversedByReturn{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
 			if b.draw(2) == 0 {
 				c.Return.Reverse = s.Sale.Payout
 				b.earned[s.Supplier] -= s.Sale.Payout
@@ -182,7 +182,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	}
 	each(tally.AddEvent)
 	s := tally.BuildStatement()
-	lines := s.NewEntryDeriver()
+	lines := s.NewEntryBuilder()
 	var entries []Entry
 	each(func(seq uint64, at int64, record event.Event) {
 		entries = append(entries, lines.EntriesOfEvent(seq, at, record)...)

@@ -36,7 +36,7 @@ type Buyer struct {
 const DefaultMaxConnections = 1200
 
 // Endpoint is an address of a buyer or supplier to which the exchange sends requests, with its
-// authentication and its dialect. It holds the name of its secret, never the secret, and so does
+// authentication and its adapter protocol. It holds the name of its secret, never the secret, and so does
 // each logged post.
 type Endpoint struct {
 	URL        string
@@ -48,11 +48,11 @@ type Endpoint struct {
 	// carries a token. Nil: the request carries the secret itself.
 	OAuth *OAuthClient
 
-	// Dialect describes the requests and answers of an endpoint that does not
+	// AdapterProtocol describes the requests and answers of an endpoint that does not
 	// implement the buyer contract; nil: it does. Adapter writes the bodies. The
-	// endpoint of a logged intent has only the Dialect, because its body is complete.
-	Dialect *Dialect
-	Adapter BodyTemplate
+	// endpoint of a logged intent has only the AdapterProtocol, because its body is complete.
+	AdapterProtocol *AdapterProtocol
+	Adapter         BodyTemplate
 
 	// Certified: the buyer implements the contract and certifies that it answers a repeat
 	// as it answered the first send. A logged intent has Trusted instead.
@@ -61,14 +61,16 @@ type Endpoint struct {
 
 // MayRepeatPost reports whether the exchange may send a post again if the first one may have
 // arrived. The contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key. An
-// endpoint with a dialect must be configured as idempotent.
-func (e *Endpoint) MayRepeatPost() bool { return e.Dialect == nil || e.Dialect.Idempotent }
+// endpoint with an adapter protocol must be configured as idempotent.
+func (e *Endpoint) MayRepeatPost() bool {
+	return e.AdapterProtocol == nil || e.AdapterProtocol.Idempotent
+}
 
-// IsRepeatRefusalFinal reports whether a refusal of a repeated post counts as a refusal of the
+// CountsRefusalOfRepeatedPost reports whether a refusal of a repeated post counts as a refusal of the
 // lead. Many buyers do not keep their first answer, and refuse a lead that they have accepted. So
 // a refusal counts only if the buyer certifies that it repeats its first answer.
-func (e *Endpoint) IsRepeatRefusalFinal() bool {
-	return e.Certified || e.Dialect != nil && e.Dialect.Idempotent
+func (e *Endpoint) CountsRefusalOfRepeatedPost() bool {
+	return e.Certified || e.AdapterProtocol != nil && e.AdapterProtocol.Idempotent
 }
 
 // OAuthClient identifies the exchange at an endpoint's token server (RFC 6749, 4.4: client

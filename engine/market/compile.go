@@ -51,29 +51,29 @@ func (c *mappingCompiler) sortMistakes() {
 func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 	for slot := range knownFields {
 		field := knownFields[slot]
-		field.BuyerName = field.Name
+		field.NameForBuyers = field.Name
 		c.specs = append(c.specs, fieldSpecWithConfigIndex{FieldSpec: field, configIndex: -1})
 	}
 	for i, field := range campaignFields {
-		if field.BuyerName == "" {
-			field.BuyerName = field.Name
+		if field.NameForBuyers == "" {
+			field.NameForBuyers = field.Name
 		}
-		if !c.checkFieldName(i, "name", field.Name) || !c.checkFieldName(i, "to", field.BuyerName) {
+		if !c.checkFieldName(i, "name", field.Name) || !c.checkFieldName(i, "to", field.NameForBuyers) {
 			continue
 		}
 		byName, isKnown := findKnownField(field.Name)
-		byTo, toKnown := findKnownField(field.BuyerName)
+		byTo, toKnown := findKnownField(field.NameForBuyers)
 		switch {
 		case isKnown && toKnown && byName == byTo:
 			c.overrideKnownField(i, byName, field)
 		case isKnown:
 			c.addMistake(i, "to", "%s has the same name for buyers and cannot get another; remove to", field.Name)
 		case toKnown && byTo <= lastFixedSlot:
-			c.addMistake(i, "to", "%s is a fixed field that suppliers send as %s; give this field another name for buyers", field.BuyerName, field.BuyerName)
+			c.addMistake(i, "to", "%s is a fixed field that suppliers send as %s; give this field another name for buyers", field.NameForBuyers, field.NameForBuyers)
 		case toKnown:
 			c.overrideKnownField(i, byTo, field)
-		case isReservedNameForBuyers([]byte(field.BuyerName)):
-			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.BuyerName)
+		case isNameReservedInBuyerRequests([]byte(field.NameForBuyers)):
+			c.addMistake(i, "to", "pings and posts use %s for something else; give this field another name for buyers", field.NameForBuyers)
 		default:
 			c.specs = append(c.specs, fieldSpecWithConfigIndex{FieldSpec: field, configIndex: i})
 		}
@@ -88,14 +88,14 @@ func (c *mappingCompiler) indexAndCheckFieldNames() {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
 			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "suppliers would send two fields as %s; rename one", p.Name)
 		}
-		if other, taken := c.mapping.byBuyerName[p.BuyerName]; taken {
-			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields have the name %s for buyers; rename one", p.BuyerName)
+		if other, taken := c.mapping.byBuyerName[p.NameForBuyers]; taken {
+			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "to", "two fields have the name %s for buyers; rename one", p.NameForBuyers)
 		}
-		c.mapping.byArrivalName[p.Name] = FieldSlot(slot)
-		c.mapping.byBuyerName[p.BuyerName] = FieldSlot(slot)
+		c.mapping.byArrivalName[p.Name] = LeadFieldIndex(slot)
+		c.mapping.byBuyerName[p.NameForBuyers] = LeadFieldIndex(slot)
 	}
 	for slot := range knownFields { // pings and posts of the interface have the known names
-		c.mapping.byArrivalName[knownFields[slot].Name] = FieldSlot(slot)
+		c.mapping.byArrivalName[knownFields[slot].Name] = LeadFieldIndex(slot)
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 		c.addMistake(configIndex, configKey, "a field's name has at most %d bytes; shorten it", maxFieldName)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
 		c.addMistake(configIndex, configKey, "a field's name must be printable text without spaces at its ends")
-	case isRoutingIDMember([]byte(name)):
+	case selectsCampaignSupplierPingOrBuyer([]byte(name)):
 		c.addMistake(configIndex, configKey, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
 	default:
 		return true
@@ -119,16 +119,16 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 
 // overrideKnownField applies a field of the campaign to the known field slot, whose rule it can
 // make stricter. A change of the type is a mistake.
-func (c *mappingCompiler) overrideKnownField(configIndex int, slot FieldSlot, field FieldSpec) {
+func (c *mappingCompiler) overrideKnownField(configIndex int, slot LeadFieldIndex, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {
-		c.addMistake(configIndex, "name", "%s is configured twice", base.BuyerName)
+		c.addMistake(configIndex, "name", "%s is configured twice", base.NameForBuyers)
 		return
 	}
 	stays := field.Type == 0 || field.Type == base.Type || field.Type == TypeString && base.Type > TypeURL
 	narrows := base.Type == TypeString && field.Type == TypeEnum
 	if !stays && !narrows {
-		c.addMistake(configIndex, "type", "%s has the fixed type %s; remove type", base.BuyerName, base.Type)
+		c.addMistake(configIndex, "type", "%s has the fixed type %s; remove type", base.NameForBuyers, base.Type)
 		return
 	}
 	if !narrows {
@@ -139,21 +139,21 @@ func (c *mappingCompiler) overrideKnownField(configIndex int, slot FieldSlot, fi
 	field.Contact = field.Contact || base.Contact
 	*base = fieldSpecWithConfigIndex{FieldSpec: field, configIndex: configIndex}
 	if slices.Contains(field.Transforms, TransformSHA256) {
-		c.addMistake(configIndex, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.BuyerName)
+		c.addMistake(configIndex, "transform", "buyers need %s in plain text, so it cannot be hashed; remove sha256", base.NameForBuyers)
 	}
 }
 
 // compileFieldRule compiles the rule of the field slot from its specification, and records the
 // mistakes in it.
-func (c *mappingCompiler) compileFieldRule(slot FieldSlot) fieldRule {
+func (c *mappingCompiler) compileFieldRule(slot LeadFieldIndex) fieldRule {
 	p := &c.specs[slot]
 	r := fieldRule{
-		arrivalName: p.Name, buyerName: p.BuyerName, fieldType: p.Type,
+		arrivalName: p.Name, buyerName: p.NameForBuyers, fieldType: p.Type,
 		required: p.Required, coerce: p.Coerce, ping: p.Ping, contact: p.Contact,
 		minLength: 0, maxLength: maxText, maxBytes: maxText,
 		number: numericBounds{math.Inf(-1), math.Inf(1), math.MinInt64, math.MaxInt64},
 	}
-	r.key = append(escape.AppendJSONString(nil, []byte(p.BuyerName)), ':')
+	r.key = append(escape.AppendJSONString(nil, []byte(p.NameForBuyers)), ':')
 	switch {
 	case slot == SlotConsentText:
 		r.maxLength, r.maxBytes = maxConsentText, maxConsentText
@@ -165,7 +165,7 @@ func (c *mappingCompiler) compileFieldRule(slot FieldSlot) fieldRule {
 		return r
 	}
 	if p.Ping && p.Contact {
-		c.addMistake(p.configIndex, "ping", "a ping must not identify a person: %s is a contact field", p.BuyerName)
+		c.addMistake(p.configIndex, "ping", "a ping must not identify a person: %s is a contact field", p.NameForBuyers)
 	}
 	before := len(c.mistakes)
 	c.compileTransforms(p, &r)

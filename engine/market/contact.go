@@ -13,7 +13,7 @@ import (
 // not have a member of this name.
 func (m *FieldMapping) isContactFieldName(memberName []byte) bool {
 	var buffer [longestContact + utf8.UTFMax]byte
-	_, ok := m.contactNames[string(appendNormalizedContactName(buffer[:0], memberName))]
+	_, ok := m.contactNames[string(appendNormalizedContactFieldName(buffer[:0], memberName))]
 	return ok
 }
 
@@ -27,17 +27,17 @@ func (m *FieldMapping) findContactFieldPath(member *JSONMember) (path string) {
 	if member.Kind != JSONObject && member.Kind != JSONArray {
 		return ""
 	}
-	s := contactNameSearch{mapping: m, rest: member.Text}
+	s := contactFieldNameSearch{mapping: m, rest: member.Text}
 	if s.skipValueOrFindContact() {
 		return ShortenMemberName(member.Name) + s.path
 	}
 	return ""
 }
 
-// contactNameSearch walks the JSON value of a member and searches it for the names of contact fields.
+// contactFieldNameSearch walks the JSON value of a member and searches it for the names of contact fields.
 // The parser has checked the grammar and depth before. On unchecked text the search ends at the
 // text's end and does not panic.
-type contactNameSearch struct {
+type contactFieldNameSearch struct {
 	mapping *FieldMapping
 	rest    []byte
 	name    []byte // the last string, unescaped
@@ -46,7 +46,7 @@ type contactNameSearch struct {
 
 // skipValueOrFindContact skips one JSON value of any type. It reports whether the value contains a
 // contact field; if so, path leads to it.
-func (s *contactNameSearch) skipValueOrFindContact() (foundContact bool) {
+func (s *contactFieldNameSearch) skipValueOrFindContact() (foundContact bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
@@ -70,7 +70,7 @@ func (s *contactNameSearch) skipValueOrFindContact() (foundContact bool) {
 
 // skipObjectOrFindContact skips an object. It reports whether a member's name, or a member's value,
 // is or contains a contact field.
-func (s *contactNameSearch) skipObjectOrFindContact() (foundContact bool) {
+func (s *contactFieldNameSearch) skipObjectOrFindContact() (foundContact bool) {
 	for s.moveToNextElement('}') {
 		name := s.rest
 		s.readStringIntoName()
@@ -90,7 +90,7 @@ func (s *contactNameSearch) skipObjectOrFindContact() (foundContact bool) {
 }
 
 // skipArrayOrFindContact skips an array, and reports whether an element contains a contact field.
-func (s *contactNameSearch) skipArrayOrFindContact() (foundContact bool) {
+func (s *contactFieldNameSearch) skipArrayOrFindContact() (foundContact bool) {
 	for i := 0; s.moveToNextElement(']'); i++ {
 		if s.skipValueOrFindContact() {
 			s.path = "." + strconv.Itoa(i) + s.path
@@ -102,7 +102,7 @@ func (s *contactNameSearch) skipArrayOrFindContact() (foundContact bool) {
 
 // moveToNextElement moves to the next element of an object or array. It returns false at the end, after
 // skipping the closing bracket.
-func (s *contactNameSearch) moveToNextElement(closingBracket byte) (hasElement bool) {
+func (s *contactFieldNameSearch) moveToNextElement(closingBracket byte) (hasElement bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
@@ -120,17 +120,17 @@ func (s *contactNameSearch) moveToNextElement(closingBracket byte) (hasElement b
 	return len(s.rest) > 0
 }
 
-func (s *contactNameSearch) skipByte() {
+func (s *contactFieldNameSearch) skipByte() {
 	s.skipSpace()
 	if len(s.rest) > 0 {
 		s.rest = s.rest[1:]
 	}
 }
 
-func (s *contactNameSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
+func (s *contactFieldNameSearch) skipSpace() { s.rest = bytes.TrimLeft(s.rest, " \t\r\n") }
 
 // readStringIntoName skips a JSON string, and stores its unescaped characters in s.name.
-func (s *contactNameSearch) readStringIntoName() {
+func (s *contactFieldNameSearch) readStringIntoName() {
 	end := 1
 	for end < len(s.rest) && s.rest[end] != '"' {
 		if s.rest[end] == '\\' {
@@ -143,9 +143,9 @@ func (s *contactNameSearch) readStringIntoName() {
 	s.rest = s.rest[min(end+1, len(s.rest)):]
 }
 
-// extraContactNames are common names of contact details beyond the known fields. A ping must not
+// extraContactFieldNames are common names of contact details beyond the known fields. A ping must not
 // have members of these names either.
-var extraContactNames = []string{
+var extraContactFieldNames = []string{
 	"full_name", "given_name", "family_name", "surname",
 	"phone_number", "telephone", "home_phone", "work_phone", "mobile_phone", "cell_phone",
 	"email_address",
@@ -156,13 +156,13 @@ var extraContactNames = []string{
 // of a configured name grows to more than twice its size.
 const longestContact = 2 * maxFieldName
 
-// normalizeContactName returns the name in the form in which contact names are compared: lower-case
-// letters and digits alone. See appendNormalizedContactName.
-func normalizeContactName(name string) string {
-	return string(appendNormalizedContactName(nil, []byte(name)))
+// normalizeContactFieldName returns the name in the form in which contact names are compared: lower-case
+// letters and digits alone. See appendNormalizedContactFieldName.
+func normalizeContactFieldName(name string) string {
+	return string(appendNormalizedContactFieldName(nil, []byte(name)))
 }
 
-// appendNormalizedContactName appends a name in the form in which contact names are compared: its
+// appendNormalizedContactFieldName appends a name in the form in which contact names are compared: its
 // letters and digits alone, in lower case and in their plain shape. So firstName, "First-Name"
 // and first_name are equal. Names that only look alike are equal too: in the wide forms of East
 // Asian text, in mathematical alphabets, with letters of another script, or with invisible
@@ -171,7 +171,7 @@ func normalizeContactName(name string) string {
 // It stops once the name is too long for a contact field, so its work is bounded. Names that do
 // not look like a contact field pass: a supplier that wants to smuggle personal data needs no
 // look-alikes.
-func appendNormalizedContactName(dst, name []byte) []byte {
+func appendNormalizedContactFieldName(dst, name []byte) []byte {
 	begun := len(dst)
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
 		r, size := utf8.DecodeRune(rest)

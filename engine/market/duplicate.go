@@ -33,7 +33,7 @@ func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey 
 	var buf [fingerprint.MaxInlineMessage]byte
 	head := binary.BigEndian.AppendUint64(buf[:0], scopeNumber)
 	message := head
-	for _, slot := range [2]FieldSlot{SlotPhone, SlotEmail} {
+	for _, slot := range [2]LeadFieldIndex{SlotPhone, SlotEmail} {
 		if slot == SlotPhone && !r.Phone || slot == SlotEmail && !r.Email {
 			continue
 		}
@@ -59,7 +59,7 @@ func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey 
 
 // appendFieldToHashMessage appends a field's value to the message that is hashed. It adds the slot and
 // the length, so that different values never give one message. Letters are in lower case.
-func appendFieldToHashMessage(message []byte, slot FieldSlot, value []byte) []byte {
+func appendFieldToHashMessage(message []byte, slot LeadFieldIndex, value []byte) []byte {
 	message = append(message, byte(slot))
 	message = binary.BigEndian.AppendUint32(message, uint32(len(value)))
 	return format.AppendLower(message, value)

@@ -74,8 +74,8 @@ func ParseUnknownMemberPolicy(name string) (UnknownMemberPolicy, error) {
 
 // FieldSpec is one field of a campaign as the operator has configured it. NewFieldMapping checks it.
 type FieldSpec struct {
-	Name      string // arriving name
-	BuyerName string // name for buyers and filters; empty: Name
+	Name          string // arriving name
+	NameForBuyers string // name for buyers and filters; empty: Name
 
 	// Type may be zero for a known field, whose type cannot change.
 	Type     FieldType
@@ -152,33 +152,33 @@ const lastFixedSlot = SlotState
 
 // findKnownField returns the slot of the known field with this name. The bool is false if there
 // is none.
-func findKnownField(name string) (slot FieldSlot, found bool) {
+func findKnownField(name string) (slot LeadFieldIndex, found bool) {
 	for slot := range knownFields {
 		if knownFields[slot].Name == name {
-			return FieldSlot(slot), true
+			return LeadFieldIndex(slot), true
 		}
 	}
 	return 0, false
 }
 
-// isRoutingIDMember reports whether a request's member of this name selects the campaign, supplier,
+// selectsCampaignSupplierPingOrBuyer reports whether a request's member of this name selects the campaign, supplier,
 // ping or buyer. Such a member is never a field of the lead.
-func isRoutingIDMember(name []byte) bool {
-	switch string(name) {
+func selectsCampaignSupplierPingOrBuyer(memberName []byte) bool {
+	switch string(memberName) {
 	case "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id":
 		return true
 	}
 	return false
 }
 
-// isReservedNameForBuyers reports whether pings and posts to buyers use the name for another purpose
+// isNameReservedInBuyerRequests reports whether pings and posts to buyers use the name for another purpose
 // than a field of a lead. No field can have the name for buyers.
-func isReservedNameForBuyers(name []byte) bool {
-	switch string(name) {
+func isNameReservedInBuyerRequests(nameForBuyers []byte) bool {
+	switch string(nameForBuyers) {
 	case "lead_uuid", "address", "tcpa":
 		return true
 	}
-	return isPingMetadataMember(name)
+	return isPingMetadataMember(nameForBuyers)
 }
 
 // isPingMetadataMember reports whether a ping's member of this name is not a field of the lead,
@@ -188,7 +188,7 @@ func isPingMetadataMember(name []byte) bool {
 	case "auction_id", "vertical", "sub_vertical", "zip3", "expires_at":
 		return true
 	}
-	return isRoutingIDMember(name)
+	return selectsCampaignSupplierPingOrBuyer(name)
 }
 
 // IsKnownContactField reports whether the name is that of a known field that identifies a person.

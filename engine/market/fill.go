@@ -49,7 +49,7 @@ func (m *FieldMapping) FillLeadFromPing(l *Lead, members []JSONMember, unknownPo
 }
 
 // FillLeadFromPost reads the members of a post's lead into l, with the rules of FillLeadFromIngest. The
-// caller has moved the members of address and tcpa to the top level. PathInPost converts a field's
+// caller has moved the members of address and tcpa to the top level. FieldPathInSupplierPost converts a field's
 // name in an error back to its path.
 //
 // A field that is missing from the post comes from pingLead, the lead of the preceding ping. A
@@ -79,23 +79,23 @@ func (m *FieldMapping) fillLead(l *Lead, members []JSONMember, options leadFillO
 		i := l.memberOf[slot]
 		present := i > 0 && !members[i-1].CountsAsMissing()
 		if present {
-			fieldErrors = m.fillSlotFromMember(l, FieldSlot(slot), &members[i-1], options, fieldErrors)
+			fieldErrors = m.fillSlotFromMember(l, LeadFieldIndex(slot), &members[i-1], options, fieldErrors)
 		}
-		if FieldSlot(slot) == SlotZip && zip3 >= 0 && !members[zip3].CountsAsMissing() {
+		if LeadFieldIndex(slot) == SlotZip && zip3 >= 0 && !members[zip3].CountsAsMissing() {
 			fieldErrors = l.fillZIPFromZIP3(&members[zip3], present, fieldErrors)
 		} else if !present {
-			fieldErrors = m.fillSlotOfMissingMember(l, FieldSlot(slot), options, fieldErrors)
+			fieldErrors = m.fillMissingFromPingOrDefault(l, LeadFieldIndex(slot), options, fieldErrors)
 		}
 	}
 	if unknowns && (options.ping || options.unknown != UnknownDrop) {
-		fieldErrors = m.handleUnknownMembers(l, members, options, fieldErrors)
+		fieldErrors = m.keepDropOrRejectUnknownMembers(l, members, options, fieldErrors)
 	}
 	return fieldErrors
 }
 
 // fillSlotFromMember checks one member of the request and stores it as the value of the field
 // slot, or appends an error to fieldErrors.
-func (m *FieldMapping) fillSlotFromMember(l *Lead, slot FieldSlot, member *JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
+func (m *FieldMapping) fillSlotFromMember(l *Lead, slot LeadFieldIndex, member *JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.ping && r.contact {
 		return append(fieldErrors, newContactFieldError(string(member.Name)))
@@ -127,9 +127,9 @@ func (l *Lead) fillZIPFromZIP3(member *JSONMember, hasZIP bool, fieldErrors []Fi
 	return append(fieldErrors, FieldError{Field: "zip3", Code: code, Expected: "the first three digits of a ZIP code"})
 }
 
-// fillSlotOfMissingMember fills a field that the request lacks: from the lead of the preceding
+// fillMissingFromPingOrDefault fills a field that the request lacks: from the lead of the preceding
 // ping, else from the default. A required field without either is an error.
-func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options leadFillOptions, fieldErrors []FieldError) []FieldError {
+func (m *FieldMapping) fillMissingFromPingOrDefault(l *Lead, slot LeadFieldIndex, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	r := &m.rules[slot]
 	if options.pingLead != nil && int(slot) < len(options.pingLead.Values) {
 		value := options.pingLead.Values[slot]
@@ -154,7 +154,7 @@ func (m *FieldMapping) fillSlotOfMissingMember(l *Lead, slot FieldSlot, options 
 // AppendMissingFieldErrors appends an error to fieldErrors for each of requiredSlots that the lead
 // lacks, unless fieldErrors has one already. Callers use it for fields that a request requires and
 // the campaign does not.
-func (m *FieldMapping) AppendMissingFieldErrors(l *Lead, fieldErrors []FieldError, requiredSlots ...FieldSlot) []FieldError {
+func (m *FieldMapping) AppendMissingFieldErrors(l *Lead, fieldErrors []FieldError, requiredSlots ...LeadFieldIndex) []FieldError {
 next:
 	for _, slot := range requiredSlots {
 		r := &m.rules[slot]
@@ -171,14 +171,14 @@ next:
 	return fieldErrors
 }
 
-// handleUnknownMembers keeps, drops or rejects the members that are no field of the campaign, by
+// keepDropOrRejectUnknownMembers keeps, drops or rejects the members that are no field of the campaign, by
 // the policy in options. In a ping it rejects those that contain contact fields.
-func (m *FieldMapping) handleUnknownMembers(l *Lead, members []JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
+func (m *FieldMapping) keepDropOrRejectUnknownMembers(l *Lead, members []JSONMember, options leadFillOptions, fieldErrors []FieldError) []FieldError {
 	limit := len(fieldErrors) + maxUnknownErrors
 	for i := range members {
 		member := &members[i]
 		_, mapped := m.byArrivalName[string(member.Name)]
-		if mapped || member.CountsAsMissing() || isRoutingIDMember(member.Name) || options.ping && isPingMetadataMember(member.Name) {
+		if mapped || member.CountsAsMissing() || selectsCampaignSupplierPingOrBuyer(member.Name) || options.ping && isPingMetadataMember(member.Name) {
 			continue
 		}
 		if len(fieldErrors) >= limit {
@@ -203,7 +203,7 @@ func (m *FieldMapping) handleUnknownMembers(l *Lead, members []JSONMember, optio
 // keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It
 // drops a member whose name has another meaning for buyers.
 func (m *FieldMapping) keepUnknownMemberForPost(l *Lead, member *JSONMember) {
-	if _, taken := m.byBuyerName[string(member.Name)]; taken || isReservedNameForBuyers(member.Name) {
+	if _, taken := m.byBuyerName[string(member.Name)]; taken || isNameReservedInBuyerRequests(member.Name) {
 		return
 	}
 	value := FieldValue{Text: member.Text}

@@ -201,7 +201,7 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 		market.FieldSpec{Name: "source", Type: market.TypeEnum, Values: []string{"search"}},
 		market.FieldSpec{Name: "consent_timestamp", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "first_name", MaxLength: length(3)},
-		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Required: true},
+		market.FieldSpec{Name: "town", NameForBuyers: "city", Type: market.TypeString, Required: true},
 	)
 	if _, failed := fill(m, members(`first_name=null`)); !slices.Contains(failed, "first_name missing_required") {
 		t.Errorf("missing first_name is accepted: %q", failed)
@@ -222,7 +222,7 @@ func TestStricterRulesForKnownFields(t *testing.T) {
 
 func TestUnknownMembers(t *testing.T) {
 	list := person(`extra="x"`, `deep={"a":[1]}`, `none=null`, `blank=" "`, `tcpa={"x":1}`, `owns_home=true`, `n=1.50`, `homeowner=true`, `vertical="v"`)
-	owns := market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean}
+	owns := market.FieldSpec{Name: "homeowner", NameForBuyers: "owns_home", Type: market.TypeBoolean}
 	l, failed := fill(mappingOf(t, market.UnknownDrop, owns), list)
 	if failed != nil || len(l.Extras) != 0 {
 		t.Errorf("drop: %v %v", failed, l.Extras)

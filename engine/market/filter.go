@@ -1,8 +1,10 @@
 package market
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,7 +19,7 @@ import (
 // Numbers are compared by value, so that 2 equals 2.0; all other values are compared by their
 // text. Numbers are compared as 64-bit floats, exact to 15 digits.
 type Filter struct {
-	slot     FieldSlot
+	slot     LeadFieldIndex
 	absent   bool
 	in       *filterValueSet // nil: any
 	notIn    *filterValueSet // nil: none
@@ -53,7 +55,7 @@ func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 
 // compileWithoutTypeCheck returns the filter on slot. It rejects a bound that is not a number,
 // conditions that contradict each other, and a filter without a condition.
-func (spec FilterSpec) compileWithoutTypeCheck(slot FieldSlot) (Filter, error) {
+func (spec FilterSpec) compileWithoutTypeCheck(slot LeadFieldIndex) (Filter, error) {
 	f := Filter{
 		slot:    slot,
 		absent:  spec.Absent,
@@ -98,8 +100,8 @@ func (spec FilterSpec) checkConditionsSuitType(fieldType FieldType) error {
 	return nil
 }
 
-// FieldSlot returns the field that the filter tests.
-func (f *Filter) FieldSlot() FieldSlot { return f.slot }
+// FieldSlot returns the index of the field that the filter tests.
+func (f *Filter) FieldSlot() LeadFieldIndex { return f.slot }
 
 // Accepts reports whether the lead passes the filter.
 func (f *Filter) Accepts(l *Lead) bool {
@@ -111,6 +113,84 @@ func (f *Filter) Accepts(l *Lead) bool {
 		return false
 	}
 	return (f.in == nil || f.in.contains(v)) && (f.notIn == nil || !f.notIn.contains(v))
+}
+
+// FilterOperator names the kind of a filter's condition.
+type FilterOperator string
+
+// The operators of filter conditions. A condition with both bounds is "between".
+const (
+	FilterAbsent  FilterOperator = "absent"
+	FilterMin     FilterOperator = ">="
+	FilterMax     FilterOperator = "<="
+	FilterBetween FilterOperator = "between"
+	FilterIn      FilterOperator = "in"
+	FilterNotIn   FilterOperator = "not in"
+)
+
+// FilterCondition is one condition of a filter: an operator and the configured values. Values are
+// sorted, numbers by their value.
+type FilterCondition struct {
+	Operator FilterOperator
+	Values   []string
+}
+
+// FirstUnmetCondition returns the first condition of the filter that the lead does not meet, in the
+// order of Accepts. unmet is false if the lead passes the filter.
+func (f *Filter) FirstUnmetCondition(l *Lead) (condition FilterCondition, unmet bool) {
+	v := &l.Values[f.slot]
+	absent := v.Kind == KindAbsent
+	switch {
+	case f.Accepts(l):
+		return FilterCondition{}, false
+	case f.absent:
+		return FilterCondition{Operator: FilterAbsent}, true
+	case f.bounded && (absent || !v.isNumber() || f.min > v.Num || v.Num > f.max):
+		return f.boundsCondition(), true
+	case f.in != nil && (absent || !f.in.contains(v)):
+		return FilterCondition{FilterIn, f.in.sortedEntries()}, true
+	}
+	return FilterCondition{FilterNotIn, f.notIn.sortedEntries()}, true
+}
+
+// Conditions returns all conditions of the filter, in the order of Accepts.
+func (f *Filter) Conditions() (all []FilterCondition) {
+	if f.absent {
+		return []FilterCondition{{Operator: FilterAbsent}}
+	}
+	if f.bounded {
+		all = append(all, f.boundsCondition())
+	}
+	if f.in != nil {
+		all = append(all, FilterCondition{FilterIn, f.in.sortedEntries()})
+	}
+	if f.notIn != nil {
+		all = append(all, FilterCondition{FilterNotIn, f.notIn.sortedEntries()})
+	}
+	return all
+}
+
+func (f *Filter) boundsCondition() FilterCondition {
+	low, high := strconv.FormatFloat(f.min, 'f', -1, 64), strconv.FormatFloat(f.max, 'f', -1, 64)
+	switch {
+	case math.IsInf(f.max, 0):
+		return FilterCondition{FilterMin, []string{low}}
+	case math.IsInf(f.min, 0):
+		return FilterCondition{FilterMax, []string{high}}
+	}
+	return FilterCondition{FilterBetween, []string{low, high}}
+}
+
+// sortedEntries returns the configured values: numbers by value, then texts.
+func (s *filterValueSet) sortedEntries() []string {
+	return slices.SortedFunc(maps.Keys(s.texts), func(a, b string) int {
+		x, isNumberX := parseNumber(a)
+		y, isNumberY := parseNumber(b)
+		if isNumberX && isNumberY {
+			return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
+		}
+		return cmp.Compare(a, b)
+	})
 }
 
 func (v *FieldValue) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
@@ -167,15 +247,15 @@ func parseNumber(digits string) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// MetConditionSet is the set of conditions that a lead has met when the exchange makes a bid for
+// ConditionsMetByLead is the set of conditions that a lead has met when the exchange makes a bid for
 // it. The bid lists them in its member buyer_filters_passed.
-type MetConditionSet uint8
+type ConditionsMetByLead uint8
 
 // Every bid has met the vertical, because it selects the campaign. The others apply if
 // the campaign, the buyer or its filter set has them: a list of states, and filters on
 // consent or on the score.
 const (
-	PassedState MetConditionSet = 1 << iota
+	PassedState ConditionsMetByLead = 1 << iota
 	PassedVertical
 	PassedTCPA
 	PassedScore
@@ -184,7 +264,7 @@ const (
 var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
 
 // AppendJSON appends the names of the conditions as a JSON array of strings.
-func (p MetConditionSet) AppendJSON(dst []byte) []byte {
+func (p ConditionsMetByLead) AppendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
 	first := true
 	for i, name := range passedNames {
@@ -202,7 +282,7 @@ func (p MetConditionSet) AppendJSON(dst []byte) []byte {
 
 // ConditionsEachSaleMeets returns the conditions that a lead has met if it can be sold to the buyer of this
 // filter set. filterSetIndex is an index of c.FilterSets.
-func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) MetConditionSet {
+func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) ConditionsMetByLead {
 	met := PassedVertical
 	if c.FilterSets[filterSetIndex].States != AllStates {
 		met |= PassedState
@@ -211,7 +291,7 @@ func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) MetConditionSet {
 }
 
 // conditionsCheckedBy returns the conditions in the result of ConditionsEachSaleMeets that these filters check.
-func conditionsCheckedBy(filters []Filter) (met MetConditionSet) {
+func conditionsCheckedBy(filters []Filter) (met ConditionsMetByLead) {
 	for i := range filters {
 		switch filters[i].slot {
 		case SlotState:

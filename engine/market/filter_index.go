@@ -25,7 +25,7 @@ type FilterIndex struct {
 
 // fieldFilterIndex has the conditions of all filter sets on one field. Sets are named by their number.
 type fieldFilterIndex struct {
-	slot    FieldSlot
+	slot    LeadFieldIndex
 	absent  bitset.Set // sets that require the field to be absent
 	present bitset.Set // sets with any other condition on it
 	hasIn   bitset.Set // sets with a list of accepted values
@@ -39,7 +39,7 @@ type fieldFilterIndex struct {
 // NewFilterIndex compiles sets of filters; the number of a set is its index in sets. A lead
 // passes a set if it passes all filters of the set.
 func NewFilterIndex(sets [][]Filter) *FilterIndex {
-	bySlot := map[FieldSlot]map[int][]Filter{}
+	bySlot := map[LeadFieldIndex]map[int][]Filter{}
 	for i, filters := range sets {
 		for _, f := range filters {
 			if bySlot[f.slot] == nil {
@@ -69,7 +69,7 @@ func (x *FilterIndex) ClearFailingSets(l *Lead, candidateSets bitset.Set) {
 
 // newFieldFilterIndex returns the index of one field. setCount is the number of all filter sets, and
 // filtersBySet has the filters on this field by the number of their set.
-func newFieldFilterIndex(slot FieldSlot, setCount int, filtersBySet map[int][]Filter) fieldFilterIndex {
+func newFieldFilterIndex(slot LeadFieldIndex, setCount int, filtersBySet map[int][]Filter) fieldFilterIndex {
 	x := fieldFilterIndex{
 		slot:   slot,
 		absent: bitset.New(setCount), present: bitset.New(setCount), hasIn: bitset.New(setCount), bounded: bitset.New(setCount),
@@ -154,12 +154,12 @@ func (s *filterValueSet) intersectWith(other *filterValueSet) *filterValueSet {
 
 // lowerBoundIndex finds the filter sets with a lower bound that is greater than a lead's number.
 type lowerBoundIndex struct {
-	bounds []lowerBoundOfSet // ascending
-	masks  []bitset.Set      // masks[k]: the sets of bounds[k*bitset.WordBits:]
+	bounds []lowerBoundOfFilterSet // ascending
+	masks  []bitset.Set            // masks[k]: the sets of bounds[k*bitset.WordBits:]
 }
 
-// lowerBoundOfSet is the lower bound of one filter set.
-type lowerBoundOfSet struct {
+// lowerBoundOfFilterSet is the lower bound of one filter set.
+type lowerBoundOfFilterSet struct {
 	value float64
 	set   int
 }
@@ -167,14 +167,14 @@ type lowerBoundOfSet struct {
 // addBound adds the lower bound of a filter set. Minus infinity means no bound.
 func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
 	if !math.IsInf(lowerBound, -1) {
-		x.bounds = append(x.bounds, lowerBoundOfSet{lowerBound, setNumber})
+		x.bounds = append(x.bounds, lowerBoundOfFilterSet{lowerBound, setNumber})
 	}
 }
 
 // sortBoundsAndBuildMasks sorts the bounds and computes the masks that clearSetsWithBoundAbove
 // uses. setCount is the number of all filter sets.
 func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
-	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfSet) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfFilterSet) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
 	x.masks = make([]bitset.Set, blocks)
 	rest := bitset.New(setCount)
@@ -285,14 +285,14 @@ func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
 	return p
 }
 
-// compactLongListsToMasks replaces long lists of filter sets by masks. maskWords is the length of a
+// compactLongListsToMasks replaces long lists of filter sets by masks. maskLengthInWords is the length of a
 // mask.
-func (x *listedValueIndex) compactLongListsToMasks(maskWords int) {
+func (x *listedValueIndex) compactLongListsToMasks(maskLengthInWords int) {
 	for _, p := range x.texts {
-		p.compactToMaskIfSmaller(maskWords)
+		p.compactToMaskIfSmaller(maskLengthInWords)
 	}
 	for _, p := range x.numbers {
-		p.compactToMaskIfSmaller(maskWords)
+		p.compactToMaskIfSmaller(maskLengthInWords)
 	}
 }
 

@@ -38,7 +38,7 @@ func filterGenerator(slots int) *rapid.Generator[Filter] {
 		case 5:
 			spec.In, spec.NotIn, spec.Min = list.Draw(t, "in"), list.Draw(t, "not in"), bound.Draw(t, "min")
 		}
-		return filterOn(t, FieldSlot(rapid.IntRange(0, slots-1).Draw(t, "slot")), spec)
+		return filterOn(t, LeadFieldIndex(rapid.IntRange(0, slots-1).Draw(t, "slot")), spec)
 	})
 }
 

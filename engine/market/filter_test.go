@@ -24,7 +24,7 @@ func integer(digits string) FieldValue {
 
 func boolean(s string) FieldValue { return FieldValue{Kind: KindBoolean, Text: []byte(s)} }
 
-func filterOn(t interface{ Fatal(...any) }, slot FieldSlot, spec FilterSpec) Filter {
+func filterOn(t interface{ Fatal(...any) }, slot LeadFieldIndex, spec FilterSpec) Filter {
 	f, err := spec.compileWithoutTypeCheck(slot)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestFilter(t *testing.T) {
 func TestNewFilter(t *testing.T) {
 	digits := func(s string) *string { return &s }
 	m, mistakes := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{
-		{Name: "homeowner", BuyerName: "owns_home", Type: TypeBoolean},
+		{Name: "homeowner", NameForBuyers: "owns_home", Type: TypeBoolean},
 		{Name: "vehicle_count", Type: TypeInteger},
 		{Name: "age", Type: TypeString},
 	}})

@@ -48,7 +48,7 @@ func TestPassedConditionSet(t *testing.T) {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}
-	if got := string(market.MetConditionSet(0x80).AppendJSON(nil)); got != `[]` {
+	if got := string(market.ConditionsMetByLead(0x80).AppendJSON(nil)); got != `[]` {
 		t.Errorf("an unknown condition bit is written as %s, want []", got)
 	}
 }

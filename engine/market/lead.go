@@ -1,11 +1,11 @@
 package market
 
-// FieldSlot is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
+// LeadFieldIndex is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
 // the same in every campaign; a campaign's own fields have the slots from there on.
-type FieldSlot int
+type LeadFieldIndex int
 
 const (
-	SlotFirstName FieldSlot = iota
+	SlotFirstName LeadFieldIndex = iota
 	SlotLastName
 	SlotPhone // E.164
 	SlotEmail // domain lowercased

@@ -3,6 +3,7 @@ package market
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"pingpost/engine/market/format"
 )
@@ -23,8 +24,8 @@ import (
 //     which arrives under this name too. If both names arrive, the campaign's name counts.
 type FieldMapping struct {
 	rules         []fieldRule
-	byArrivalName map[string]FieldSlot // by arriving name
-	byBuyerName   map[string]FieldSlot // by name after mapping
+	byArrivalName map[string]LeadFieldIndex // by arriving name
+	byBuyerName   map[string]LeadFieldIndex // by name after mapping
 	contactNames  map[string]struct{}
 	unknown       UnknownMemberPolicy
 }
@@ -34,28 +35,30 @@ func (m *FieldMapping) SlotCount() int { return len(m.rules) }
 
 // SlotByNameForBuyers returns the slot of the field that buyers and filters know by this name. The
 // bool is false if there is no such field.
-func (m *FieldMapping) SlotByNameForBuyers(nameForBuyers string) (slot FieldSlot, found bool) {
+func (m *FieldMapping) SlotByNameForBuyers(nameForBuyers string) (slot LeadFieldIndex, found bool) {
 	slot, ok := m.byBuyerName[nameForBuyers]
 	return slot, ok
 }
 
-// SlotByArrivalName returns the slot of the field that suppliers send under this name. The bool
+// SlotByNameFromSuppliers returns the slot of the field that suppliers send under this name. The bool
 // is false if there is no such field.
-func (m *FieldMapping) SlotByArrivalName(arrivalName string) (slot FieldSlot, found bool) {
-	slot, ok := m.byArrivalName[arrivalName]
+func (m *FieldMapping) SlotByNameFromSuppliers(nameFromSuppliers string) (slot LeadFieldIndex, found bool) {
+	slot, ok := m.byArrivalName[nameFromSuppliers]
 	return slot, ok
 }
 
 // FieldNamesForBuyers returns the names of all fields as buyers know them, sorted.
 func (m *FieldMapping) FieldNamesForBuyers() []string { return slices.Sorted(maps.Keys(m.byBuyerName)) }
 
-// ArrivalName returns the name under which suppliers send the field.
-func (m *FieldMapping) ArrivalName(slot FieldSlot) string { return m.rules[slot].arrivalName }
+// FieldNameFromSuppliers returns the name under which suppliers send the field.
+func (m *FieldMapping) FieldNameFromSuppliers(slot LeadFieldIndex) string {
+	return m.rules[slot].arrivalName
+}
 
 // FieldNameInLog returns the name under which the log stores the field. A known field always has its
 // known name there, so that a reader of the log needs no configuration. A campaign's own field
 // has the name under which suppliers send it.
-func (m *FieldMapping) FieldNameInLog(slot FieldSlot) string {
+func (m *FieldMapping) FieldNameInLog(slot LeadFieldIndex) string {
 	if slot < FirstCustomSlot {
 		return knownFields[slot].Name
 	}
@@ -63,22 +66,65 @@ func (m *FieldMapping) FieldNameInLog(slot FieldSlot) string {
 }
 
 // FieldNameForBuyers returns the name by which buyers and filters know the field.
-func (m *FieldMapping) FieldNameForBuyers(slot FieldSlot) string { return m.rules[slot].buyerName }
+func (m *FieldMapping) FieldNameForBuyers(slot LeadFieldIndex) string { return m.rules[slot].buyerName }
 
 // FieldTypeOf returns the field's type. The types of consent_cert_url and consent_timestamp are
 // internal: ParseFieldType never returns them.
-func (m *FieldMapping) FieldTypeOf(slot FieldSlot) FieldType { return m.rules[slot].fieldType }
+func (m *FieldMapping) FieldTypeOf(slot LeadFieldIndex) FieldType { return m.rules[slot].fieldType }
+
+// FieldDescription says how suppliers send a field. The posting instructions for suppliers show it.
+type FieldDescription struct {
+	Name     string // under which suppliers send the field
+	Type     FieldType
+	Required bool   // in an ingest; false if the field has a default
+	InPing   bool   // a ping may have it
+	Contact  bool   // a ping must not have it
+	Known    bool   // every campaign has the field
+	Coerce   bool   // a number or a boolean may arrive as a string, and a number as a text
+	Accepted string // accepted values in words
+	Pattern  string // regular expression that the whole text must match; empty: none
+	Default  FieldValue
+}
+
+// DescribeField returns the rule of a field as suppliers need it.
+func (m *FieldMapping) DescribeField(slot LeadFieldIndex) FieldDescription {
+	r := &m.rules[slot]
+	d := FieldDescription{
+		Name: r.arrivalName, Type: r.fieldType, Required: r.required && r.defaultValue.Kind == KindAbsent, InPing: r.ping && !r.contact,
+		Contact: r.contact, Known: slot < FirstCustomSlot, Coerce: r.coerce, Accepted: r.expected, Default: r.defaultValue,
+	}
+	if len(r.values) > 0 {
+		d.Accepted = "one of " + strings.Join(slices.Sorted(maps.Keys(r.values)), ", ")
+	}
+	if r.pattern != nil {
+		d.Pattern = strings.TrimSuffix(strings.TrimPrefix(r.pattern.String(), `\A(?:`), `)\z`)
+	}
+	return d
+}
+
+// UnknownMembers returns the policy for members of an ingest that are no field of the campaign.
+func (m *FieldMapping) UnknownMembers() UnknownMemberPolicy { return m.unknown }
 
 // IsSentInPings reports whether pings to buyers have the field. Of the zip they have the first three
 // digits.
-func (m *FieldMapping) IsSentInPings(slot FieldSlot) bool { return m.rules[slot].ping }
+func (m *FieldMapping) IsSentInPings(slot LeadFieldIndex) bool { return m.rules[slot].ping }
+
+// IsRequired reports whether each lead must have the field. A field with a default is never missing.
+func (m *FieldMapping) IsRequired(slot LeadFieldIndex) bool {
+	return m.rules[slot].required && m.rules[slot].defaultValue.Kind == KindAbsent
+}
+
+// DescribeAcceptedValues returns in words which values the field accepts, as error messages say it.
+func (m *FieldMapping) DescribeAcceptedValues(slot LeadFieldIndex) string {
+	return m.rules[slot].describeAcceptedValues()
+}
 
 // IsContactField reports whether the field identifies the person, so that no ping may have it.
-func (m *FieldMapping) IsContactField(slot FieldSlot) bool { return m.rules[slot].contact }
+func (m *FieldMapping) IsContactField(slot LeadFieldIndex) bool { return m.rules[slot].contact }
 
 // IsPersonalData reports whether the field is personal data: a contact field, or one that identifies
 // a visit, such as the IP address. The log stores personal data encrypted.
-func (m *FieldMapping) IsPersonalData(slot FieldSlot) bool {
+func (m *FieldMapping) IsPersonalData(slot LeadFieldIndex) bool {
 	switch slot {
 	case SlotConsentCertURL, SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotCity:
 		return true
@@ -90,8 +136,8 @@ func (m *FieldMapping) IsPersonalData(slot FieldSlot) bool {
 // mapping or all mistakes, in the order of the fields.
 func NewFieldMapping(spec FieldMappingSpec) (mapping *FieldMapping, mistakes []FieldSpecError) {
 	c := mappingCompiler{mapping: &FieldMapping{
-		byArrivalName: make(map[string]FieldSlot),
-		byBuyerName:   make(map[string]FieldSlot),
+		byArrivalName: make(map[string]LeadFieldIndex),
+		byBuyerName:   make(map[string]LeadFieldIndex),
 		contactNames:  make(map[string]struct{}),
 		unknown:       spec.Unknown,
 	}}
@@ -107,7 +153,7 @@ func NewFieldMapping(spec FieldMappingSpec) (mapping *FieldMapping, mistakes []F
 	}
 	c.assignFieldsToSlots(spec.Fields)
 	for slot := range c.specs {
-		c.mapping.rules = append(c.mapping.rules, c.compileFieldRule(FieldSlot(slot)))
+		c.mapping.rules = append(c.mapping.rules, c.compileFieldRule(LeadFieldIndex(slot)))
 	}
 	if len(c.mistakes) > 0 {
 		c.sortMistakes()
@@ -123,17 +169,17 @@ func NewFieldMapping(spec FieldMappingSpec) (mapping *FieldMapping, mistakes []F
 func (m *FieldMapping) collectNamesForbiddenInPings() {
 	taken := make(map[string]struct{}, len(m.byArrivalName))
 	for name := range m.byArrivalName {
-		taken[normalizeContactName(name)] = struct{}{}
+		taken[normalizeContactFieldName(name)] = struct{}{}
 	}
-	for _, name := range extraContactNames {
-		if _, ok := taken[normalizeContactName(name)]; !ok {
-			m.contactNames[normalizeContactName(name)] = struct{}{}
+	for _, name := range extraContactFieldNames {
+		if _, ok := taken[normalizeContactFieldName(name)]; !ok {
+			m.contactNames[normalizeContactFieldName(name)] = struct{}{}
 		}
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.contact {
-			m.contactNames[normalizeContactName(r.arrivalName)] = struct{}{}
-			m.contactNames[normalizeContactName(r.buyerName)] = struct{}{}
+			m.contactNames[normalizeContactFieldName(r.arrivalName)] = struct{}{}
+			m.contactNames[normalizeContactFieldName(r.buyerName)] = struct{}{}
 		}
 	}
 }

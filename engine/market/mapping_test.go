@@ -20,14 +20,14 @@ func TestKnownFieldsWithoutMapping(t *testing.T) {
 	}
 	ping := map[string]bool{"state": true, "zip": true, "source": true, "tcpa_consent": true, "consent_cert_url": true, "ai_quality_score": true}
 	contact := map[string]bool{"first_name": true, "last_name": true, "phone": true, "email": true, "line1": true}
-	for slot, name := range map[market.FieldSlot]string{
+	for slot, name := range map[market.LeadFieldIndex]string{
 		market.SlotFirstName: "first_name", market.SlotLastName: "last_name", market.SlotPhone: "phone", market.SlotEmail: "email",
 		market.SlotState: "state", market.SlotSource: "source", market.SlotTCPAConsent: "tcpa_consent",
 		market.SlotConsentCertURL: "consent_cert_url", market.SlotConsentText: "consent_text", market.SlotConsentTimestamp: "consent_timestamp",
 		market.SlotIPAddress: "ip_address", market.SlotLine1: "line1", market.SlotCity: "city", market.SlotZip: "zip", market.SlotQualityScore: "ai_quality_score",
 	} {
 		got, ok := m.SlotByNameForBuyers(name)
-		if !ok || got != slot || m.ArrivalName(slot) != name || m.FieldNameForBuyers(slot) != name {
+		if !ok || got != slot || m.FieldNameFromSuppliers(slot) != name || m.FieldNameForBuyers(slot) != name {
 			t.Errorf("%s has slot %d, want %d", name, got, slot)
 		}
 		if m.IsSentInPings(slot) != ping[name] || m.IsContactField(slot) != contact[name] {
@@ -39,16 +39,16 @@ func TestKnownFieldsWithoutMapping(t *testing.T) {
 func TestCustomFieldsFollowKnownFields(t *testing.T) {
 	m := mapping(
 		t,
-		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", NameForBuyers: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "zip", Required: true},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true},
-		market.FieldSpec{Name: "postal_town", BuyerName: "city", Type: market.TypeString},
+		market.FieldSpec{Name: "postal_town", NameForBuyers: "city", Type: market.TypeString},
 	)
 	if m.SlotCount() != int(market.FirstCustomSlot)+2 {
 		t.Errorf("%d slots", m.SlotCount())
 	}
 	slot, ok := m.SlotByNameForBuyers("owns_home")
-	if !ok || slot != market.FirstCustomSlot || m.ArrivalName(slot) != "homeowner" || m.FieldTypeOf(slot) != market.TypeBoolean || !m.IsSentInPings(slot) {
+	if !ok || slot != market.FirstCustomSlot || m.FieldNameFromSuppliers(slot) != "homeowner" || m.FieldTypeOf(slot) != market.TypeBoolean || !m.IsSentInPings(slot) {
 		t.Errorf("owns_home has slot %d", slot)
 	}
 	if _, ok := m.SlotByNameForBuyers("homeowner"); ok {
@@ -57,8 +57,8 @@ func TestCustomFieldsFollowKnownFields(t *testing.T) {
 	if slot, _ := m.SlotByNameForBuyers("ssn"); slot != market.FirstCustomSlot+1 || !m.IsContactField(slot) {
 		t.Errorf("ssn has slot %d", slot)
 	}
-	if slot, _ := m.SlotByNameForBuyers("city"); slot != market.SlotCity || m.ArrivalName(slot) != "postal_town" {
-		t.Errorf("city has slot %d and arrival name %s", slot, m.ArrivalName(slot))
+	if slot, _ := m.SlotByNameForBuyers("city"); slot != market.SlotCity || m.FieldNameFromSuppliers(slot) != "postal_town" {
+		t.Errorf("city has slot %d and arrival name %s", slot, m.FieldNameFromSuppliers(slot))
 	}
 }
 
@@ -77,12 +77,12 @@ func TestInvalidFieldSpecs(t *testing.T) {
 		{market.FieldSpec{Name: strings.Repeat("x", 65), Type: str}, "name"},
 		{market.FieldSpec{Name: "\xff", Type: str}, "name"},
 		{market.FieldSpec{Name: "flo_buyer_id", Type: str}, "name"},
-		{market.FieldSpec{Name: "x", BuyerName: "flo_ping_id", Type: str}, "to"},
-		{market.FieldSpec{Name: "x", BuyerName: "address", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", NameForBuyers: "flo_ping_id", Type: str}, "to"},
+		{market.FieldSpec{Name: "x", NameForBuyers: "address", Type: str}, "to"},
 		{market.FieldSpec{Name: "zip3", Type: str}, "to"},
-		{market.FieldSpec{Name: "x", BuyerName: "email", Type: market.TypeEmail}, "to"},
-		{market.FieldSpec{Name: "zip", BuyerName: "postcode"}, "to"},
-		{market.FieldSpec{Name: "zip", BuyerName: "city"}, "to"},
+		{market.FieldSpec{Name: "x", NameForBuyers: "email", Type: market.TypeEmail}, "to"},
+		{market.FieldSpec{Name: "zip", NameForBuyers: "postcode"}, "to"},
+		{market.FieldSpec{Name: "zip", NameForBuyers: "city"}, "to"},
 		{market.FieldSpec{Name: "x"}, "type"},
 		{market.FieldSpec{Name: "x", Type: 200}, "type"},
 		{market.FieldSpec{Name: "phone", Type: str}, "type"},
@@ -135,11 +135,11 @@ func TestInvalidFieldSpecs(t *testing.T) {
 func TestAllFieldSpecErrorsAreReported(t *testing.T) {
 	_, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Unknown: 9, Fields: []market.FieldSpec{
 		{Name: "a", Type: market.TypeString},
-		{Name: "a", BuyerName: "b", Type: market.TypeString},
-		{Name: "c", BuyerName: "b", Type: market.TypeString},
+		{Name: "a", NameForBuyers: "b", Type: market.TypeString},
+		{Name: "c", NameForBuyers: "b", Type: market.TypeString},
 		{Name: "d", Type: market.TypeInteger, Pattern: "x", Min: text("x")},
 		{Name: "zip"},
-		{Name: "postcode", BuyerName: "zip"},
+		{Name: "postcode", NameForBuyers: "zip"},
 		{Name: "phone", Type: market.TypeString},
 	}})
 	var got []string

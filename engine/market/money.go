@@ -190,9 +190,9 @@ type PayoutRule struct {
 }
 
 // AmountAtPrice returns the payout for a sale at this price. A share is rounded down to the
-// millionth. affordable is false if the price is below a fixed payout, because the exchange would lose
+// millionth. priceCoversPayout is false if the price is below a fixed payout, because the exchange would lose
 // money.
-func (p PayoutRule) AmountAtPrice(price Money) (payout Money, affordable bool) {
+func (p PayoutRule) AmountAtPrice(price Money) (payout Money, priceCoversPayout bool) {
 	if p.IsFixed {
 		if price < p.Fixed {
 			return 0, false

@@ -7,8 +7,8 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// PingAuctionFields has the values of a ping to a buyer that are not fields of the lead.
-type PingAuctionFields struct {
+// BuyerPingMetadata has the values of a ping to a buyer that are not fields of the lead.
+type BuyerPingMetadata struct {
 	Auction     AuctionID
 	Vertical    string
 	SubVertical string // empty: not sent
@@ -27,9 +27,9 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // unknown members are sent only if the lead was filled from a ping, because only those were
 // searched for contact details. An ingest's unknown members go into the post alone.
 //
-// This body is the same for every buyer of the auction. A buyer with a dialect gets the body of its
+// This body is the same for every buyer of the auction. A buyer with an adapter protocol gets the body of its
 // BodyTemplate instead.
-func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingAuctionFields) []byte {
+func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata BuyerPingMetadata) []byte {
 	dst = append(dst, `{"auction_id":"`...)
 	dst = metadata.Auction.AppendTo(dst)
 	dst = append(dst, `","vertical":`...)
@@ -40,7 +40,7 @@ func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingAuctionField
 	}
 	for slot := range m.rules {
 		if r := &m.rules[slot]; r.ping && !r.contact {
-			dst = m.appendPingField(dst, l, FieldSlot(slot))
+			dst = m.appendPingField(dst, l, LeadFieldIndex(slot))
 		}
 	}
 	if l.fromPing {
@@ -57,7 +57,7 @@ func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata PingAuctionField
 }
 
 // appendPingField appends one field to a ping, with the special rules for zip and tcpa_consent.
-func (m *FieldMapping) appendPingField(dst []byte, l *Lead, slot FieldSlot) []byte {
+func (m *FieldMapping) appendPingField(dst []byte, l *Lead, slot LeadFieldIndex) []byte {
 	value := &l.Values[slot]
 	switch {
 	case slot == SlotZip:
@@ -111,8 +111,8 @@ type PingResult struct {
 	// member it is the path of the first one, such as bid.amount. Printable ASCII, at
 	// most 64 bytes.
 	Reason     string
-	Status     int           // of the answer; 0 without one
-	Fault      OutboundFault // why there was no usable answer; FaultNone if there was one
+	Status     int                  // of the answer; 0 without one
+	Fault      OutboundRequestFault // why there was no usable answer; FaultNone if there was one
 	RetryAfter time.Duration
 	Elapsed    time.Duration
 }

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	pingMetadata = market.PingAuctionFields{
+	pingMetadata = market.BuyerPingMetadata{
 		Auction: market.AuctionID(market.ComposeID(1, [10]byte{1})), Vertical: "auto_insurance",
 		ExpiresAt: time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.UTC).UnixNano(),
 	}
@@ -25,11 +25,11 @@ var (
 func TestAppendPing(t *testing.T) {
 	m := mappingOf(
 		t, market.UnknownKeep,
-		market.FieldSpec{Name: "homeowner", BuyerName: "owns \"home\"", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", NameForBuyers: "owns \"home\"", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger, Ping: true, Default: text("1"), DefaultKind: market.JSONNumber},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true},
-		market.FieldSpec{Name: "town", BuyerName: "city", Type: market.TypeString, Ping: true},
+		market.FieldSpec{Name: "town", NameForBuyers: "city", Type: market.TypeString, Ping: true},
 	)
 	tests := []struct {
 		name  string
@@ -100,12 +100,12 @@ func TestPingBodyNeverContainsContactData(t *testing.T) {
 			f := market.FieldSpec{Name: name, Type: market.TypeString, Contact: rapid.Bool().Draw(t, "contact")}
 			f.Ping = !f.Contact && rapid.Bool().Draw(t, "ping")
 			if rapid.Bool().Draw(t, "renamed") {
-				f.BuyerName = "to_" + name
+				f.NameForBuyers = "to_" + name
 			}
 			value := canary
 			if f.Ping {
 				value = "allowed"
-				inPing[max(f.BuyerName, f.Name)] = true
+				inPing[max(f.NameForBuyers, f.Name)] = true
 			}
 			if f.Contact && rapid.Bool().Draw(t, "supplied") {
 				f.Default = text(canary)

@@ -17,7 +17,7 @@ func fillPing(m *market.FieldMapping, unknown market.UnknownMemberPolicy, lines 
 func TestPingRequiresOnlyPingFields(t *testing.T) {
 	m := mapping(
 		t,
-		market.FieldSpec{Name: "vehicles", BuyerName: "vehicle_count", Type: market.TypeInteger, Ping: true, Required: true},
+		market.FieldSpec{Name: "vehicles", NameForBuyers: "vehicle_count", Type: market.TypeInteger, Ping: true, Required: true},
 		market.FieldSpec{Name: "notes", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "ssn", Type: market.TypeString, Contact: true, Default: text("none")},
 	)
@@ -55,7 +55,7 @@ func TestPingZIP3(t *testing.T) {
 }
 
 func TestPingRejectsContactFields(t *testing.T) {
-	m := mapping(t, market.FieldSpec{Name: "mother", BuyerName: "maiden_name", Type: market.TypeString, Contact: true}, market.FieldSpec{Name: "street", Type: market.TypeString, Ping: true})
+	m := mapping(t, market.FieldSpec{Name: "mother", NameForBuyers: "maiden_name", Type: market.TypeString, Contact: true}, market.FieldSpec{Name: "street", Type: market.TypeString, Ping: true})
 	tests := []struct {
 		line string
 		want string // path of the rejected field; empty: accepted

@@ -9,10 +9,10 @@ import (
 // The known fields by their place in a post's lead: in address, in tcpa, or in the lead
 // itself, which also has postRest.
 var (
-	postAddress = [...]FieldSlot{SlotLine1, SlotCity, SlotState, SlotZip}
-	postConsent = [...]FieldSlot{SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotConsentCertURL}
-	postName    = [...]FieldSlot{SlotFirstName, SlotLastName, SlotEmail, SlotPhone}
-	postRest    = [...]FieldSlot{SlotSource, SlotTCPAConsent, SlotQualityScore}
+	postAddress = [...]LeadFieldIndex{SlotLine1, SlotCity, SlotState, SlotZip}
+	postConsent = [...]LeadFieldIndex{SlotConsentText, SlotConsentTimestamp, SlotIPAddress, SlotConsentCertURL}
+	postName    = [...]LeadFieldIndex{SlotFirstName, SlotLastName, SlotEmail, SlotPhone}
+	postRest    = [...]LeadFieldIndex{SlotSource, SlotTCPAConsent, SlotQualityScore}
 )
 
 // AppendPostLead appends the object "lead" of a post to a buyer. It contains lead_uuid, the
@@ -33,7 +33,7 @@ func (m *FieldMapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 	for _, slot := range postRest {
 		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
-	for slot := FirstCustomSlot; slot < FieldSlot(len(m.rules)); slot++ {
+	for slot := FirstCustomSlot; slot < LeadFieldIndex(len(m.rules)); slot++ {
 		dst = m.appendFieldIfPresent(dst, l, slot)
 	}
 	for i := range l.Extras {
@@ -46,7 +46,7 @@ func (m *FieldMapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
 }
 
 // appendFieldsAsObject appends a JSON object of these fields, without the absent ones.
-func (m *FieldMapping) appendFieldsAsObject(dst []byte, l *Lead, slots []FieldSlot) []byte {
+func (m *FieldMapping) appendFieldsAsObject(dst []byte, l *Lead, slots []LeadFieldIndex) []byte {
 	start := len(dst)
 	for _, slot := range slots {
 		dst = m.appendFieldIfPresent(dst, l, slot)
@@ -60,7 +60,7 @@ func (m *FieldMapping) appendFieldsAsObject(dst []byte, l *Lead, slots []FieldSl
 
 // appendFieldIfPresent appends a comma and the field as a JSON member. It appends nothing if the
 // field is absent.
-func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot FieldSlot) []byte {
+func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot LeadFieldIndex) []byte {
 	if l.Values[slot].Kind == KindAbsent {
 		return dst
 	}
@@ -69,24 +69,24 @@ func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot FieldSlot)
 	return l.Values[slot].AppendJSON(dst)
 }
 
-// PathInPost returns the path of a field in a post, such as lead.address.zip, for the errors of the
-// answer. arrivalName is the name under which suppliers send the field. A campaign's own field is a
+// FieldPathInSupplierPost returns the path of a field in a post, such as lead.address.zip, for the errors of the
+// answer. nameFromSuppliers is the name under which suppliers send the field. A campaign's own field is a
 // direct member of lead.
-func PathInPost(arrivalName string) string {
-	slot, ok := findKnownField(arrivalName)
+func FieldPathInSupplierPost(nameFromSuppliers string) string {
+	slot, ok := findKnownField(nameFromSuppliers)
 	if ok {
 		for _, s := range postAddress {
 			if s == slot {
-				return "lead.address." + arrivalName
+				return "lead.address." + nameFromSuppliers
 			}
 		}
 		for _, s := range postConsent {
 			if s == slot {
-				return "lead.tcpa." + arrivalName
+				return "lead.tcpa." + nameFromSuppliers
 			}
 		}
 	}
-	return "lead." + arrivalName
+	return "lead." + nameFromSuppliers
 }
 
 // AppendJSON appends the value as JSON. An absent value is null.
@@ -130,11 +130,11 @@ type PostRequest struct {
 // PostResult is the result of one attempt to deliver a lead to a buyer.
 type PostResult struct {
 	Verdict           PostVerdict
-	Fault             OutboundFault // why there was no usable answer; FaultNone if there was one
-	Status            int           // of the answer; 0 without one
-	BuyerLeadID       string        // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
-	Code              string        // error or reject_reason of the answer: printable ASCII, at most 64 bytes
-	RetryAfter        time.Duration // of a 429, at most a day; one second if the buyer gave none
+	Fault             OutboundRequestFault // why there was no usable answer; FaultNone if there was one
+	Status            int                  // of the answer; 0 without one
+	BuyerLeadID       string               // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
+	Code              string               // error or reject_reason of the answer: printable ASCII, at most 64 bytes
+	RetryAfter        time.Duration        // of a 429, at most a day; one second if the buyer gave none
 	Elapsed           time.Duration
 	CredentialRenewed bool // of a 401: the credential was renewed, so repeating the attempt at once may succeed
 
@@ -163,25 +163,25 @@ var verdictNames = [...]string{
 
 func (v PostVerdict) String() string { return EnumName(verdictNames[:], int(v), "unknown_verdict") }
 
-// OutboundFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
+// OutboundRequestFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
 // for operators: a label of metrics and logs with few values and without secrets. The numbers are
 // in the log and never change.
-type OutboundFault uint8
+type OutboundRequestFault uint8
 
 const (
-	FaultNone            OutboundFault = 0
-	FaultEndpoint        OutboundFault = 1  // the configured address cannot be used
-	FaultCredential      OutboundFault = 2  // the credential or a secret is missing or unusable, or no token was available
-	FaultResolve         OutboundFault = 3  // the name has no address
-	FaultForbidden       OutboundFault = 4  // the address is in a network that is not trusted
-	FaultConnect         OutboundFault = 5  // no connection
-	FaultTLS             OutboundFault = 6  // the certificate is not trusted, or the handshake failed
-	FaultConnectionLimit OutboundFault = 7  // all connections allowed to this buyer are in use
-	FaultTimeout         OutboundFault = 8  // the deadline passed
-	FaultBroken          OutboundFault = 9  // the connection broke
-	FaultTooLarge        OutboundFault = 10 // the answer is over the limit
-	FaultUnreadable      OutboundFault = 11 // the answer is not HTTP, or not the required JSON object
-	FaultMalformed       OutboundFault = 12 // the answer is a JSON object, but not in the required form
+	FaultNone            OutboundRequestFault = 0
+	FaultEndpoint        OutboundRequestFault = 1  // the configured address cannot be used
+	FaultCredential      OutboundRequestFault = 2  // the credential or a secret is missing or unusable, or no token was available
+	FaultResolve         OutboundRequestFault = 3  // the name has no address
+	FaultForbidden       OutboundRequestFault = 4  // the address is in a network that is not trusted
+	FaultConnect         OutboundRequestFault = 5  // no connection
+	FaultTLS             OutboundRequestFault = 6  // the certificate is not trusted, or the handshake failed
+	FaultConnectionLimit OutboundRequestFault = 7  // all connections allowed to this buyer are in use
+	FaultTimeout         OutboundRequestFault = 8  // the deadline passed
+	FaultBroken          OutboundRequestFault = 9  // the connection broke
+	FaultTooLarge        OutboundRequestFault = 10 // the answer is over the limit
+	FaultUnreadable      OutboundRequestFault = 11 // the answer is not HTTP, or not the required JSON object
+	FaultMalformed       OutboundRequestFault = 12 // the answer is a JSON object, but not in the required form
 )
 
 var faultNames = [...]string{
@@ -191,4 +191,6 @@ var faultNames = [...]string{
 	FaultUnreadable: "unreadable", FaultMalformed: "malformed",
 }
 
-func (f OutboundFault) String() string { return EnumName(faultNames[:], int(f), "unknown_fault") }
+func (f OutboundRequestFault) String() string {
+	return EnumName(faultNames[:], int(f), "unknown_fault")
+}

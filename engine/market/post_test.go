@@ -16,7 +16,7 @@ import (
 func TestAppendPostLead(t *testing.T) {
 	m := mappingOf(
 		t, market.UnknownKeep,
-		market.FieldSpec{Name: "homeowner", BuyerName: "owns \"home\"", Type: market.TypeBoolean},
+		market.FieldSpec{Name: "homeowner", NameForBuyers: "owns \"home\"", Type: market.TypeBoolean},
 		market.FieldSpec{Name: "vehicle_count", Type: market.TypeInteger},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 	)
@@ -122,11 +122,11 @@ func TestPostPath(t *testing.T) {
 		"consent_cert_url": "lead.tcpa.consent_cert_url", "consent_text": "lead.tcpa.consent_text", "ip_address": "lead.tcpa.ip_address",
 		"source": "lead.source", "vehicle_count": "lead.vehicle_count",
 	} {
-		if got := market.PathInPost(field); got != want {
+		if got := market.FieldPathInSupplierPost(field); got != want {
 			t.Errorf("%s: %s, want %s", field, got, want)
 		}
 	}
-	if !strings.HasPrefix(market.PathInPost(""), "lead.") {
+	if !strings.HasPrefix(market.FieldPathInSupplierPost(""), "lead.") {
 		t.Error("the path of an empty name is outside lead")
 	}
 }

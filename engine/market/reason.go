@@ -122,6 +122,6 @@ var outcomeReasons = [outcomeEnd]UnsoldReason{
 
 func (o BuyerOutcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
 
-// SupplierReason returns the reason that a supplier gets if this is the furthest outcome of all
+// UnsoldReasonForSupplier returns the reason that a supplier gets if this is the furthest outcome of all
 // buyers. A timeout gives no_bid; the caller replaces it if all pinged buyers timed out.
-func (o BuyerOutcome) SupplierReason() UnsoldReason { return outcomeReasons[o] }
+func (o BuyerOutcome) UnsoldReasonForSupplier() UnsoldReason { return outcomeReasons[o] }

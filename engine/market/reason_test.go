@@ -22,7 +22,7 @@ func TestEnumNamesAreFrozen(t *testing.T) {
 		"verdict": {func(n uint8) string { return PostVerdict(n).String() }, "unknown_verdict", []string{
 			"none", "accepted", "refused", "unreached", "unknown", "busy",
 		}},
-		"fault": {func(n uint8) string { return OutboundFault(n).String() }, "unknown_fault", []string{
+		"fault": {func(n uint8) string { return OutboundRequestFault(n).String() }, "unknown_fault", []string{
 			"none", "endpoint", "credential", "resolve", "forbidden", "connect", "tls", "crowded", "timeout", "broken",
 			"too_large", "unreadable", "malformed",
 		}},
@@ -77,8 +77,8 @@ func TestOutcomesAreFrozen(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for number, want := range frozenOutcomes {
-		if number.String() != want.name || number.SupplierReason().String() != want.reason {
-			t.Errorf("outcome %d is %q with reason %q, want %q with reason %q", number, number, number.SupplierReason(), want.name, want.reason)
+		if number.String() != want.name || number.UnsoldReasonForSupplier().String() != want.reason {
+			t.Errorf("outcome %d is %q with reason %q, want %q with reason %q", number, number, number.UnsoldReasonForSupplier(), want.name, want.reason)
 		}
 		seen[number.String()] = true
 	}
@@ -127,7 +127,7 @@ func TestNoCampaignAndLoopReasonsRankLowest(t *testing.T) {
 			}
 		}
 		for outcome := range outcomeEnd {
-			if outcome.SupplierReason() == early {
+			if outcome.UnsoldReasonForSupplier() == early {
 				t.Errorf("outcome %q has the supplier reason %q", outcome, early)
 			}
 		}

@@ -2,41 +2,41 @@ package market
 
 import "pingpost/api/errcode"
 
-// BuyerReportRejection is the reason why a buyer's report on a lead was rejected: the report is
+// StatusReportRejection is the reason why a buyer's report on a lead was rejected: the report is
 // invalid, or the lead's state does not allow it. The numbers are in the log and never change,
 // because the answer to a repeated request is read from there.
-type BuyerReportRejection uint8
+type StatusReportRejection uint8
 
 const (
-	RejectionNone BuyerReportRejection = 0
+	RejectionNone StatusReportRejection = 0
 
 	// RejectionNotObject and those up to the next group: the report is invalid. Each has a
 	// field error.
-	RejectionNotObject        BuyerReportRejection = 1 // in a batch: it is not an object
-	RejectionLeadMissing      BuyerReportRejection = 2
-	RejectionLeadType         BuyerReportRejection = 3
-	RejectionLeadTwice        BuyerReportRejection = 4 // in a batch: another report is on the same lead
-	RejectionStatusMissing    BuyerReportRejection = 5
-	RejectionStatusType       BuyerReportRejection = 6
-	RejectionStatusUnknown    BuyerReportRejection = 7
-	RejectionReasonMissing    BuyerReportRejection = 8
-	RejectionReasonType       BuyerReportRejection = 9
-	RejectionReasonTooLong    BuyerReportRejection = 10
-	RejectionReasonInvalid    BuyerReportRejection = 11
-	RejectionReasonUnlisted   BuyerReportRejection = 12 // the campaign does not accept returns for this reason
-	RejectionOccurredType     BuyerReportRejection = 13
-	RejectionOccurredInvalid  BuyerReportRejection = 14
-	RejectionOccurredInFuture BuyerReportRejection = 15
-	invalidReportEnd                               = 16 // rejections below it mean an invalid report
+	RejectionNotObject        StatusReportRejection = 1 // in a batch: it is not an object
+	RejectionLeadMissing      StatusReportRejection = 2
+	RejectionLeadType         StatusReportRejection = 3
+	RejectionLeadTwice        StatusReportRejection = 4 // in a batch: another report is on the same lead
+	RejectionStatusMissing    StatusReportRejection = 5
+	RejectionStatusType       StatusReportRejection = 6
+	RejectionStatusUnknown    StatusReportRejection = 7
+	RejectionReasonMissing    StatusReportRejection = 8
+	RejectionReasonType       StatusReportRejection = 9
+	RejectionReasonTooLong    StatusReportRejection = 10
+	RejectionReasonInvalid    StatusReportRejection = 11
+	RejectionReasonUnlisted   StatusReportRejection = 12 // the campaign does not accept returns for this reason
+	RejectionOccurredType     StatusReportRejection = 13
+	RejectionOccurredInvalid  StatusReportRejection = 14
+	RejectionOccurredInFuture StatusReportRejection = 15
+	invalidReportEnd                                = 16 // rejections below it mean an invalid report
 
 	// RejectionDeliveryPending and those after it: the lead's state does not allow the report.
-	RejectionDeliveryPending BuyerReportRejection = 32 // whether the buyer has the lead is not known yet
-	RejectionNotSold         BuyerReportRejection = 33
-	RejectionStatusBackward  BuyerReportRejection = 34 // the lead has a later status, or was returned
-	RejectionReturnPending   BuyerReportRejection = 35
-	RejectionReturnRefused   BuyerReportRejection = 36 // by the operator before
-	RejectionReturnLate      BuyerReportRejection = 37
-	RejectionReturnShare     BuyerReportRejection = 38
+	RejectionDeliveryPending StatusReportRejection = 32 // whether the buyer has the lead is not known yet
+	RejectionNotSold         StatusReportRejection = 33
+	RejectionStatusBackward  StatusReportRejection = 34 // the lead has a later status, or was returned
+	RejectionReturnPending   StatusReportRejection = 35
+	RejectionReturnRefused   StatusReportRejection = 36 // by the operator before
+	RejectionReturnLate      StatusReportRejection = 37
+	RejectionReturnShare     StatusReportRejection = 38
 )
 
 // Limits of a buyer's report: the characters of its reason, and the time by which occurred_at may
@@ -66,7 +66,7 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 
 // FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport
 // is false if the report is valid and the lead's state does not allow it.
-func (r BuyerReportRejection) FieldError() (fieldError FieldError, isInvalidReport bool) {
+func (r StatusReportRejection) FieldError() (fieldError FieldError, isInvalidReport bool) {
 	if r == RejectionNone || r >= invalidReportEnd {
 		return fieldError, false
 	}
@@ -74,7 +74,7 @@ func (r BuyerReportRejection) FieldError() (fieldError FieldError, isInvalidRepo
 }
 
 // String returns the message that the buyer receives for its rejected report.
-func (r BuyerReportRejection) String() string {
+func (r StatusReportRejection) String() string {
 	switch r {
 	case RejectionDeliveryPending:
 		return "It is not known yet whether you received the lead. Send this report after its delivery is acknowledged."

@@ -5,7 +5,7 @@ import "testing"
 // TestBuyerReportRejectionTexts: a rejection of an invalid report names a member and the expected
 // value; a rejection by the lead's state has a text. All texts differ.
 func TestBuyerReportRejectionTexts(t *testing.T) {
-	seen := map[string]BuyerReportRejection{}
+	seen := map[string]StatusReportRejection{}
 	for o := RejectionNotObject; o <= RejectionReturnShare; o++ {
 		if o == invalidReportEnd {
 			o = RejectionDeliveryPending
@@ -20,7 +20,7 @@ func TestBuyerReportRejectionTexts(t *testing.T) {
 		}
 		seen[text] = o
 	}
-	for _, invalid := range []BuyerReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
+	for _, invalid := range []StatusReportRejection{RejectionNone, invalidReportEnd, RejectionReturnShare + 1} {
 		if _, ok := invalid.FieldError(); ok || invalid.String() != "unknown rejection" {
 			t.Errorf("invalid rejection %d has the text %s", invalid, invalid)
 		}

@@ -14,7 +14,7 @@ import (
 // ConstantAsFieldValue returns a template's constant as a value that the field could have. The bool is
 // false if no lead can have this value. The kinds are not compared: 2 and "2" are the same
 // number.
-func (m *FieldMapping) ConstantAsFieldValue(slot FieldSlot, constant FieldValue) (value FieldValue, possible bool) {
+func (m *FieldMapping) ConstantAsFieldValue(slot LeadFieldIndex, constant FieldValue) (value FieldValue, possible bool) {
 	r := &m.rules[slot]
 	text := string(constant.Text)
 	switch r.fieldType {
@@ -40,7 +40,7 @@ func (m *FieldMapping) NewSampleLead(allFields, forPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
 	for slot := range m.rules {
-		if values := m.SampleValuesOfField(FieldSlot(slot), forPing); allFields || values[0].Kind != KindAbsent {
+		if values := m.SampleValuesOfField(LeadFieldIndex(slot), forPing); allFields || values[0].Kind != KindAbsent {
 			l.Values[slot] = values[len(values)-1]
 		}
 	}
@@ -49,7 +49,7 @@ func (m *FieldMapping) NewSampleLead(allFields, forPing bool) *Lead {
 
 // SampleValuesOfField returns sample values of a field, with which a template is tested. The first is
 // absent if a lead (or with forPing a ping) may lack the field.
-func (m *FieldMapping) SampleValuesOfField(slot FieldSlot, forPing bool) (values []FieldValue) {
+func (m *FieldMapping) SampleValuesOfField(slot LeadFieldIndex, forPing bool) (values []FieldValue) {
 	r := &m.rules[slot]
 	if r.defaultValue.Kind == KindAbsent && (!r.required || forPing && !r.ping) {
 		values = append(values, FieldValue{})
@@ -96,7 +96,7 @@ var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 // ExampleValueJSON returns an example value of the field as JSON, for the example leads that the admin
 // API offers to operators. The field's rule accepts the value and the filters pass it. The result
 // is nil if no guess fits, for example because of a pattern.
-func (m *FieldMapping) ExampleValueJSON(slot FieldSlot, filters []Filter) []byte {
+func (m *FieldMapping) ExampleValueJSON(slot LeadFieldIndex, filters []Filter) []byte {
 	r := &m.rules[slot]
 	members := r.guessAcceptedMembers()
 	for i := range filters {
@@ -119,7 +119,7 @@ func (m *FieldMapping) ExampleValueJSON(slot FieldSlot, filters []Filter) []byte
 }
 
 // passesFiltersOnSlot reports whether the lead passes those filters that test the field slot.
-func (l *Lead) passesFiltersOnSlot(slot FieldSlot, filters []Filter) bool {
+func (l *Lead) passesFiltersOnSlot(slot LeadFieldIndex, filters []Filter) bool {
 	for i := range filters {
 		if f := &filters[i]; f.slot == slot && !f.Accepts(l) {
 			return false
@@ -202,12 +202,4 @@ func (r *fieldRule) guessAcceptedMembers() (guesses []JSONMember) {
 		add(JSONString, "example", "e", "12345", "example example example example", strings.Repeat("e", min(max(0, r.minLength), 1000)))
 	}
 	return guesses
-}
-
-// FiltersAcceptState reports whether the campaign's own filters on the state field pass leads of this
-// state.
-func (c *Campaign) FiltersAcceptState(stateCode string) bool {
-	lead := Lead{Values: make([]FieldValue, c.Mapping.SlotCount())}
-	lead.Values[SlotState] = FieldValue{Kind: KindString, Text: []byte(stateCode)}
-	return lead.passesFiltersOnSlot(SlotState, c.Filters)
 }

@@ -157,16 +157,16 @@ func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, 
 
 // fingerprintOfLeadValue returns the fingerprint of a lead's value in one form. If the list contains
 // hashes, it hashes the value first as the list does.
-func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, valueForm []byte) uint64 {
+func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, normalizedValue []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
-		digest := md5.Sum(valueForm)
+		digest := md5.Sum(normalizedValue)
 		return hashToFingerprint(hashKey, digest[:])
 	case HashSHA256:
-		digest := sha256.Sum256(valueForm)
+		digest := sha256.Sum256(normalizedValue)
 		return hashToFingerprint(hashKey, digest[:])
 	}
-	return hashToFingerprint(hashKey, valueForm)
+	return hashToFingerprint(hashKey, normalizedValue)
 }
 
 // hashSizeInBytes returns the size in bytes of the hashes that the list contains.

@@ -71,8 +71,8 @@ type WebhookRequest struct {
 // WebhookResult is the result of one attempt to send a webhook. A webhook without acknowledgement
 // is sent again, so there is no unknown result as for posts.
 type WebhookResult struct {
-	Delivered bool          // acknowledged in time, with a 2xx
-	Status    int           // of the answer; 0: no answer
-	Fault     OutboundFault // why there was no usable answer; FaultNone if there was one
+	Delivered bool                 // acknowledged in time, with a 2xx
+	Status    int                  // of the answer; 0: no answer
+	Fault     OutboundRequestFault // why there was no usable answer; FaultNone if there was one
 	Elapsed   time.Duration
 }

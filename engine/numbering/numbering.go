@@ -21,14 +21,14 @@ const maxNamesPerRecord = 2000
 // the order of names, so that equal catalogs get equal numbers.
 type numberAssigner struct {
 	state   *state.State
-	records []*event.ConfigNumbersAssigned
+	records []*event.ConfigObjectNumbersAssigned
 	next    map[event.ConfigObjectKind]market.PermanentNumber
 	caps    map[market.CapKey]market.PermanentNumber
 }
 
-// AssignNumbers sets the permanent numbers of all names and caps in the catalog. It returns the
+// AssignConfigObjectNumbers sets the permanent numbers of all names and caps in the catalog. It returns the
 // events that record the new numbers; the caller commits them before it uses the catalog.
-func AssignNumbers(s *state.State, c *market.Catalog) []*event.ConfigNumbersAssigned {
+func AssignConfigObjectNumbers(s *state.State, c *market.Catalog) []*event.ConfigObjectNumbersAssigned {
 	n := &numberAssigner{state: s, next: make(map[event.ConfigObjectKind]market.PermanentNumber), caps: s.CapRefsByKey()}
 	n.assignAllNumbers(c)
 	return n.records
@@ -68,7 +68,7 @@ func (n *numberAssigner) findOrAssignNameNumber(kind event.ConfigObjectKind, nam
 		return ref
 	}
 	if n.next[kind] == 0 {
-		n.next[kind] = market.PermanentNumber(n.state.CountNumberedNames(kind))
+		n.next[kind] = market.PermanentNumber(n.state.CountPermanentNumbers(kind))
 	}
 	n.next[kind]++
 	record := n.unfilledRecordOrNew()
@@ -93,11 +93,11 @@ func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, campaign, buye
 
 // unfilledRecordOrNew returns the event to which the next new name or cap is added: the last one, or
 // a new one if that is full.
-func (n *numberAssigner) unfilledRecordOrNew() *event.ConfigNumbersAssigned {
+func (n *numberAssigner) unfilledRecordOrNew() *event.ConfigObjectNumbersAssigned {
 	if last := len(n.records) - 1; last >= 0 && len(n.records[last].Names)+len(n.records[last].Caps) < maxNamesPerRecord {
 		return n.records[last]
 	}
-	record := new(event.ConfigNumbersAssigned)
+	record := new(event.ConfigObjectNumbersAssigned)
 	n.records = append(n.records, record)
 	return record
 }

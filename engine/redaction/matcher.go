@@ -124,19 +124,19 @@ func appendLower(dst, text []byte) []byte {
 	return format.AppendLower(dst, text)
 }
 
-// WithholdIfContact returns a buyer's reason for a return, or Withheld if the reason seems to
+// WithholdReasonWithContactData returns a buyer's reason for a return, or Withheld if the reason seems to
 // contain an e-mail address or a phone number. The log stores reasons in plaintext, and the
 // supplier gets them. Rejected: a comparison with the lead's contact data, which must be read
 // from the log for each of up to 1,000 leads.
-func WithholdIfContact(reason string) string {
+func WithholdReasonWithContactData(returnReason string) string {
 	digits := 0
-	for _, r := range reason {
+	for _, r := range returnReason {
 		if r >= '0' && r <= '9' {
 			digits++
 		}
 	}
-	if digits >= minDigits || strings.Contains(reason, "@") {
+	if digits >= minDigits || strings.Contains(returnReason, "@") {
 		return Withheld
 	}
-	return reason
+	return returnReason
 }

@@ -38,10 +38,10 @@ func (s *Sealer) StartAboveSlot(highestUsedSlot uint64) *Sealer {
 }
 
 // MakeTakeUnusedKeyFail makes TakeUnusedKey fail with ErrBusy, or succeed again.
-func (s *Sealer) MakeTakeUnusedKeyFail(busy bool) {
+func (s *Sealer) MakeTakeUnusedKeyFail(fail bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.busy = busy
+	s.busy = fail
 }
 
 // SetEraseKeysError makes EraseKeys fail with an error, or succeed again if it is nil.

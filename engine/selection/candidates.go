@@ -106,13 +106,13 @@ func (c *Candidates) EachOutcomeInUse(f func(outcome market.BuyerOutcome, sets b
 	}
 }
 
-// FurthestUnsoldReason returns the reason that the supplier gets for an unsold lead: that of the
+// UnsoldReasonOfLatestStage returns the reason that the supplier gets for an unsold lead: that of the
 // furthest stage that a filter set reached. Without an excluded filter set it is ReasonNoBuyer.
-func (c *Candidates) FurthestUnsoldReason() market.UnsoldReason {
+func (c *Candidates) UnsoldReasonOfLatestStage() market.UnsoldReason {
 	reason := market.ReasonNoBuyer
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].NextFrom(0) >= 0 {
-			reason = reason.LaterStageReason(market.BuyerOutcome(outcome).SupplierReason())
+			reason = reason.LaterStageReason(market.BuyerOutcome(outcome).UnsoldReasonForSupplier())
 		}
 	}
 	return reason

@@ -36,8 +36,8 @@ func checkOutcomes(t *rapid.T, c *selection.Candidates, want []market.BuyerOutco
 			t.Fatalf("filter set %d has outcome %s, want %s", filterSet, is, outcome)
 		}
 	}
-	if reason := furthestReason(want); c.FurthestUnsoldReason() != reason {
-		t.Fatalf("reason %q, want that of the furthest stage, %q", c.FurthestUnsoldReason(), reason)
+	if reason := furthestReason(want); c.UnsoldReasonOfLatestStage() != reason {
+		t.Fatalf("reason %q, want that of the furthest stage, %q", c.UnsoldReasonOfLatestStage(), reason)
 	}
 }
 
@@ -51,7 +51,7 @@ var reasonsByStage = []market.UnsoldReason{
 func furthestReason(outcomes []market.BuyerOutcome) market.UnsoldReason {
 	reached := 0
 	for _, outcome := range outcomes {
-		reached = max(reached, slices.Index(reasonsByStage, outcome.SupplierReason()))
+		reached = max(reached, slices.Index(reasonsByStage, outcome.UnsoldReasonForSupplier()))
 	}
 	return reasonsByStage[reached]
 }
@@ -144,7 +144,7 @@ func TestUnsoldReasonIsOfFurthestStage(t *testing.T) {
 		for filterSet, outcome := range test.outcomes {
 			c.Exclude(filterSet, outcome)
 		}
-		if got := c.FurthestUnsoldReason().String(); got != test.want {
+		if got := c.UnsoldReasonOfLatestStage().String(); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

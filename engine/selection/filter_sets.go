@@ -25,12 +25,12 @@ type CompiledFilterSets struct {
 	all              bitset.Set
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex
-	suppressionLists []filterSetsOfSuppressionList
+	suppressionLists []filterSetsUsingSuppressionList
 }
 
-// filterSetsOfSuppressionList are the filter sets of a campaign whose buyers use the same
+// filterSetsUsingSuppressionList are the filter sets of a campaign whose buyers use the same
 // suppression list.
-type filterSetsOfSuppressionList struct {
+type filterSetsUsingSuppressionList struct {
 	list *market.SuppressionList
 	sets bitset.Set
 }
@@ -69,7 +69,7 @@ func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.Su
 		}
 	}
 	sets := bitset.New(len(l.Campaign.FilterSets))
-	l.suppressionLists = append(l.suppressionLists, filterSetsOfSuppressionList{list, sets})
+	l.suppressionLists = append(l.suppressionLists, filterSetsUsingSuppressionList{list, sets})
 	return sets
 }
 

@@ -88,7 +88,7 @@ func drawCampaign(t *rapid.T) *market.Campaign {
 func drawLead(t *rapid.T) *market.Lead {
 	var l market.Lead
 	l.Reset(mapping.SlotCount())
-	set := func(slot market.FieldSlot, kind market.FieldValueKind, text string, num float64) {
+	set := func(slot market.LeadFieldIndex, kind market.FieldValueKind, text string, num float64) {
 		if text != "" {
 			l.Values[slot] = market.FieldValue{Kind: kind, Text: []byte(text), Num: num}
 		}

@@ -35,12 +35,14 @@ type BuyerPingHealth struct {
 	shareSum   atomic.Uint64
 }
 
+// AllPings is the result of PingsPerTenAuctions for a healthy buyer.
+const AllPings = 10
+
 const (
 	scoreBits    = 16
 	maxScore     = 1<<scoreBits - 1
 	healthyScore = maxScore / 2
 
-	allPings      = 10 // tenths
 	scoreHalfLife = int64(30 * time.Second / time.Millisecond)
 )
 
@@ -48,21 +50,21 @@ const (
 // buyer. Each call counts as one auction.
 func (h *BuyerPingHealth) CountAuctionAndShouldPing(nowNanos int64) bool {
 	share := h.PingsPerTenAuctions(nowNanos)
-	if share == allPings {
+	if share == AllPings {
 		return true
 	}
 	after := h.shareSum.Add(share)
-	return after/allPings != (after-share)/allPings
+	return after/AllPings != (after-share)/AllPings
 }
 
 // PingsPerTenAuctions returns in how many of ten auctions the buyer is pinged at this time, in Unix
 // nanoseconds: 1 to 10.
 func (h *BuyerPingHealth) PingsPerTenAuctions(nowNanos int64) (auctionsWithPing uint64) {
-	score := decayedScoreAt(h.lastAnswer.Load(), nowNanos)
+	score := decayedFailureScoreAt(h.lastAnswer.Load(), nowNanos)
 	if score <= healthyScore {
-		return allPings
+		return AllPings
 	}
-	return allPings - (allPings-1)*(score-healthyScore)/(maxScore-healthyScore)
+	return AllPings - (AllPings-1)*(score-healthyScore)/(maxScore-healthyScore)
 }
 
 // RecordOutcome counts the outcome of a ping for the buyer's score. answeredAtNanos is the time of
@@ -80,7 +82,7 @@ func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, answeredAtN
 	}
 	for {
 		last := h.lastAnswer.Load()
-		score := decayedScoreAt(last, answeredAtNanos)
+		score := decayedFailureScoreAt(last, answeredAtNanos)
 		if failed {
 			score += (maxScore - score + 7) / 8
 		} else {
@@ -93,11 +95,11 @@ func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, answeredAtN
 	}
 }
 
-// decayedScoreAt returns the score at a time in Unix nanoseconds, from the value of
+// decayedFailureScoreAt returns the score at a time in Unix nanoseconds, from the value of
 // BuyerPingHealth.lastAnswer: the score halves every thirty seconds. Concurrent calls may have a
 // time before the last answer; for these the score has not decayed.
-func decayedScoreAt(packedLastAnswer uint64, nowNanos int64) uint64 {
-	score, age := packedLastAnswer&maxScore, nowNanos/int64(time.Millisecond)-int64(packedLastAnswer>>scoreBits)
+func decayedFailureScoreAt(scoreAndAnswerTime uint64, nowNanos int64) uint64 {
+	score, age := scoreAndAnswerTime&maxScore, nowNanos/int64(time.Millisecond)-int64(scoreAndAnswerTime>>scoreBits)
 	if age < scoreHalfLife {
 		return score
 	}

@@ -17,7 +17,7 @@ type buyerAccount struct {
 	reserved market.Money
 	changeSignal
 
-	// Callers cache the answer of lacksFundsAndRecordThreshold until the free money falls below
+	// Callers cache the answer of lacksFundsAndRecordInvalidationThreshold until the free money falls below
 	// shortBelow or rises to enoughAt.
 	shortBelow, enoughAt market.Money
 }
@@ -58,10 +58,10 @@ func (a *buyerAccounts) reserveFunds(buyer market.PermanentNumber, price, credit
 	return Reserved, nil
 }
 
-// lacksFundsAndRecordThreshold reports whether the buyer has less than price left, including its
+// lacksFundsAndRecordInvalidationThreshold reports whether the buyer has less than price left, including its
 // credit limit. It counts applied events alone, without reservations. It remembers the thresholds
 // of its answers, so that adjustBalanceAndHeldFunds knows when a cached answer is no longer valid.
-func (a *buyerAccounts) lacksFundsAndRecordThreshold(buyer market.PermanentNumber, price, creditLimit market.Money) bool {
+func (a *buyerAccounts) lacksFundsAndRecordInvalidationThreshold(buyer market.PermanentNumber, price, creditLimit market.Money) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	acc := a.getOrCreateAccountLocked(buyer)
@@ -88,7 +88,7 @@ func (a *buyerAccounts) releaseFunds(buyer market.PermanentNumber, price market.
 }
 
 // adjustBalanceAndHeldFunds adds an event's changes to the buyer's balance and to its held money.
-// availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no longer
+// availabilityMayChange reports that a cached answer of lacksFundsAndRecordInvalidationThreshold is no longer
 // valid.
 func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, balanceChange, heldChange market.Money) (availabilityMayChange bool) {
 	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {

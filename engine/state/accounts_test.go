@@ -39,7 +39,7 @@ func TestAccountMatchesModel(t *testing.T) {
 				i := pick(len(pending))
 				price := pending[i].sale.price
 				posted := pick(2) == 0
-				x.chargeCapsTurnAndFunds(x.seq+1, 1, saleOf(2, price, nil), posted)
+				x.chargeSaleToCapsRotationAndFunds(x.seq+1, 1, saleOf(2, price, nil), posted)
 				if posted {
 					held += price
 					open = append(open, price)

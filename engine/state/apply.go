@@ -42,6 +42,7 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 		s.applyWebhooksTurnedOnOrOff(seq, batchUnixNanos, e)
 	case *event.LeadPersonalDataErased:
 		s.applyLeadPersonalDataErased(seq, e)
+	case *event.OperatorActionRecorded: // the audit log changes no state
 	default:
 		if seq > s.loaded {
 			s.applyGlobalEvent(batchUnixNanos, e)
@@ -58,7 +59,7 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.founded = *e
 	case *event.ConfigActivated:
 		s.catalogs.applyConfigActivated(e, batchUnixNanos)
-	case *event.ConfigNumbersAssigned:
+	case *event.ConfigObjectNumbersAssigned:
 		for i := range e.Names {
 			s.names.add(e.Names[i].Kind, e.Names[i].Ref, e.Names[i].ID)
 		}
@@ -73,6 +74,14 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.users.applyUserAccountChanged(e)
 	case *event.APITokenAddedOrRevoked:
 		s.users.applyAPITokenAddedOrRevoked(e)
+	case *event.AlertSettingsChanged:
+		s.alerts.ApplySettings(e)
+	case *event.AlertChanged:
+		s.alerts.ApplyChange(e)
+	case *event.InvitationChanged:
+		s.users.applyInvitationChanged(e)
+	case *event.UserSecondFactorChanged:
+		s.users.applySecondFactorChanged(e)
 	case *event.SecretStoredOrDeleted:
 		s.settings.applySecretStoredOrDeleted(e)
 	case *event.PausedOrResumed:
@@ -143,19 +152,19 @@ func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.Lead
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
-	s.chargeCapsTurnAndFunds(seq, e.Campaign, &e.Sale, posted)
+	s.chargeSaleToCapsRotationAndFunds(seq, e.Campaign, &e.Sale, posted)
 }
 
-// chargeCapsTurnAndFunds counts the sale in its caps and its rotation, and takes the price from the
-// buyer's account. If the lead is still to be posted, holdPriceOnly is true and the price is only
+// chargeSaleToCapsRotationAndFunds counts the sale in its caps and its rotation, and takes the price from the
+// buyer's account. If the lead is still to be posted, holdPriceUntilPostEnds is true and the price is only
 // held until the post ends. Events that the loaded snapshot contains already are skipped.
-func (s *State) chargeCapsTurnAndFunds(seq uint64, campaign market.PermanentNumber, sale *event.Sale, holdPriceOnly bool) {
+func (s *State) chargeSaleToCapsRotationAndFunds(seq uint64, campaign market.PermanentNumber, sale *event.Sale, holdPriceUntilPostEnds bool) {
 	if seq <= s.loaded {
 		return
 	}
 	s.rotations.countTurnAndEndReservation(campaign, sale.Turn, seq)
-	s.raiseAvailabilityVersionIf(s.caps.applyCharges(sale.Charges))
-	s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, holdPriceOnly))
+	s.raiseBuyerAvailabilityVersionIf(s.caps.applyCharges(sale.Charges))
+	s.raiseBuyerAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, holdPriceUntilPostEnds))
 }
 
 // countMonthlySale counts a sold lead in the month of its decision. Events that the loaded
@@ -166,19 +175,19 @@ func (s *State) countMonthlySale(seq uint64, campaign, buyer market.PermanentNum
 	}
 }
 
-// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdOnly is
-// set. availabilityMayChange reports that a cached answer of lacksFundsAndRecordThreshold is no
+// debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdPriceUntilPostEnds is
+// set. availabilityMayChange reports that a cached answer of lacksFundsAndRecordInvalidationThreshold is no
 // longer valid.
-func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdOnly bool) (availabilityMayChange bool) {
-	if holdOnly {
+func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdPriceUntilPostEnds bool) (availabilityMayChange bool) {
+	if holdPriceUntilPostEnds {
 		return a.adjustBalanceAndHeldFunds(sale.Buyer, 0, sale.Price)
 	}
 	return a.adjustBalanceAndHeldFunds(sale.Buyer, -sale.Price, 0)
 }
 
-// raiseAvailabilityVersionIf raises the availability version if availabilityMayChange is set. Callers
+// raiseBuyerAvailabilityVersionIf raises the availability version if availabilityMayChange is set. Callers
 // that cache which buyers are available then compute it again.
-func (s *State) raiseAvailabilityVersionIf(availabilityMayChange bool) {
+func (s *State) raiseBuyerAvailabilityVersionIf(availabilityMayChange bool) {
 	if availabilityMayChange {
 		s.availability.Add(1)
 	}

@@ -49,12 +49,12 @@ func (s *State) FindAuction(auctionName [16]byte, nowUnixNanos int64) (auction A
 	return shard.copyUnexpiredLocked(&auctionName, nowUnixNanos)
 }
 
-// ClaimAuctionName claims the name of a new auction for owner.
+// ClaimNewAuctionName claims the name of a new auction for owner.
 //
 //	nameTaken   an applied event has given this name to an auction: no claim
-//	claimEnded  another request has claimed the name; the channel closes when its claim ends
+//	otherClaimEnded  another request has claimed the name; the channel closes when its claim ends
 //	neither     owner now holds the claim
-func (s *State) ClaimAuctionName(owner *RequestReservations, auctionName [16]byte, nowUnixNanos int64) (nameTaken bool, claimEnded <-chan struct{}) {
+func (s *State) ClaimNewAuctionName(owner *RequestReservations, auctionName [16]byte, nowUnixNanos int64) (nameTaken bool, otherClaimEnded <-chan struct{}) {
 	shard := s.auctionShardOf(&auctionName)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -69,9 +69,9 @@ func (s *State) ClaimAuctionName(owner *RequestReservations, auctionName [16]byt
 //
 //	found is false      the auction is unknown or expired: no claim
 //	auction is sold     or a lead is being posted for it (IsSoldOrBeingPosted): no claim
-//	claimEnded not nil  another request has the claim; the channel closes when its claim ends
+//	otherClaimEnded not nil  another request has the claim; the channel closes when its claim ends
 //	otherwise           owner now holds the claim
-func (s *State) ClaimAuctionForSale(owner *RequestReservations, auctionName [16]byte, nowUnixNanos int64) (auction AuctionRow, found bool, claimEnded <-chan struct{}) {
+func (s *State) ClaimAuctionForSale(owner *RequestReservations, auctionName [16]byte, nowUnixNanos int64) (auction AuctionRow, found bool, otherClaimEnded <-chan struct{}) {
 	shard := s.auctionShardOf(&auctionName)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *State) ClaimAuctionForSale(owner *RequestReservations, auctionName [16]
 // tryClaimAuctionLocked claims the auction for owner, or returns a channel that closes when another
 // request's claim ends. A second claim by owner is a bug and panics. The caller holds the shard's
 // lock.
-func (s *State) tryClaimAuctionLocked(shard *auctionShard, owner *RequestReservations, auctionName [16]byte) (claimEnded <-chan struct{}) {
+func (s *State) tryClaimAuctionLocked(shard *auctionShard, owner *RequestReservations, auctionName [16]byte) (otherClaimEnded <-chan struct{}) {
 	if owner.hasAuction {
 		panic("BUG: a request claims a second auction")
 	}
@@ -124,35 +124,35 @@ func (s *State) applyPingAuctionCompleted(seq uint64, batchUnixNanos int64, e *e
 		return
 	}
 	row := AuctionRow{Name: e.Name, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep)}
-	s.auctionShardOf(&e.Name).putUnlessInSnapshot(&row, seq, batchUnixNanos)
+	s.auctionShardOf(&e.Name).putUnlessEventInSnapshot(&row, seq, batchUnixNanos)
 }
 
 // markAuctionSold records that the lead was sold in the auction, which can then sell no other
 // lead. It skips an auction that memory no longer holds, and an event seq that the loaded
 // snapshot contains.
 func (s *State) markAuctionSold(seq uint64, auctionName [16]byte, lead market.LeadID) {
-	s.editAuctionRowUnlessInSnapshot(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
+	s.editAuctionRowUnlessEventInSnapshot(seq, auctionName, func(row *AuctionRow) { row.Lead = lead })
 }
 
 // releaseAuctionAndMarkNextSold frees the auction in which the lead's failed sale was made, and
 // marks the auction of its next sale as sold. If both are the same auction, it stays sold
 // throughout. An auction is freed only if this lead was sold in it.
-func (s *State) releaseAuctionAndMarkNextSold(seq uint64, lead market.LeadID, releasedAuction, soldAuction [16]byte) {
-	if releasedAuction == soldAuction {
+func (s *State) releaseAuctionAndMarkNextSold(seq uint64, lead market.LeadID, failedSaleAuction, nextSaleAuction [16]byte) {
+	if failedSaleAuction == nextSaleAuction {
 		return
 	}
-	s.editAuctionRowUnlessInSnapshot(seq, releasedAuction, func(row *AuctionRow) {
+	s.editAuctionRowUnlessEventInSnapshot(seq, failedSaleAuction, func(row *AuctionRow) {
 		if row.Lead == lead {
 			row.Lead = market.LeadID{}
 		}
 	})
-	s.markAuctionSold(seq, soldAuction, lead)
+	s.markAuctionSold(seq, nextSaleAuction, lead)
 }
 
-// editAuctionRowUnlessInSnapshot calls edit with the auction's row. It does nothing if the name is
+// editAuctionRowUnlessEventInSnapshot calls edit with the auction's row. It does nothing if the name is
 // zero, if the row is missing, or if the loaded snapshot contains the event seq already.
-func (s *State) editAuctionRowUnlessInSnapshot(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
+func (s *State) editAuctionRowUnlessEventInSnapshot(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
 	if auctionName != [16]byte{} {
-		s.auctionShardOf(&auctionName).editUnlessInSnapshot(&auctionName, seq, edit)
+		s.auctionShardOf(&auctionName).editUnlessEventInSnapshot(&auctionName, seq, edit)
 	}
 }

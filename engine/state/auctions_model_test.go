@@ -53,7 +53,7 @@ func (m *auctionModel) claim(t *rapid.T, name [16]byte, sale bool) {
 			t.Fatalf("%x is %+v, want %+v", name, row, want)
 		}
 	} else {
-		found, wait = m.ClaimAuctionName(&request.reservations, name, m.at)
+		found, wait = m.ClaimNewAuctionName(&request.reservations, name, m.at)
 	}
 	if found != known || (wait != nil) != (mayClaim && holder != nil) {
 		t.Fatalf("%x for sale %t: found %t, wait %v; model: known %t, claimed by %+v", name, sale, found, wait, known, holder)

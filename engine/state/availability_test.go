@@ -29,7 +29,7 @@ func (d *availabilityCache) isValid(version uint64, now int64) bool {
 
 // refresh asks as the engine does: the version first, then all else.
 func (d *availabilityCache) refresh(x *testExchange, caps []*market.Cap, price market.Money) {
-	*d = availabilityCache{known: true, version: x.AvailabilityVersion(), until: math.MaxInt64}
+	*d = availabilityCache{known: true, version: x.BuyerAvailabilityVersion(), until: math.MaxInt64}
 	for _, limit := range caps {
 		full, until := x.IsCapFull(limit, price, x.at)
 		d.full = append(d.full, full)
@@ -84,7 +84,7 @@ func TestCachedAvailabilityIsRightForItsVersion(t *testing.T) {
 			x.step()
 			for i := range caches {
 				of, price := caps[i%len(caps)], prices[i/len(caps)]
-				if caches[i].isValid(x.AvailabilityVersion(), x.at) {
+				if caches[i].isValid(x.BuyerAvailabilityVersion(), x.at) {
 					reused++
 					if wrong := caches[i].findMistake(x.testExchange, of, price); wrong != "" {
 						t.Fatalf("a cached answer is wrong about %s", wrong)
@@ -109,20 +109,20 @@ func TestVersionChangesOnlyWithAvailability(t *testing.T) {
 	sell := func() {
 		h := new(RequestReservations)
 		x.ReserveAllCaps(h, x.capsByBuyer[1][:1], dollar, nil, x.at)
-		x.chargeCapsTurnAndFunds(x.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
+		x.chargeSaleToCapsRotationAndFunds(x.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
 		x.ReleaseAll(h)
 	}
 	x.IsCapFull(x.capsByBuyer[1][0], dollar, x.at)
 	x.LacksFunds(x.buyers[0], dollar)
-	before := x.AvailabilityVersion()
+	before := x.BuyerAvailabilityVersion()
 	for range x.capsByBuyer[1][0].Limit - 1 {
 		sell()
 	}
-	if x.AvailabilityVersion() != before {
+	if x.BuyerAvailabilityVersion() != before {
 		t.Error("the version changed although the cap is not full")
 	}
 	sell()
-	if x.AvailabilityVersion() == before {
+	if x.BuyerAvailabilityVersion() == before {
 		t.Error("the version did not change although the cap is full")
 	}
 }

@@ -38,7 +38,7 @@ type capCounter struct {
 
 	start, end int64 // of the window that was computed last
 
-	// Callers cache the answer of isFullAndRecordThreshold until used rises above fullAbove or falls
+	// Callers cache the answer of isFullAndRecordInvalidationThreshold until used rises above fullAbove or falls
 	// to freeAt, the nearest of all their thresholds.
 	fullAbove, freeAt int64
 }
@@ -82,18 +82,18 @@ func (c *capCounters) add(ref market.PermanentNumber, key market.CapKey) {
 }
 
 // reserveCapacity reserves amount of the cap limit in the window that contains nowUnixNanos.
-// givenBackBySameEvent is an earlier charge that the same event gives back; in its own window this
+// refusedSaleCharge is an earlier charge that the same event gives back; in its own window this
 // charge needs no new capacity.
 //
 // The reservation names the window and the amount that was reserved. If the result is Contended,
 // capacityChanged closes at the counter's next change. It is created under the lock, so the
 // caller cannot miss that change.
-func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBackBySameEvent event.CapCharge, nowUnixNanos int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
+func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, refusedSaleCharge event.CapCharge, nowUnixNanos int64) (result ReserveResult, reservation event.CapCharge, capacityChanged <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	window := max(c.windowStartAt(limit, nowUnixNanos), c.window, c.reservedWindow)
-	if givenBackBySameEvent.Window == window {
-		amount -= givenBackBySameEvent.Amount
+	if refusedSaleCharge.Window == window {
+		amount -= refusedSaleCharge.Amount
 	}
 	var used, reserved int64
 	if c.window == window {
@@ -113,11 +113,11 @@ func (c *capCounter) reserveCapacity(limit *market.Cap, amount int64, givenBackB
 	return Reserved, reservation, nil
 }
 
-// isFullAndRecordThreshold reports whether the window that contains nowUnixNanos has less than
+// isFullAndRecordInvalidationThreshold reports whether the window that contains nowUnixNanos has less than
 // saleAmount left by applied events alone, without reservations. windowEndUnixNanos is the end of
 // that window. It remembers the threshold of its answer, so that applyCharge knows when a cached
 // answer is no longer valid.
-func (c *capCounter) isFullAndRecordThreshold(limit *market.Cap, saleAmount, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
+func (c *capCounter) isFullAndRecordInvalidationThreshold(limit *market.Cap, saleAmount, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	window := c.windowStartAt(limit, nowUnixNanos)
@@ -159,7 +159,7 @@ func (c *capCounter) releaseCapacity(windowStartUnixNanos, amount int64) {
 
 // applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
 // It drops an amount of a past window. availabilityMayChange reports that an answer of
-// isFullAndRecordThreshold, which callers cache, is no longer valid.
+// isFullAndRecordInvalidationThreshold, which callers cache, is no longer valid.
 func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64) (availabilityMayChange bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *changeSignal) nextChangeChannelLocked() <-chan struct{} {
 }
 
 // applyCharges counts a sale's charges in their caps. availabilityMayChange reports that a cached
-// answer of isFullAndRecordThreshold is no longer valid.
+// answer of isFullAndRecordInvalidationThreshold is no longer valid.
 func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayChange bool) {
 	return c.replaceCharges(nil, charges)
 }
@@ -209,7 +209,7 @@ func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayCh
 // replaceCharges gives back the charges of one sale and applies those of the next sale. If both
 // charge one window of one cap, it makes a single change. Otherwise another request could take
 // the capacity in between, though the lead never gave it up. availabilityMayChange reports that a
-// cached answer of isFullAndRecordThreshold is no longer valid.
+// cached answer of isFullAndRecordInvalidationThreshold is no longer valid.
 func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (availabilityMayChange bool) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameCapAndWindow(returned, &charged[i]).Amount
@@ -274,4 +274,26 @@ func (s *State) CapUsage(limit *market.Cap, nowUnixNanos int64) (usage CapUsage)
 		usage.Reserved = cell.reserved
 	}
 	return usage
+}
+
+// AppliedCapUsage is the use of a cap by applied events alone.
+type AppliedCapUsage struct {
+	Seq    uint64 // the last applied event, of any kind
+	Window int64  // start of the latest window with a charge, Unix nanoseconds
+	Used   int64  // in that window
+}
+
+// AppliedCapUsages returns the use of the caps at one position of the log, with the position. The
+// caps must have numbers.
+func (s *State) AppliedCapUsages(caps []*market.Cap) []AppliedCapUsage {
+	usages := make([]AppliedCapUsage, 0, len(caps))
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	for _, limit := range caps {
+		cell := s.caps.counterOf(limit.Ref)
+		cell.mu.Lock()
+		usages = append(usages, AppliedCapUsage{Seq: s.seq, Window: cell.window, Used: cell.used})
+		cell.mu.Unlock()
+	}
+	return usages
 }

@@ -118,10 +118,10 @@ func TestChargeOfPastWindowIsIgnored(t *testing.T) {
 	}
 	used := func(now int64) int64 {
 		for free := int64(0); ; free++ {
-			if full, _ := x.caps.counterOf(2).isFullAndRecordThreshold(limit, limit.Limit-free+1, now); !full {
+			if full, _ := x.caps.counterOf(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free+1, now); !full {
 				t.Fatal("the cap is never full")
 			}
-			if full, _ := x.caps.counterOf(2).isFullAndRecordThreshold(limit, limit.Limit-free, now); !full {
+			if full, _ := x.caps.counterOf(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free, now); !full {
 				return free
 			}
 		}
@@ -193,8 +193,8 @@ func TestMisuseOfStatePanics(t *testing.T) {
 		"an unknown claim":   func(x *testExchange) { x.idempotency[0].endClaim([16]byte{1}) },
 		"a second auction": func(x *testExchange) {
 			var h RequestReservations
-			x.ClaimAuctionName(&h, testAuction, x.at)
-			x.ClaimAuctionName(&h, [16]byte{8}, x.at)
+			x.ClaimNewAuctionName(&h, testAuction, x.at)
+			x.ClaimNewAuctionName(&h, [16]byte{8}, x.at)
 		},
 		"a webhook of no supplier": func(x *testExchange) {
 			x.logAndApply(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})

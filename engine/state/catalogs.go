@@ -147,8 +147,8 @@ func (s *State) NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) 
 	return ""
 }
 
-// CountNumberedNames returns the number of names of a kind that have a permanent number.
-func (s *State) CountNumberedNames(kind event.ConfigObjectKind) int {
+// CountPermanentNumbers returns the number of names of a kind that have a permanent number.
+func (s *State) CountPermanentNumbers(kind event.ConfigObjectKind) int {
 	s.names.mu.RLock()
 	defer s.names.mu.RUnlock()
 	return max(0, len(s.names.ids[kind])-1)

@@ -10,21 +10,21 @@ import (
 var november = market.StartOfUTCMonth(monday)
 
 // statusReported returns a buyer's report on testLead.
-func statusReported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.ResourcesFreedByReturn) *event.LeadStatusesChanged {
+func statusReported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusesChanged {
 	return &event.LeadStatusesChanged{Buyer: 1, At: monday, Changes: []event.LeadStatusChange{{
 		Lead: testLead, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
 }
 
 // returnDecided returns an operator's decision on a pending return.
-func returnDecided(result event.LeadStatusChangeResult, back event.ResourcesFreedByReturn) *event.LeadStatusesChanged {
+func returnDecided(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusesChanged {
 	ev := statusReported(result, market.StatusReturned, back)
 	ev.Changes[0].WasPending = true
 	return ev
 }
 
 // fullReturn returns the price to red, and the sale to its cap.
-var fullReturn = event.ResourcesFreedByReturn{Campaign: 1, Credit: redSale.Price, Reverse: redSale.Payout, Charges: redSale.Charges, Month: november}
+var fullReturn = event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: redSale.Price, Reverse: redSale.Payout, Charges: redSale.Charges, Month: november}
 
 // reportView is the state that reports can change.
 type reportView struct {
@@ -44,18 +44,18 @@ func (x *testExchange) reportView() reportView {
 }
 
 func TestStatusReportsChangeLead(t *testing.T) {
-	month := event.ResourcesFreedByReturn{Campaign: 1, Month: november}
+	month := event.MoneyAndCapsReversedByReturn{Campaign: 1, Month: november}
 	start := reportView{market.StatusAccepted, 0, 488, 1, 1, 0}
 	for name, steps := range map[string][]struct {
 		event event.Event
 		want  reportView
 	}{
 		"contacted, qualified and sold": {
-			{statusReported(event.ChangeDone, market.StatusContacted, event.ResourcesFreedByReturn{}), reportView{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{statusReported(event.ChangeNone, market.StatusContacted, event.ResourcesFreedByReturn{}), reportView{market.StatusContacted, 0, 488, 1, 1, 0}},
-			{statusReported(event.ChangeDone, market.StatusQualified, event.ResourcesFreedByReturn{}), reportView{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{statusReported(event.ChangeNotAllowed, market.StatusContacted, event.ResourcesFreedByReturn{}), reportView{market.StatusQualified, 0, 488, 1, 1, 0}},
-			{statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), reportView{market.StatusSold, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeDone, market.StatusContacted, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeNone, market.StatusContacted, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusContacted, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeDone, market.StatusQualified, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeNotAllowed, market.StatusContacted, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusQualified, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeDone, market.StatusSold, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusSold, 0, 488, 1, 1, 0}},
 		},
 		"rejected reports": {
 			{statusReported(event.ChangeUnknown, market.StatusReturned, fullReturn), start},
@@ -68,23 +68,23 @@ func TestStatusReportsChangeLead(t *testing.T) {
 		},
 		"returned, the cap stays charged": {
 			{
-				statusReported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{Campaign: 1, Credit: redSale.Price, Month: november}),
+				statusReported(event.ChangeDone, market.StatusReturned, event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: redSale.Price, Month: november}),
 				reportView{market.StatusReturned, market.ReturnApproved, 500, 1, 1, 1},
 			},
 		},
 		"the operator approves the return": {
-			{statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), reportView{market.StatusSold, 0, 488, 1, 1, 0}},
+			{statusReported(event.ChangeDone, market.StatusSold, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusSold, 0, 488, 1, 1, 0}},
 			{statusReported(event.ChangePending, market.StatusReturned, month), reportView{market.StatusSold, market.ReturnPending, 488, 1, 1, 1}},
 			{returnDecided(event.ChangeDone, fullReturn), reportView{market.StatusReturned, market.ReturnApproved, 500, 0, 1, 1}},
 		},
 		"the operator refuses the return": {
 			{statusReported(event.ChangePending, market.StatusReturned, month), reportView{market.StatusAccepted, market.ReturnPending, 488, 1, 1, 1}},
 			{returnDecided(event.ChangeRefused, month), reportView{market.StatusAccepted, market.ReturnRefused, 488, 1, 1, 0}},
-			{statusReported(event.ChangeDone, market.StatusContacted, event.ResourcesFreedByReturn{}), reportView{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
+			{statusReported(event.ChangeDone, market.StatusContacted, event.MoneyAndCapsReversedByReturn{}), reportView{market.StatusContacted, market.ReturnRefused, 488, 1, 1, 0}},
 		},
 		"return without a month": {
 			{
-				statusReported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{Campaign: 1, Credit: redSale.Price, Charges: redSale.Charges}),
+				statusReported(event.ChangeDone, market.StatusReturned, event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: redSale.Price, Charges: redSale.Charges}),
 				reportView{market.StatusReturned, market.ReturnApproved, 488, 1, 1, 0},
 			},
 		},

@@ -27,8 +27,8 @@ func (shard *rowShard[R, P]) endClaim(key [16]byte) {
 	shard.mu.Unlock()
 }
 
-// putUnlessInSnapshot stores the event's row, unless the loaded snapshot contains the event seq.
-func (shard *rowShard[R, P]) putUnlessInSnapshot(row *R, seq uint64, batchUnixNanos int64) {
+// putUnlessEventInSnapshot stores the event's row, unless the loaded snapshot contains the event seq.
+func (shard *rowShard[R, P]) putUnlessEventInSnapshot(row *R, seq uint64, batchUnixNanos int64) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {
@@ -36,9 +36,9 @@ func (shard *rowShard[R, P]) putUnlessInSnapshot(row *R, seq uint64, batchUnixNa
 	}
 }
 
-// editUnlessInSnapshot calls edit with the row that has this key, if there is one. It does nothing if
+// editUnlessEventInSnapshot calls edit with the row that has this key, if there is one. It does nothing if
 // the loaded snapshot contains the event seq.
-func (shard *rowShard[R, P]) editUnlessInSnapshot(key *[16]byte, seq uint64, edit func(P)) {
+func (shard *rowShard[R, P]) editUnlessEventInSnapshot(key *[16]byte, seq uint64, edit func(P)) {
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
 	if seq > shard.loaded {

@@ -54,6 +54,15 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (
 	return Reserved, market.LeadID{}, nil
 }
 
+// FindDuplicate returns the accepted lead that memory has under a duplicate key.
+func (s *State) FindDuplicate(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool) {
+	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
+	shard.mu.Lock()
+	defer shard.mu.Unlock()
+	known, found := shard.copyUnexpiredLocked((*[16]byte)(&key), nowUnixNanos)
+	return known.Lead, found
+}
+
 // endDuplicateKeyClaims ends a request's claims on the keys and wakes the requests that wait for
 // them. A key that is listed twice was claimed once.
 func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {

@@ -42,7 +42,7 @@ type testExchange struct {
 func newTestExchange() *testExchange {
 	x := &testExchange{State: New(), at: monday, capsByBuyer: make(map[market.PermanentNumber][]*market.Cap), campaigns: []market.PermanentNumber{1, 2}}
 	x.logAndApply(&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: x.at})
-	x.logAndApply(&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
+	x.logAndApply(&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectList, Ref: 1, ID: "dnc"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "red"},
@@ -56,7 +56,7 @@ func newTestExchange() *testExchange {
 		{Scope: market.ScopeBuyer, Unit: market.UnitMoney, Period: calendar.Hour, Limit: int64(40 * dollar)},
 		{Scope: market.ScopePair, Unit: market.UnitCount, Period: calendar.Total, Limit: 30},
 	}
-	var assigned event.ConfigNumbersAssigned
+	var assigned event.ConfigObjectNumbersAssigned
 	for i, limit := range caps {
 		limit.Ref, limit.Zone = market.PermanentNumber(i+1), time.UTC
 		assigned.Caps = append(assigned.Caps, event.CapNumberAssignment{Ref: limit.Ref, Key: market.CapKey{

@@ -59,7 +59,7 @@ func (x *eventGenerator) decideLead() {
 		}
 	}
 	if x.draw(4) == 0 {
-		ev.Auction = event.LeadDecisionAuction{ID: x.newID(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
+		ev.Auction = event.AuctionWithinLeadDecision{ID: x.newID(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
 	}
 	ev.Sale.Test = x.draw(8) == 0
 	if x.draw(4) > 0 && x.reserveSale(&h, ev.Campaign, &ev.Sale) {
@@ -72,7 +72,7 @@ func (x *eventGenerator) decideLead() {
 			}
 			ev.Post.Trusted = x.draw(2) == 0
 			if x.draw(2) == 0 {
-				ev.Post.Dialect = market.Dialect{Method: "PUT", Answer: market.AnswerPaths{Format: market.FormatForm, ID: "id"}}
+				ev.Post.AdapterProtocol = market.AdapterProtocol{Method: "PUT", Answer: market.BuyerAnswerValuePaths{Format: market.FormatForm, ID: "id"}}
 			}
 		}
 	} else {
@@ -95,7 +95,7 @@ func (x *eventGenerator) completeAuction() {
 		SellerAuction: "theirs", Keep: x.at + int64(1+x.draw(30))*hour, Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}},
 	}
 	if x.draw(4) > 0 {
-		if found, wait := x.ClaimAuctionName(&h, x.auctionName(), x.at); !found && wait == nil {
+		if found, wait := x.ClaimNewAuctionName(&h, x.auctionName(), x.at); !found && wait == nil {
 			ev.Name = h.auction
 		}
 	}
@@ -219,7 +219,7 @@ func (x *eventGenerator) refusePost(ev *event.PostSettled, post *UnfinishedPost)
 
 // changeSettings logs an action of an operator or a configuration.
 func (x *eventGenerator) changeSettings() {
-	switch x.draw(9) {
+	switch x.draw(10) {
 	case 0:
 		x.logAndApply(&event.BuyerFundsAdjusted{Buyer: market.PermanentNumber(1 + x.draw(3)), Amount: market.Money(x.draw(60)-20) * dollar, Opening: x.draw(5) == 0, At: x.at})
 	case 1:
@@ -236,15 +236,17 @@ func (x *eventGenerator) changeSettings() {
 			Overlay: string(rune('a' + x.draw(3))), By: string(rune('a' + x.draw(3))), From: event.ConfigOrigin(x.draw(4)),
 		})
 	case 6:
-		ref := market.PermanentNumber(x.CountNumberedNames(event.ObjectBuyer) + 1)
-		x.logAndApply(&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
+		ref := market.PermanentNumber(x.CountPermanentNumbers(event.ObjectBuyer) + 1)
+		x.logAndApply(&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: string(rune('a' + ref))}}})
 	case 7:
 		refs := x.CapRefsByKey()
-		x.logAndApply(&event.ConfigNumbersAssigned{Caps: []event.CapNumberAssignment{{
+		x.logAndApply(&event.ConfigObjectNumbersAssigned{Caps: []event.CapNumberAssignment{{
 			Ref: market.PermanentNumber(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.PermanentNumber(len(refs)), Zone: "UTC"},
 		}}})
 	case 8:
 		x.logAndApply(x.changeUser())
+	case 9:
+		x.logAndApply(x.changeAlert())
 	}
 }
 
@@ -294,7 +296,7 @@ func (x *eventGenerator) changeStatus(id market.LeadID) event.LeadStatusChange {
 			}
 		}
 		if !lead.IsTest() {
-			c.Return = event.ResourcesFreedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided)}
+			c.Return = event.MoneyAndCapsReversedByReturn{Campaign: lead.Campaign, Month: market.StartOfUTCMonth(lead.Decided)}
 		}
 	}
 	if c.Result == event.ChangeDone {
@@ -359,8 +361,17 @@ func (x *eventGenerator) changeCredential() *event.CredentialAddedOrRevoked {
 // changeUser returns an event that adds, changes or removes an operator or an API token.
 func (x *eventGenerator) changeUser() event.Event {
 	name := string(rune('a' + x.draw(3)))
-	if x.draw(2) == 0 {
-		return &event.UserAccountChanged{Name: name, Role: market.OperatorRole(1 + x.draw(3)), Password: "hash", Removed: x.draw(4) == 0, At: x.at}
+	switch x.draw(4) {
+	case 0:
+		return &event.UserAccountChanged{Name: name, Role: market.OperatorRole(1 + x.draw(3)), Password: "hash", Removed: x.draw(4) == 0, At: x.at, Invitation: [32]byte{byte(x.draw(4))}}
+	case 1:
+		return &event.InvitationChanged{
+			Hash: [32]byte{byte(1 + x.draw(3))}, Role: market.OperatorRole(1 + x.draw(3)), Expires: x.at + int64(x.draw(2))*hour, Revoked: x.draw(3) == 0, At: x.at, By: name,
+		}
+	case 2:
+		return &event.UserSecondFactorChanged{
+			User: name, Change: event.SecondFactorChange(1 + x.draw(4)), Sealed: []byte{1}, Step: uint64(x.draw(9)), Recovery: []event.RecoveryHash{{byte(x.draw(3))}}, At: x.at,
+		}
 	}
 	return &event.APITokenAddedOrRevoked{
 		User: name, Name: "n", Role: market.OperatorRole(1 + x.draw(3)), Hash: [32]byte{byte(x.draw(4))}, Hint: "ppa", Expires: x.at + int64(x.draw(2))*hour,
@@ -368,10 +379,22 @@ func (x *eventGenerator) changeUser() event.Event {
 	}
 }
 
+// changeAlert returns an event that changes the alert settings, an alert or a notification.
+func (x *eventGenerator) changeAlert() event.Event {
+	if x.draw(4) == 0 {
+		return &event.AlertSettingsChanged{Document: []byte(`{"channels": [{"id": "` + string(rune('a'+x.draw(3))) + `"}]}`), At: x.at}
+	}
+	return &event.AlertChanged{
+		Transition: event.AlertTransition(1 + x.draw(6)), Rule: string(rune('a' + x.draw(2))), Subject: string(rune('a' + x.draw(3))),
+		Value: int64(x.draw(9)) - 4, Channels: []string{"c"}[:x.draw(2)], Of: uint64(1 + x.draw(9)), At: x.at,
+	}
+}
+
 // requiredEvents lists the kinds of changes that the generator must reach.
 var requiredEvents = []string{
 	"posted", "recorded", "unmatched", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent",
 	"next posted", "next recorded", "post_tried", "funds_moved", "door_set", "list_loaded", "credential_set", "secret_set", "catalog_set", "names_given",
+	"alert_settings_changed", "alert_changed",
 	"auction_held", "sold at a bid", "bid given back",
 	"test", "lead.posted", "lead.unmatched", "hooks_switched", "webhook delivered", "webhook failed", "webhook dead", "webhook resent", "webhook dropped",
 	"report done", "report none", "report waits", "report refused", "report unknown", "report settled done", "report settled refused",

@@ -29,6 +29,16 @@ func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
 	if c.hasFieldsSinceVersion(versionUsers) {
 		s.users.encodeOrDecodeSnapshot(c)
 	}
+	if c.hasFieldsSinceVersion(versionAlerts) {
+		s.encodeOrDecodeAlerts(c)
+	}
+}
+
+func (s *State) encodeOrDecodeAlerts(c *snapshotSectionCodec) {
+	encoded := s.alerts.EncodeSnapshot()
+	if encodeOrDecodeBytes(c, &encoded); c.decoding && s.alerts.DecodeSnapshot(encoded) != nil {
+		c.markDamaged()
+	}
 }
 
 func (n *objectNumberRegistry) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {

@@ -7,7 +7,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// idempotencyShard holds the used idempotency keys, each with a reference to its answer.
+// idempotencyShard holds the used idempotency keys, each with a reference to its answer. An expired
+// key answers nothing more, and its row is removed by sweepAFewExpiredRows in table.go.
 type idempotencyShard = rowShard[idempotencyRow, *idempotencyRow]
 
 // IdempotencyKeyClaimResult is the result of ClaimIdempotencyKey.
@@ -64,7 +65,7 @@ func (s *State) findOrClaimIdempotencyKey(owner *RequestReservations, key [16]by
 // newIdempotencyRowAnsweredByLead returns the row of an idempotency key whose answer is the
 // decision on a lead. The caller adds the key.
 func newIdempotencyRowAnsweredByLead(id market.LeadID) idempotencyRow {
-	return idempotencyRow{AnsweredBy: idempotencyAnswerReference(id), Kind: byLead}
+	return idempotencyRow{AnsweredBy: leadIDOrEventSeq(id), Kind: byLead}
 }
 
 // newIdempotencyRowAnsweredByEvent returns the row of an idempotency key whose answer is in the
@@ -83,5 +84,5 @@ func (s *State) storeIdempotencyKey(usedKey *event.RequestIdempotencyKey, answer
 		return
 	}
 	answerRow.Key, answerRow.Fingerprint, answerRow.Until = usedKey.Key, usedKey.Fingerprint, unixSecondsRoundedUp(usedKey.ExpiresAt)
-	s.idempotency[shardIndex(&usedKey.Key)].putUnlessInSnapshot(&answerRow, seq, batchUnixNanos)
+	s.idempotency[shardIndex(&usedKey.Key)].putUnlessEventInSnapshot(&answerRow, seq, batchUnixNanos)
 }

@@ -33,7 +33,7 @@ type UnfinishedPost struct {
 // they are zero, so old posts keep their hash.
 func (p *UnfinishedPost) contentHash() uint64 {
 	var all snapshotSectionCodec
-	p.encodeOrDecodeOldestSnapshot(&all)
+	p.encodeOrDecodeOldestVersionFields(&all)
 	if p.Slot != 0 {
 		encodeOrDecodeUvarint(&all, &p.Slot)
 	}
@@ -117,7 +117,7 @@ func (shard *leadShard) addUnfinishedPost(id market.LeadID, intent *event.PostIn
 		Header: copyString(intent.Header), Scheme: copyString(intent.Scheme),
 		Timeout: intent.Timeout, Repeatable: intent.Repeatable, Trusted: intent.Trusted,
 		TokenURL: copyString(intent.TokenURL), ClientID: copyString(intent.ClientID), Scope: copyString(intent.Scope),
-		Auction: intent.Auction, Dialect: cloneDialectStrings(intent.Dialect),
+		Auction: intent.Auction, AdapterProtocol: cloneAdapterProtocolStrings(intent.AdapterProtocol),
 	}
 	post.Sale.CopyFrom(sale)
 	if shard.posts == nil {

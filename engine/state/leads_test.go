@@ -13,9 +13,9 @@ func TestOpenIntentKeepsAllFields(t *testing.T) {
 	want := event.PostIntent{
 		URL: "https://buyer.example/v1/post", Credential: "c", Header: "h", Scheme: "s ", Timeout: 5, Repeatable: true,
 		TokenURL: "https://buyer.example/oauth/token", ClientID: "i", Scope: "post",
-		Auction: market.AuctionID{7}, Dialect: market.Dialect{
+		Auction: market.AuctionID{7}, AdapterProtocol: market.AdapterProtocol{
 			Method: "PUT", ContentType: "application/xml", Headers: "X-A: 1\n", KeyHeader: "X-Key", Idempotent: true,
-			Answer: market.AnswerPaths{
+			Answer: market.BuyerAnswerValuePaths{
 				Format: market.FormatXML, Accepted: "a", Yes: "y", No: "n", Price: "p", Currency: "c", Token: "t", ID: "i", Reason: "r",
 			},
 		},

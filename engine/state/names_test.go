@@ -33,8 +33,8 @@ func TestNamesAndCapsKeepTheirNumbers(t *testing.T) {
 	if x.NameOf(event.ObjectBuyer, 0) != "" || x.NameOf(event.ObjectBuyer, 4) != "" || x.NameOf(99, 1) != "" {
 		t.Error("an unused number has a name")
 	}
-	if n := x.CountNumberedNames(event.ObjectBuyer); n != 3 || x.CountNumberedNames(99) != 0 {
-		t.Errorf("%d buyers, %d names of an unknown kind", n, x.CountNumberedNames(99))
+	if n := x.CountPermanentNumbers(event.ObjectBuyer); n != 3 || x.CountPermanentNumbers(99) != 0 {
+		t.Errorf("%d buyers, %d names of an unknown kind", n, x.CountPermanentNumbers(99))
 	}
 	refs := x.CapRefsByKey()
 	if want := (market.CapKey{Scope: market.ScopeBuyer, Campaign: 1, Buyer: 1, Unit: market.UnitMoney, Period: calendar.Hour, Zone: "UTC"}); len(refs) != 3 || refs[want] != 2 {

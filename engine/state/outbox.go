@@ -139,7 +139,7 @@ func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
 	}
 	b.mu.Lock()
 	delete(b.inFlight, webhookKey{claimed.Lead, claimed.Type})
-	b.addOrRemoveLeadWebhooksInHeaps(claimed.Lead)
+	b.updateDueAndDeadHeapsForLead(claimed.Lead)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }

@@ -41,7 +41,7 @@ func (s *State) applyWebhookAttempted(seq uint64, batchUnixNanos int64, e *event
 	}
 	b := s.outboxes.getOrCreateOutbox(e.Supplier)
 	b.mu.Lock()
-	b.applyAttemptOrDecision(e, batchUnixNanos)
+	b.applyAttemptOrOperatorDecision(e, batchUnixNanos)
 	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
@@ -65,12 +65,12 @@ func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *
 	s.outboxes.notifySender()
 }
 
-// applyAttemptOrDecision updates or removes the event's webhook. The event records the result of an
+// applyAttemptOrOperatorDecision updates or removes the event's webhook. The event records the result of an
 // attempt (delivered, failed, dead) or an operator's decision (dropped, resent).
 //
 // A failure does not change a webhook that died or was resent since the attempt began. A resend
 // changes nothing while the outbox is off. A webhook that the outbox no longer has is ignored.
-func (b *supplierWebhookOutbox) applyAttemptOrDecision(e *event.WebhookAttempted, batchUnixNanos int64) {
+func (b *supplierWebhookOutbox) applyAttemptOrOperatorDecision(e *event.WebhookAttempted, batchUnixNanos int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
 		b.failingSince = 0
@@ -88,14 +88,14 @@ func (b *supplierWebhookOutbox) applyAttemptOrDecision(e *event.WebhookAttempted
 		case e.Outcome == event.WebhookDelivered, e.Outcome == event.WebhookDropped:
 			b.removeRow(n)
 		case e.Outcome == event.WebhookFailed && !late:
-			b.unqueueAndRewriteRow(n, e.Attempt, e.Due, false)
+			b.removeFromHeapAndUpdateRow(n, e.Attempt, e.Due, false)
 		case e.Outcome == event.WebhookDead && !late:
-			b.unqueueAndRewriteRow(n, e.Attempt, batchUnixNanos, true)
+			b.removeFromHeapAndUpdateRow(n, e.Attempt, batchUnixNanos, true)
 		case e.Outcome == event.WebhookResent && !b.off:
-			b.unqueueAndRewriteRow(n, 0, batchUnixNanos, false)
+			b.removeFromHeapAndUpdateRow(n, 0, batchUnixNanos, false)
 		}
 	}
-	b.addOrRemoveLeadWebhooksInHeaps(e.Lead)
+	b.updateDueAndDeadHeapsForLead(e.Lead)
 }
 
 // addRowIfMissing adds a webhook, unless the outbox already has a webhook of this lead and type.
@@ -107,12 +107,12 @@ func (b *supplierWebhookOutbox) addRowIfMissing(row webhookRow) {
 	b.peakRows = max(b.peakRows, b.rows.n)
 	b.sum += row.contentHash(b.supplier)
 	b.insertIntoLeadChain(uint32(b.rows.n - 1))
-	b.addOrRemoveLeadWebhooksInHeaps(row.Lead)
+	b.updateDueAndDeadHeapsForLead(row.Lead)
 }
 
-// unqueueAndRewriteRow sets the attempts, due time and dead state of the webhook at position, and
-// takes it out of its queue. The caller must then call addOrRemoveLeadWebhooksInHeaps, which queues it again.
-func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
+// removeFromHeapAndUpdateRow sets the attempts, due time and dead state of the webhook at position, and
+// takes it out of its queue. The caller must then call updateDueAndDeadHeapsForLead, which queues it again.
+func (b *supplierWebhookOutbox) removeFromHeapAndUpdateRow(position, attempts uint32, dueUnixNanos int64, dead bool) {
 	b.removeRowFromHeap(position)
 	row := b.rows.at(int(position))
 	b.sum -= row.contentHash(b.supplier)
@@ -121,7 +121,7 @@ func (b *supplierWebhookOutbox) unqueueAndRewriteRow(position, attempts uint32, 
 }
 
 // removeRow removes the webhook at position and moves the last row there, so that the slab has no
-// gaps. If the removed webhook was pending, the caller must then call addOrRemoveLeadWebhooksInHeaps.
+// gaps. If the removed webhook was pending, the caller must then call updateDueAndDeadHeapsForLead.
 func (b *supplierWebhookOutbox) removeRow(position uint32) {
 	b.removeRowFromHeap(position)
 	b.sum -= b.rows.at(int(position)).contentHash(b.supplier)
@@ -269,11 +269,11 @@ func (b *supplierWebhookOutbox) heapOf(row *webhookRow) *webhookHeap {
 	return &b.due
 }
 
-// addOrRemoveLeadWebhooksInHeaps adds a lead's webhooks to their heaps or takes them out. A pending webhook is
+// updateDueAndDeadHeapsForLead adds a lead's webhooks to their heaps or takes them out. A pending webhook is
 // in the due heap if it is not in flight and no earlier webhook of the lead holds it back. An
 // earlier pending one holds later ones back until it has failed twice. A dead letter is always in
 // the dead heap. Callers call it after each change of a webhook of the lead.
-func (b *supplierWebhookOutbox) addOrRemoveLeadWebhooksInHeaps(lead market.LeadID) {
+func (b *supplierWebhookOutbox) updateDueAndDeadHeapsForLead(lead market.LeadID) {
 	n, ok := b.firstRow[lead]
 	held := false
 	for link := n + 1; ok && link != 0; {

@@ -70,7 +70,7 @@ func TestEventsAddWebhooksToOutbox(t *testing.T) {
 		"refused":               {leadDecided(redSale, intent, 0), withWebhook(postRefused(event.Sale{}, event.PostIntent{}), market.WebhookPostFailed)},
 		"test lead recorded":    {withWebhook(leadDecided(asTestSale(redSale), event.PostIntent{}, 0), market.WebhookPosted)},
 		"test lead delivered":   {leadDecided(asTestSale(redSale), intent, 0), withWebhook(postSettled(event.SettledDelivered, asTestSale(redSale)), market.WebhookPosted)},
-		"reported by its buyer": {leadDecided(redSale, event.PostIntent{}, 0), withWebhook(statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}), market.WebhookSold)},
+		"reported by its buyer": {leadDecided(redSale, event.PostIntent{}, 0), withWebhook(statusReported(event.ChangeDone, market.StatusSold, event.MoneyAndCapsReversedByReturn{}), market.WebhookSold)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newOutboxTest()
@@ -100,7 +100,7 @@ func TestSupplierWithoutWebhooksHasNoOutbox(t *testing.T) {
 	d := newOutboxTest()
 	d.logAndApply(leadDecided(redSale, intent, 0))
 	d.logAndApply(postSettled(event.SettledDelivered, redSale))
-	d.logAndApply(statusReported(event.ChangeDone, market.StatusSold, event.ResourcesFreedByReturn{}))
+	d.logAndApply(statusReported(event.ChangeDone, market.StatusSold, event.MoneyAndCapsReversedByReturn{}))
 	if d.outboxes.all() != nil {
 		t.Error("found an outbox, want none")
 	}

@@ -37,9 +37,9 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 			}
 		},
 		"Leads":     func() { live.LeadCount() },
-		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountNumberedNames(2) },
+		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountPermanentNumbers(2) },
 		"availability": func() {
-			live.AvailabilityVersion()
+			live.BuyerAvailabilityVersion()
 			live.IsCapFull(x.capsByBuyer[1][0], dollar, monday)
 			live.LacksFunds(x.buyers[0], dollar)
 			live.PauseStatus(2, 1)
@@ -85,7 +85,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 			var h RequestReservations
 			live.FindAuction([16]byte{1, 15: 1}, monday)
 			live.AuctionCount()
-			live.ClaimAuctionName(&h, [16]byte{99, 15: 1}, monday)
+			live.ClaimNewAuctionName(&h, [16]byte{99, 15: 1}, monday)
 			live.ReleaseAll(&h)
 			live.ClaimAuctionForSale(&h, [16]byte{1, 15: 1}, monday)
 			live.ReleaseAll(&h)

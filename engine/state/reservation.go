@@ -30,14 +30,14 @@ type saleReservation struct {
 }
 
 // ReserveAllCaps reserves capacity for one lead at price in all caps of limits, or in no cap. limits
-// are in the order campaign, buyer, pair. chargesGivenBack lists the charges of the lead's previous,
+// are in the order campaign, buyer, pair. refusedSaleCharges lists the charges of the lead's previous,
 // refused sale. The same event gives them back, so in the same window their capacity counts as free.
 //
 // Contended comes with a channel that closes at the next change of the cap that lacks capacity.
-func (s *State) ReserveAllCaps(owner *RequestReservations, limits []*market.Cap, price market.Money, chargesGivenBack []event.CapCharge, nowUnixNanos int64) (reserved ReserveResult, capChanged <-chan struct{}) {
+func (s *State) ReserveAllCaps(owner *RequestReservations, limits []*market.Cap, price market.Money, refusedSaleCharges []event.CapCharge, nowUnixNanos int64) (reserved ReserveResult, capChanged <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountUsedBySale(price)
-		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(chargesGivenBack, limit.Ref), nowUnixNanos)
+		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(refusedSaleCharges, limit.Ref), nowUnixNanos)
 		if result != Reserved {
 			s.releaseCapReservations(owner)
 			return result, wait

@@ -245,7 +245,7 @@ const maxInitialTurnSteps = 1 << 16
 
 // initialTurnCounts returns each member's number of turns before the position at which a new rotation
 // begins. It maps the phase, an evenly spread 32-bit hash, to a position in the cycle.
-func initialTurnCounts(weights []int32, phase uint32) []uint32 {
+func initialTurnCounts(weights []int32, startPositionHash uint32) []uint32 {
 	counts := make([]uint32, len(weights))
 	var sum int64
 	equal := true
@@ -254,14 +254,14 @@ func initialTurnCounts(weights []int32, phase uint32) []uint32 {
 		equal = equal && w == weights[0]
 	}
 	if equal {
-		high, _ := bits.Mul64(uint64(phase)<<32, uint64(len(weights)))
+		high, _ := bits.Mul64(uint64(startPositionHash)<<32, uint64(len(weights)))
 		for i := range int(high) {
 			counts[i] = 1
 		}
 		return counts
 	}
 	steps := min(sum, max(1, maxInitialTurnSteps/int64(len(weights))))
-	high, _ := bits.Mul64(uint64(phase)<<32, uint64(steps))
+	high, _ := bits.Mul64(uint64(startPositionHash)<<32, uint64(steps))
 	s := rotationTurnCounts{start: counts}
 	for range int(high) {
 		counts[s.nextMemberIndex(weights)]++

@@ -48,7 +48,7 @@ func (a *AuctionRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 }
 
 func (p *UnfinishedPost) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
-	p.encodeOrDecodeOldestSnapshot(c)
+	p.encodeOrDecodeOldestVersionFields(c)
 	if c.hasFieldsSinceVersion(versionSealed) {
 		encodeOrDecodeUvarint(c, &p.Slot)
 	}
@@ -57,9 +57,9 @@ func (p *UnfinishedPost) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	}
 }
 
-// encodeOrDecodeOldestSnapshot encodes or decodes the fields of a post that the oldest readable
+// encodeOrDecodeOldestVersionFields encodes or decodes the fields of a post that the oldest readable
 // snapshot version has. encodeOrDecodeSnapshot and contentHash add the fields of later versions.
-func (p *UnfinishedPost) encodeOrDecodeOldestSnapshot(c *snapshotSectionCodec) {
+func (p *UnfinishedPost) encodeOrDecodeOldestVersionFields(c *snapshotSectionCodec) {
 	encodeOrDecodeFixedBytes(c, p.Lead[:])
 	encodeOrDecodeString(c, &p.Intent.URL)
 	encodeOrDecodeString(c, &p.Intent.Credential)
@@ -71,7 +71,7 @@ func (p *UnfinishedPost) encodeOrDecodeOldestSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeString(c, &p.Intent.ClientID)
 	encodeOrDecodeString(c, &p.Intent.Scope)
 	encodeOrDecodeFixedBytes(c, p.Intent.Auction[:])
-	encodeOrDecodeDialect(c, &p.Intent.Dialect)
+	encodeOrDecodeAdapterProtocol(c, &p.Intent.AdapterProtocol)
 	encodeOrDecodeSale(c, &p.Sale)
 	encodeOrDecodeBytes(c, &p.Body)
 	encodeOrDecodeUvarint(c, &p.Attempts)
@@ -105,23 +105,23 @@ func encodeOrDecodeSale(c *snapshotSectionCodec, sale *event.Sale) {
 	encodeOrDecodeBool(c, &sale.Test)
 }
 
-// encodeOrDecodeDialect encodes or decodes an endpoint's dialect, which describes the requests and
-// answers of a buyer that does not implement the exchange's contract. An endpoint without a dialect
+// encodeOrDecodeAdapterProtocol encodes or decodes an endpoint's adapter protocol, which describes the requests and
+// answers of a buyer that does not implement the exchange's contract. An endpoint without an adapter protocol
 // takes one byte.
-func encodeOrDecodeDialect(c *snapshotSectionCodec, d *market.Dialect) {
-	own := *d != market.Dialect{}
+func encodeOrDecodeAdapterProtocol(c *snapshotSectionCodec, d *market.AdapterProtocol) {
+	own := *d != market.AdapterProtocol{}
 	if encodeOrDecodeBool(c, &own); !own {
 		return
 	}
-	for _, text := range d.TextPointers() {
+	for _, text := range d.TextPointersInEncodingOrder() {
 		encodeOrDecodeString(c, text)
 	}
 	encodeOrDecodeBool(c, &d.Idempotent)
 }
 
-// cloneDialectStrings returns d with copies of its strings, which may share memory with a log record.
-func cloneDialectStrings(d market.Dialect) market.Dialect {
-	for _, text := range d.TextPointers() {
+// cloneAdapterProtocolStrings returns d with copies of its strings, which may share memory with a log record.
+func cloneAdapterProtocolStrings(d market.AdapterProtocol) market.AdapterProtocol {
+	for _, text := range d.TextPointersInEncodingOrder() {
 		*text = copyString(*text)
 	}
 	return d

@@ -87,24 +87,24 @@ func (l *Lead) contentHash() uint64 {
 // a reference to the answer that repeats get.
 type idempotencyRow struct {
 	Key         [16]byte
-	AnsweredBy  idempotencyAnswerReference
+	AnsweredBy  leadIDOrEventSeq
 	Fingerprint uint64
 	Until       uint32
-	Kind        idempotencyAnswerReferenceKind
+	Kind        leadIDOrEventSeqKind
 }
 
-// idempotencyAnswerReference says where the answer to the first request with an idempotency key is
+// leadIDOrEventSeq says where the answer to the first request with an idempotency key is
 // found: at a lead, by its identifier, or in an event, by its sequence. An auction without a name
 // and a report on many leads have no identifier, so they need the sequence. One field for both
 // keeps the row small.
-type idempotencyAnswerReference [16]byte
+type leadIDOrEventSeq [16]byte
 
-// idempotencyAnswerReferenceKind says how an idempotencyAnswerReference is to be read.
-type idempotencyAnswerReferenceKind uint8
+// leadIDOrEventSeqKind says how an leadIDOrEventSeq is to be read.
+type leadIDOrEventSeqKind uint8
 
 const (
-	byLead     idempotencyAnswerReferenceKind = 1
-	bySequence idempotencyAnswerReferenceKind = 2
+	byLead     leadIDOrEventSeqKind = 1
+	bySequence leadIDOrEventSeqKind = 2
 )
 
 func (k *idempotencyRow) key() *[16]byte            { return &k.Key }

@@ -33,11 +33,11 @@ func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.Post
 		s.releaseAuctionAndMarkNextSold(seq, e.Lead, e.Sale.Ping, e.Next.Ping)
 	}
 	if !e.Sale.Test {
-		s.settleSaleResources(seq, batchUnixNanos, e)
+		s.settleCapsFundsDuplicatesAndCounts(seq, batchUnixNanos, e)
 	}
 }
 
-// settleSaleResources applies a delivery's outcome to the caps, funds, duplicate values and
+// settleCapsFundsDuplicatesAndCounts applies a delivery's outcome to the caps, funds, duplicate values and
 // monthly counts of the sale. It is not called for a test sale, which uses only a test auction.
 //
 //	pending, unknown      stores the duplicate values; the price stays held
@@ -45,7 +45,7 @@ func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.Post
 //	refused, released     gives caps and funds back and removes the duplicate values; the turn
 //	                      stays counted; a next sale in the event takes its own resources
 //	resent                no change
-func (s *State) settleSaleResources(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
+func (s *State) settleCapsFundsDuplicatesAndCounts(seq uint64, batchUnixNanos int64, e *event.PostSettled) {
 	decided := e.Decided
 	if decided == 0 { // an earlier program wrote the log
 		decided = batchUnixNanos
@@ -57,11 +57,11 @@ func (s *State) settleSaleResources(seq uint64, batchUnixNanos int64, e *event.P
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
-			s.releaseSaleAndTakeNextSale(seq, e)
+			s.releaseFailedSaleAndChargeNextSale(seq, e)
 		}
 		s.removeDuplicateValuesOfLead(e.Sale.Duplicates, e.Lead, seq)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
@@ -71,14 +71,14 @@ func (s *State) settleSaleResources(seq uint64, batchUnixNanos int64, e *event.P
 	}
 }
 
-// releaseSaleAndTakeNextSale gives back the caps and the funds of a sale that failed. If the event
+// releaseFailedSaleAndChargeNextSale gives back the caps and the funds of a sale that failed. If the event
 // names a next buyer, it takes the caps, the funds and the turn of that sale.
-func (s *State) releaseSaleAndTakeNextSale(seq uint64, e *event.PostSettled) {
-	s.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
-	s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, 0, -e.Sale.Price))
+func (s *State) releaseFailedSaleAndChargeNextSale(seq uint64, e *event.PostSettled) {
+	s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
+	s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, 0, -e.Sale.Price))
 	if e.Next.Buyer != 0 {
 		s.rotations.countTurnAndEndReservation(e.Campaign, e.Next.Turn, seq)
-		s.raiseAvailabilityVersionIf(s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != ""))
+		s.raiseBuyerAvailabilityVersionIf(s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != ""))
 	}
 }
 
@@ -166,8 +166,8 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 		c := &e.Changes[i]
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
-			s.leadShardOf(&c.Lead).editUnlessInSnapshot((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyStatusChange(c) })
-			s.countReturnAndGiveBack(seq, e.Buyer, c)
+			s.leadShardOf(&c.Lead).editUnlessEventInSnapshot((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyStatusChange(c) })
+			s.applyReturnToCountsCapsAndFunds(seq, e.Buyer, c)
 			s.addOrRemovePendingReturn(seq, batchUnixNanos, c)
 		}
 		s.enqueueWebhook(seq, batchUnixNanos, c.Supplier, c.Lead, c.Webhook)
@@ -202,11 +202,11 @@ func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *ev
 	}
 }
 
-// countReturnAndGiveBack applies one change of a LeadStatusesChanged event to the monthly returns,
+// applyReturnToCountsCapsAndFunds applies one change of a LeadStatusesChanged event to the monthly returns,
 // the caps and the buyer's account. A return counts from the buyer's request on, in the month of the
 // lead's decision; a rejection takes it out again. An approval also gives capacity back to the caps
 // and credits the buyer.
-func (s *State) countReturnAndGiveBack(seq uint64, buyer market.PermanentNumber, c *event.LeadStatusChange) {
+func (s *State) applyReturnToCountsCapsAndFunds(seq uint64, buyer market.PermanentNumber, c *event.LeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return
@@ -220,7 +220,7 @@ func (s *State) countReturnAndGiveBack(seq uint64, buyer market.PermanentNumber,
 	}
 	s.monthlySales.adjustReturns(back.Campaign, buyer, back.Month, leads)
 	if c.Result == event.ChangeDone {
-		s.raiseAvailabilityVersionIf(s.caps.replaceCharges(back.Charges, nil))
-		s.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))
+		s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(back.Charges, nil))
+		s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))
 	}
 }

@@ -20,13 +20,15 @@ import (
 // sweeps are the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 8
+	snapshotVersion = 10
 	oldestSnapshot  = 4 // the oldest version that this program reads
 
-	versionSealed  = 5 // posts have slots; the global state has used and erased slots
-	versionHistory = 6 // the global state has earlier configurations, and the operators who loaded lists
-	versionUsers   = 7 // the global state has operators and their tokens
-	versionTrusted = 8 // posts record whether a refusal of a repeat counts
+	versionSealed  = 5  // posts have slots; the global state has used and erased slots
+	versionHistory = 6  // the global state has earlier configurations, and the operators who loaded lists
+	versionUsers   = 7  // the global state has operators and their tokens
+	versionTrusted = 8  // posts record whether a refusal of a repeat counts
+	versionTeam    = 9  // the global state has invitations and second factors
+	versionAlerts  = 10 // the global state has alerts
 
 	sectionLeads      = 1
 	sectionDuplicates = 2

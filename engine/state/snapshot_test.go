@@ -300,7 +300,7 @@ func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 	}{
 		"post":  {new(UnfinishedPost).encodeOrDecodeSnapshot, map[byte]int{versionSealed: 1, versionTrusted: 1}},
 		"lists": {settings.encodeOrDecodeSnapshot, map[byte]int{versionHistory: 3}},
-		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2}},
+		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1}},
 	} {
 		var today snapshotSectionCodec
 		part.snapshotFields(&today)
@@ -311,7 +311,7 @@ func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 					later += size
 				}
 			}
-			for missing := range 6 {
+			for missing := range 9 {
 				body := snapshotSectionCodec{decoding: true, buf: today.buf[:len(today.buf)-missing], version: version}
 				part.snapshotFields(&body)
 				if read := body.err == nil && len(body.buf) == 0; read != (missing == later) {
@@ -369,21 +369,25 @@ func TestHashCoversEveryEvent(t *testing.T) {
 		"the founding's key":   &event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
 		"a catalog":            &event.ConfigActivated{Version: 1, Document: "d"},
 		"an upload":            &event.SuppressionListReplaced{List: 1, Uploaded: true, By: "b"},
-		"a name":               &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
-		"a cap":                &event.ConfigNumbersAssigned{Caps: []event.CapNumberAssignment{{Ref: 4}}},
+		"a name":               &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
+		"a cap":                &event.ConfigObjectNumbersAssigned{Caps: []event.CapNumberAssignment{{Ref: 4}}},
 		"a credential":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revocation":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":             &event.SecretStoredOrDeleted{Name: "x", Sealed: []byte{1}},
 		"a pause":              &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1},
 		"a list":               &event.SuppressionListReplaced{List: 1},
 		"a user":               &event.UserAccountChanged{Name: "anna", Role: market.RoleViewer},
+		"an invitation":        &event.InvitationChanged{Hash: [32]byte{1}, Role: market.RoleViewer},
+		"a second factor":      &event.UserSecondFactorChanged{User: "anna", Change: event.SecondFactorEnrolled},
 		"a user's token":       &event.APITokenAddedOrRevoked{User: "anna"},
+		"alert settings":       &event.AlertSettingsChanged{Document: []byte("{}")},
+		"an alert":             &event.AlertChanged{Transition: event.AlertFired, Rule: "r"},
 		"a top-up":             &event.BuyerFundsAdjusted{Buyer: 1, Amount: 1},
 		"an empty account":     &event.BuyerFundsAdjusted{Buyer: 3, Opening: true},
 		"an auction":           auctionCompleted(monday + day),
 		"a report's key":       &event.LeadStatusesChanged{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
 		"a webhook":            &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Webhook: market.WebhookSold, Supplier: 1}}},
-		"a return's month":     &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Result: event.ChangePending, Return: event.ResourcesFreedByReturn{Month: 1}}}},
+		"a return's month":     &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Result: event.ChangePending, Return: event.MoneyAndCapsReversedByReturn{Month: 1}}}},
 		"a failed attempt":     &event.WebhookAttempted{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
 		"webhooks off":         &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true},
 		"an auction's key":     &event.PingAuctionCompleted{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"pingpost/engine/alert"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
@@ -27,11 +28,12 @@ type State struct {
 	names             objectNumberRegistry
 	settings          operatorSettings
 	users             operatorUserTable
+	alerts            alert.Table
 	unknownDeliveries unknownDeliveryCounts
 	slots             leadEncryptionKeySlots
 
 	reservations atomic.Int64
-	availability atomic.Uint64 // see AvailabilityVersion
+	availability atomic.Uint64 // see BuyerAvailabilityVersion
 
 	// applying excludes Apply from copies of the state, so that a copy has whole events.
 	applying sync.Mutex
@@ -87,8 +89,14 @@ func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	}
 	sum += s.caps.sumOfEntryHashes() + s.accounts.sumOfEntryHashes() + s.monthlySales.sumOfEntryHashes() + s.rotations.sumOfEntryHashes() + s.names.sumOfEntryHashes() + s.settings.sumOfEntryHashes()
 	sum += s.catalogs.sumOfEntryHashes()
+	if alerts := s.alerts.EncodeSnapshot(); len(alerts) > 0 { // logs without alerts keep their hash
+		sum += newRunningHash(29).addBytes(alerts).sum()
+	}
 	return s.seq, sum + s.pendingReturns.sumOfEntryHashes() + s.outboxes.sumOfEntryHashes() + s.slots.sumOfEntryHashes() + s.users.sumOfEntryHashes()
 }
+
+// Alerts returns the alerts: their settings, the ones that fire, and their history.
+func (s *State) Alerts() *alert.Table { return &s.alerts }
 
 // LeadCount returns the number of leads in memory, including expired ones that are not removed yet.
 func (s *State) LeadCount() (n int) {
@@ -98,23 +106,23 @@ func (s *State) LeadCount() (n int) {
 	return n
 }
 
-// AvailabilityVersion returns a number that changes whenever an event may have changed which
+// BuyerAvailabilityVersion returns a number that changes whenever an event may have changed which
 // buyers are available. Examples are a cap that becomes full, and a change of money, a pause or a
 // suppression list. Callers cache availability until the number changes. They must also end the
 // cache when a cap's window ends or a buyer opens or closes, because no event marks these times.
-func (s *State) AvailabilityVersion() uint64 { return s.availability.Load() }
+func (s *State) BuyerAvailabilityVersion() uint64 { return s.availability.Load() }
 
 // IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts
 // applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window,
 // and the answer is valid at most until then.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
-	return s.caps.counterOf(limit.Ref).isFullAndRecordThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
+	return s.caps.counterOf(limit.Ref).isFullAndRecordInvalidationThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
 }
 
 // LacksFunds reports whether the buyer has less than price left by applied events alone, without
 // reservations. It is false for a buyer with unlimited money.
 func (s *State) LacksFunds(buyer *market.Buyer, price market.Money) bool {
-	return buyer.Funded && price > 0 && s.accounts.lacksFundsAndRecordThreshold(buyer.Ref, price, buyer.Credit)
+	return buyer.Funded && price > 0 && s.accounts.lacksFundsAndRecordInvalidationThreshold(buyer.Ref, price, buyer.Credit)
 }
 
 // BuyerBalance returns a buyer's balance, and the part of it that is held for posts that have not

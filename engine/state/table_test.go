@@ -272,6 +272,8 @@ func TestDigestsCoverEveryField(t *testing.T) {
 		"AuctionRow":         fieldsNotInDigest((*AuctionRow).contentHash),
 		"OpenPost":           fieldsNotInDigest((*UnfinishedPost).contentHash),
 		"User":               fieldsNotInDigest((*OperatorUser).contentHash),
+		"Invitation":         fieldsNotInDigest((*Invitation).contentHash),
+		"SecondFactor":       fieldsNotInDigest((*SecondFactor).contentHash),
 		"APIToken":           fieldsNotInDigest((*APIToken).contentHash),
 		"credentialIdentity": fieldsNotInDigest((*credentialIdentity).contentHash),
 		"Credential":         fieldsNotInDigest((*Credential).contentHash),

@@ -30,7 +30,7 @@ func TestTestLeadChangesOnlyItsRow(t *testing.T) {
 	for name, events := range map[string][]event.Event{
 		"unsold":            {leadDecided(event.Sale{Test: true}, event.PostIntent{}, market.ReasonNoBuyer)},
 		"recorded":          {leadDecided(test, event.PostIntent{}, 0)},
-		"returned":          {leadDecided(test, event.PostIntent{}, 0), statusReported(event.ChangeDone, market.StatusReturned, event.ResourcesFreedByReturn{})},
+		"returned":          {leadDecided(test, event.PostIntent{}, 0), statusReported(event.ChangeDone, market.StatusReturned, event.MoneyAndCapsReversedByReturn{})},
 		"delivered":         after(event.SettledDelivered),
 		"promised":          after(event.SettledPending),
 		"confirmed":         append(after(event.SettledUnknown), postSettled(event.SettledConfirmed, test)),

@@ -3,9 +3,11 @@ package state
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -43,11 +45,14 @@ type operatorUserTable struct {
 	mu     sync.RWMutex
 	users  map[string]OperatorUser
 	tokens map[[32]byte]APIToken
+
+	invitations   map[[32]byte]Invitation // by the hash of the token
+	secondFactors map[string]SecondFactor // by the user's name
 }
 
 // newOperatorUserTable returns a table without accounts.
 func newOperatorUserTable() operatorUserTable {
-	return operatorUserTable{users: make(map[string]OperatorUser), tokens: make(map[[32]byte]APIToken)}
+	return operatorUserTable{users: make(map[string]OperatorUser), tokens: make(map[[32]byte]APIToken), invitations: make(map[[32]byte]Invitation), secondFactors: make(map[string]SecondFactor)}
 }
 
 // OperatorUser returns an operator's account by its name, or false if there is no such account.
@@ -96,7 +101,8 @@ func (s *State) APITokens(userOrEmptyForAll string) (tokens []APIToken) {
 }
 
 // applyUserAccountChanged creates, changes or removes the event's account. In each case it deletes
-// all API tokens of the user.
+// all API tokens of the user. It also uses up the invitation that the event names. An account that
+// is no longer an admin's loses its open invitations, so that a removed admin cannot come back.
 func (t *operatorUserTable) applyUserAccountChanged(e *event.UserAccountChanged) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,8 +111,13 @@ func (t *operatorUserTable) applyUserAccountChanged(e *event.UserAccountChanged)
 			delete(t.tokens, hash)
 		}
 	}
+	if e.Removed || e.Role != market.RoleAdmin {
+		t.closeInvitationsLocked(func(i *Invitation) bool { return i.By == e.Name }, InvitationRevoked, e.At)
+	}
+	t.closeInvitationsLocked(func(i *Invitation) bool { return i.Hash == e.Invitation }, InvitationUsed, e.At)
 	if e.Removed {
 		delete(t.users, e.Name)
+		delete(t.secondFactors, e.Name)
 		return
 	}
 	user := OperatorUser{Name: copyString(e.Name), Role: e.Role, Password: copyString(e.Password), Created: e.At, Changed: e.At}
@@ -129,14 +140,20 @@ func (t *operatorUserTable) applyAPITokenAddedOrRevoked(e *event.APITokenAddedOr
 	}
 }
 
-// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all users and
-// tokens.
+// sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all users,
+// tokens, invitations and second factors.
 func (t *operatorUserTable) sumOfEntryHashes() (sum uint64) {
 	for _, user := range t.users {
 		sum += user.contentHash()
 	}
 	for _, token := range t.tokens {
 		sum += token.contentHash()
+	}
+	for _, invitation := range t.invitations {
+		sum += invitation.contentHash()
+	}
+	for _, factor := range t.secondFactors {
+		sum += factor.contentHash()
 	}
 	return sum
 }
@@ -170,4 +187,182 @@ func (t *operatorUserTable) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 		encodeOrDecodeZigzag(c, &token.Expires)
 		token.Hash = *hash
 	})
+	if !c.hasFieldsSinceVersion(versionTeam) {
+		return
+	}
+	encodeOrDecodeMap(c, t.invitations, func(hash *[32]byte, invitation *Invitation) {
+		encodeOrDecodeFixedBytes(c, hash[:])
+		encodeOrDecodeUvarint(c, &invitation.Status)
+		encodeOrDecodeUvarint(c, &invitation.Role)
+		encodeOrDecodeString(c, &invitation.Name)
+		encodeOrDecodeString(c, &invitation.By)
+		encodeOrDecodeZigzag(c, &invitation.At)
+		encodeOrDecodeZigzag(c, &invitation.Expires)
+		encodeOrDecodeZigzag(c, &invitation.Closed)
+		invitation.Hash = *hash
+	})
+	encodeOrDecodeMap(c, t.secondFactors, func(user *string, factor *SecondFactor) {
+		encodeOrDecodeString(c, user)
+		encodeOrDecodeBool(c, &factor.Active)
+		encodeOrDecodeBytes(c, &factor.Sealed)
+		encodeOrDecodeUvarint(c, &factor.LastStep)
+		encodeOrDecodeZigzag(c, &factor.At)
+		encodeOrDecodeList(c, &factor.Recovery, func(hash *event.RecoveryHash) { encodeOrDecodeFixedBytes(c, hash[:]) })
+		factor.User = *user
+	})
+}
+
+// InvitationStatus says whether an invitation is open. An open one may have expired.
+type InvitationStatus uint8
+
+const (
+	InvitationOpen    InvitationStatus = 1
+	InvitationUsed    InvitationStatus = 2
+	InvitationRevoked InvitationStatus = 3
+)
+
+// Invitation lets its holder open an operator's account. Memory holds only the hash of its token.
+type Invitation struct {
+	Hash    [32]byte
+	Status  InvitationStatus
+	Role    market.OperatorRole
+	Name    string // of the account; empty: the invited person chooses it
+	By      string // the inviting operator
+	At      int64
+	Expires int64 // Unix nanoseconds
+	Closed  int64 // when it was used or revoked; zero: it is open
+}
+
+// IsAcceptable reports whether the invitation is open and not expired at nowUnixNanos.
+func (i *Invitation) IsAcceptable(nowUnixNanos int64) bool {
+	return i.Status == InvitationOpen && nowUnixNanos < i.Expires
+}
+
+// SecondFactor is a user's second factor, a TOTP secret. Memory holds the secret encrypted, and only
+// hashes of the recovery codes.
+type SecondFactor struct {
+	User     string
+	Active   bool // the user has confirmed it, so sign-in requires it
+	Sealed   []byte
+	LastStep uint64 // the time step of the last accepted code; codes of it and earlier ones are used up
+	At       int64  // when it was enrolled or confirmed
+	Recovery []event.RecoveryHash
+}
+
+// Invitation returns the invitation whose token has this hash, or false if there is none.
+func (s *State) Invitation(hash [32]byte) (invitation Invitation, found bool) {
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	invitation, found = s.users.invitations[hash]
+	return invitation, found
+}
+
+// Invitations returns all invitations, the newest first. Used, revoked and expired ones are
+// included for some time.
+func (s *State) Invitations() []Invitation {
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	all := slices.Collect(maps.Values(s.users.invitations))
+	slices.SortFunc(all, func(a, b Invitation) int {
+		return cmp.Or(cmp.Compare(b.At, a.At), bytes.Compare(a.Hash[:], b.Hash[:]))
+	})
+	return all
+}
+
+// SecondFactor returns a user's second factor, or false if the user has none. The caller must not
+// change its slices.
+func (s *State) SecondFactor(user string) (factor SecondFactor, found bool) {
+	s.users.mu.RLock()
+	defer s.users.mu.RUnlock()
+	factor, found = s.users.secondFactors[user]
+	return factor, found
+}
+
+const (
+	// keepClosedInvitations is how long after its end an invitation is remembered, so that its link
+	// says why it does not work.
+	keepClosedInvitations = int64(30 * 24 * time.Hour)
+	// maxInvitations limits the invitations in memory. The engine limits the acceptable ones to half
+	// of that, so there is always a closed or expired one to forget.
+	maxInvitations = 2000
+)
+
+// applyInvitationChanged adds the event's invitation or revokes it. Before it adds one, it forgets
+// old ones that have ended.
+func (t *operatorUserTable) applyInvitationChanged(e *event.InvitationChanged) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.Revoked {
+		t.closeInvitationsLocked(func(i *Invitation) bool { return i.Hash == e.Hash }, InvitationRevoked, e.At)
+		return
+	}
+	maps.DeleteFunc(t.invitations, func(_ [32]byte, i Invitation) bool { return i.Expires+keepClosedInvitations <= e.At })
+	if len(t.invitations) >= maxInvitations {
+		t.forgetOldestEndedInvitationLocked(e.At)
+	}
+	t.invitations[e.Hash] = Invitation{
+		Hash: e.Hash, Status: InvitationOpen, Role: e.Role, Name: copyString(e.Name), By: copyString(e.By), At: e.At, Expires: e.Expires,
+	}
+}
+
+// forgetOldestEndedInvitationLocked removes the oldest invitation that cannot be accepted at
+// nowUnixNanos. The caller holds t.mu.
+func (t *operatorUserTable) forgetOldestEndedInvitationLocked(nowUnixNanos int64) {
+	var oldest *Invitation
+	for _, i := range t.invitations {
+		if !i.IsAcceptable(nowUnixNanos) && (oldest == nil || cmp.Or(cmp.Compare(i.At, oldest.At), bytes.Compare(i.Hash[:], oldest.Hash[:])) < 0) {
+			oldest = &i
+		}
+	}
+	if oldest != nil {
+		delete(t.invitations, oldest.Hash)
+	}
+}
+
+// closeInvitationsLocked sets the status of the open invitations that isClosed selects. The caller
+// holds t.mu.
+func (t *operatorUserTable) closeInvitationsLocked(isClosed func(*Invitation) bool, status InvitationStatus, atUnixNanos int64) {
+	for hash, i := range t.invitations {
+		if i.Status == InvitationOpen && isClosed(&i) {
+			i.Status, i.Closed = status, atUnixNanos
+			t.invitations[hash] = i
+		}
+	}
+}
+
+// applySecondFactorChanged adds, confirms, uses or removes the event's second factor. It replaces
+// the list of recovery codes and never changes it in place, because readers share it.
+func (t *operatorUserTable) applySecondFactorChanged(e *event.UserSecondFactorChanged) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	factor := t.secondFactors[e.User]
+	switch e.Change {
+	case event.SecondFactorEnrolled:
+		factor = SecondFactor{User: copyString(e.User), Sealed: slices.Clone(e.Sealed), At: e.At}
+	case event.SecondFactorConfirmed:
+		factor.Active, factor.At, factor.Recovery = true, e.At, slices.Clone(e.Recovery)
+		factor.LastStep = max(factor.LastStep, e.Step)
+	case event.SecondFactorUsed:
+		factor.LastStep = max(factor.LastStep, e.Step)
+		factor.Recovery = slices.DeleteFunc(slices.Clone(factor.Recovery), func(h event.RecoveryHash) bool { return slices.Contains(e.Recovery, h) })
+	default:
+		delete(t.secondFactors, e.User)
+		return
+	}
+	if factor.User != "" {
+		t.secondFactors[factor.User] = factor
+	}
+}
+
+func (i *Invitation) contentHash() uint64 {
+	return newRunningHash(29).addBytes(i.Hash[:]).addWord(uint64(i.Status)).addWord(uint64(i.Role)).addBytes([]byte(i.Name)).
+		addBytes([]byte(i.By)).addWord(uint64(i.At)).addWord(uint64(i.Expires)).addWord(uint64(i.Closed)).sum()
+}
+
+func (f *SecondFactor) contentHash() uint64 {
+	h := newRunningHash(30).addBytes([]byte(f.User)).addWord(boolAsUint(f.Active)).addBytes(f.Sealed).addWord(f.LastStep).addWord(uint64(f.At))
+	for _, hash := range f.Recovery {
+		h = h.addBytes(hash[:])
+	}
+	return h.sum()
 }

@@ -3,8 +3,10 @@ package state
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -94,11 +96,12 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	}
 	end := len(file) - in.r.(*bytes.Reader).Len()
 	length := end - len(in.body) - 4
-	if !bytes.Equal(file[end-2:end], []byte{0, 0}) {
-		t.Fatal("the snapshot has users")
+	const later = 5 // bytes: no users, tokens, invitations, second factors and alerts
+	if !bytes.Equal(file[end-later:end], make([]byte, later)) {
+		t.Fatal("the snapshot has users, invitations, second factors or alerts")
 	}
-	binary.LittleEndian.PutUint32(file[length:], uint32(len(in.body)-2))
-	file = slices.Delete(file, end-2, end)
+	binary.LittleEndian.PutUint32(file[length:], uint32(len(in.body)-later))
+	file = slices.Delete(file, end-later, end)
 	file[4] = versionUsers - 1
 	s := New()
 	if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {
@@ -111,5 +114,86 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	file[4] = versionUsers
 	if _, err := New().LoadSnapshot(bytes.NewReader(file)); err == nil {
 		t.Error("a truncated snapshot of the current version was accepted")
+	}
+}
+
+// describeInvitations lists the first byte and the status of each invitation, the newest first.
+func describeInvitations(s *State) (all string) {
+	for _, i := range s.Invitations() {
+		all += fmt.Sprintf("%d:%d ", i.Hash[0], i.Status)
+	}
+	return all
+}
+
+func TestInvitationsEnd(t *testing.T) {
+	const later = int64(100 * time.Hour)
+	invite := func(number byte, by string, at int64) event.Event {
+		return &event.InvitationChanged{Hash: [32]byte{number}, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at, By: by}
+	}
+	first := []event.Event{invite(1, "anna", 10), invite(2, "operator", 11)}
+	for what, row := range map[string]struct {
+		event event.Event
+		want  string
+	}{
+		"revoked":                  {&event.InvitationChanged{Hash: [32]byte{1}, Revoked: true, At: 20}, "2:1 1:3 "},
+		"used":                     {&event.UserAccountChanged{Name: "carl", Role: market.RoleViewer, Password: "p", At: 20, Invitation: [32]byte{2}}, "2:2 1:1 "},
+		"inviter removed":          {&event.UserAccountChanged{Name: "anna", Removed: true, At: 20}, "2:1 1:3 "},
+		"inviter is no admin":      {&event.UserAccountChanged{Name: "anna", Role: market.RoleOperator, At: 20}, "2:1 1:3 "},
+		"inviter's new password":   {&event.UserAccountChanged{Name: "anna", Role: market.RoleAdmin, At: 20}, "2:1 1:1 "},
+		"another one":              {invite(3, "anna", later), "3:1 2:1 1:1 "},
+		"another one after months": {invite(3, "anna", later+keepClosedInvitations), "3:1 "},
+	} {
+		live := stateWithUsers(append(slices.Clone(first), row.event)...)
+		for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
+			if got := describeInvitations(s); got != row.want {
+				t.Errorf("%s, %s: %s, want %s", what, name, got, row.want)
+			}
+		}
+	}
+}
+
+func TestInvitationsInMemoryAreLimited(t *testing.T) {
+	s := New()
+	for i := range uint64(maxInvitations + 50) {
+		var hash [32]byte
+		binary.BigEndian.PutUint64(hash[:], i+1)
+		at := int64(i) * int64(time.Minute)
+		s.Apply(i+1, 7, &event.InvitationChanged{Hash: hash, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at})
+	}
+	if got := s.Invitations(); len(got) != maxInvitations || got[0].At != int64(maxInvitations+49)*int64(time.Minute) || got[len(got)-1].At != 50*int64(time.Minute) {
+		t.Errorf("%d invitations from %d to %d", len(got), got[len(got)-1].At, got[0].At)
+	}
+}
+
+func TestSecondFactorFollowsItsEvents(t *testing.T) {
+	change := func(change event.SecondFactorChange, step uint64, hashes ...event.RecoveryHash) event.Event {
+		return &event.UserSecondFactorChanged{User: "bob", Change: change, Sealed: []byte("sealed"), Step: step, Recovery: hashes, At: int64(change)}
+	}
+	enrolled, confirmed := change(event.SecondFactorEnrolled, 0), change(event.SecondFactorConfirmed, 5, event.RecoveryHash{1}, event.RecoveryHash{2})
+	for what, row := range map[string]struct {
+		events []event.Event
+		want   string
+	}{
+		"enrolled":       {[]event.Event{enrolled}, "false sealed 0 0"},
+		"confirmed":      {[]event.Event{enrolled, confirmed}, "true sealed 5 2"},
+		"a code":         {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 9)}, "true sealed 9 2"},
+		"an older code":  {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 3)}, "true sealed 5 2"},
+		"recovery code":  {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 0, event.RecoveryHash{2})}, "true sealed 5 1"},
+		"enrolled again": {[]event.Event{enrolled, confirmed, enrolled}, "false sealed 0 0"},
+		"removed":        {[]event.Event{enrolled, confirmed, change(event.SecondFactorRemoved, 0)}, ""},
+		"user removed":   {[]event.Event{enrolled, confirmed, &event.UserAccountChanged{Name: "bob", Removed: true}}, ""},
+		"other user":     {[]event.Event{enrolled, confirmed, &event.UserAccountChanged{Name: "anna", Removed: true}}, "true sealed 5 2"},
+		"never enrolled": {[]event.Event{confirmed}, ""},
+	} {
+		live := stateWithUsers(row.events...)
+		for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
+			got := ""
+			if f, ok := s.SecondFactor("bob"); ok {
+				got = fmt.Sprintf("%v %s %d %d", f.Active, f.Sealed, f.LastStep, len(f.Recovery))
+			}
+			if got != row.want {
+				t.Errorf("%s, %s: %q, want %q", what, name, got, row.want)
+			}
+		}
 	}
 }

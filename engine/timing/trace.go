@@ -41,7 +41,7 @@ type BuyerCall struct {
 	Post      bool   // a post; false: a ping
 	Buyer     string
 	Outcome   string // of a ping: the final outcome of its filter set; of a post: its verdict, or pending
-	Fault     market.OutboundFault
+	Fault     market.OutboundRequestFault
 	Status    int // of the answer; 0 without one
 	Bytes     int // of the request body
 	filterSet int // of a ping

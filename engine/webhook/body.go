@@ -25,7 +25,7 @@ func AppendWebhookBody(dst []byte, names *state.State, queued *state.QueuedWebho
 	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.ObjectCampaign, payload.campaign))
 	dst = appendTextOrNull(append(dst, `,"supplier_id":`...), names.NameOf(event.ObjectSupplier, queued.Supplier))
 	dst = appendTextOrNull(append(dst, `,"buyer_id":`...), names.NameOf(event.ObjectBuyer, payload.buyer))
-	dst = append(append(append(dst, `,"status":"`...), leadStatusAfterWebhook(queued.Type).String()...), `","price":`...)
+	dst = append(append(append(dst, `,"status":"`...), leadStatusAnnouncedByWebhook(queued.Type).String()...), `","price":`...)
 	dst = appendPriceOrNull(dst, payload.hasPayout, payload.payout, payload.currency)
 	dst = appendTextOrNull(append(dst, `,"reason":`...), payload.reason)
 	if queued.Type == market.WebhookReturned {
@@ -37,9 +37,9 @@ func AppendWebhookBody(dst []byte, names *state.State, queued *state.QueuedWebho
 	return append(dst, "}}"...)
 }
 
-// leadStatusAfterWebhook returns the status that the lead has after a webhook event of this kind, for
+// leadStatusAnnouncedByWebhook returns the status that the lead has after a webhook event of this kind, for
 // the member status of the body.
-func leadStatusAfterWebhook(webhookType market.WebhookType) market.LeadStatus {
+func leadStatusAnnouncedByWebhook(webhookType market.WebhookType) market.LeadStatus {
 	switch webhookType {
 	case market.WebhookPosted:
 		return market.StatusAccepted

@@ -26,7 +26,7 @@ type recordedLog struct {
 	noRows  bool            // the state has no lead any more
 }
 
-// ReadIfKept implements webhook.RecordReader.
+// ReadIfKept implements webhook.EventLogReader.
 func (h *recordedLog) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
 	if h.removed[seq] {
 		return nil, nil
@@ -34,7 +34,7 @@ func (h *recordedLog) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
 	return new(event.Decoder).Decode(event.AppendRecord(nil, h.records[seq-1]))
 }
 
-// ReadDecision implements webhook.RecordReader.
+// ReadDecision implements webhook.EventLogReader.
 func (h *recordedLog) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
 	record, err := h.ReadIfKept(lead.Seq, until)
 	if record == nil {
@@ -76,8 +76,8 @@ var testLead = market.LeadID(market.ComposeID(1_772_357_400_000, [10]byte{7, 7, 
 var dollars = market.Currency{'U', 'S', 'D'}
 
 // numberAssignments returns the record that numbers the supplier, the campaign and the buyers.
-func numberAssignments() *event.ConfigNumbersAssigned {
-	return &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
+func numberAssignments() *event.ConfigObjectNumbersAssigned {
+	return &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup_acme"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"},
 		{Kind: event.ObjectBuyer, Ref: 1, ID: "buy_blue"},
@@ -136,7 +136,7 @@ var examples = []struct {
 	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
 		leadDecided(func(record *event.LeadDecided) {
 			asIntent(record)
-			record.Auction = event.LeadDecisionAuction{}
+			record.Auction = event.AuctionWithinLeadDecision{}
 			record.SellerAuction = "auction \"7\" <&>\u2028\n"
 			record.Fields = append(record.Fields, event.LeadField{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
 		}), postSettled(event.SettledDelivered, market.WebhookPosted, nil),
@@ -176,10 +176,10 @@ var examples = []struct {
 		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.LeadStatusChange) { c.Reason = "paid \"at\" once" }),
 	}},
 	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
-		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
+		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
 	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
-		c.Reason, c.Return = "wrong_number", event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
+		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
 

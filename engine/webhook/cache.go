@@ -15,14 +15,14 @@ import (
 // its payload stays unused until its eviction. The zero PayloadCache is ready to use.
 type PayloadCache struct {
 	mu       sync.Mutex
-	payloads map[cacheKey]Payload
-	queue    []cacheKey // oldest first
-	textSize int        // bytes of the payloads' texts
+	payloads map[webhookEventKey]Payload
+	queue    []webhookEventKey // oldest first
+	textSize int               // bytes of the payloads' texts
 }
 
-// cacheKey identifies a webhook event by its lead and type. The type WebhookNone is for the
+// webhookEventKey identifies a webhook event by its lead and type. The type WebhookNone is for the
 // payload of a lead whose post is open, because its event is not known yet.
-type cacheKey struct {
+type webhookEventKey struct {
 	lead market.LeadID
 	kind market.WebhookType
 }
@@ -35,12 +35,12 @@ const (
 
 // AddPayloadIfMissing adds the payload of a webhook event, unless the cache already has it. The
 // type is WebhookNone if the lead's post is open: the record of its outcome will trigger the event.
-func (c *PayloadCache) AddPayloadIfMissing(lead market.LeadID, webhookTypeOrNone market.WebhookType, p Payload) {
-	key := cacheKey{lead, webhookTypeOrNone}
+func (c *PayloadCache) AddPayloadIfMissing(lead market.LeadID, webhookTypeOrNoneYet market.WebhookType, p Payload) {
+	key := webhookEventKey{lead, webhookTypeOrNoneYet}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.payloads == nil {
-		c.payloads = make(map[cacheKey]Payload)
+		c.payloads = make(map[webhookEventKey]Payload)
 	}
 	if _, exists := c.payloads[key]; exists {
 		return
@@ -61,9 +61,9 @@ func (c *PayloadCache) evictOldestLocked() {
 
 // FindPayload returns the payload of a webhook event. The result is false if the cache does not
 // have it.
-func (c *PayloadCache) FindPayload(lead market.LeadID, webhookTypeOrNone market.WebhookType) (payload Payload, found bool) {
+func (c *PayloadCache) FindPayload(lead market.LeadID, webhookTypeOrNoneYet market.WebhookType) (payload Payload, found bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, ok := c.payloads[cacheKey{lead, webhookTypeOrNone}]
+	p, ok := c.payloads[webhookEventKey{lead, webhookTypeOrNoneYet}]
 	return p, ok
 }

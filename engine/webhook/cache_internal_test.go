@@ -44,9 +44,9 @@ func TestCacheLimits(t *testing.T) {
 func TestCacheAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c PayloadCache
-		all := map[cacheKey]Payload{}
+		all := map[webhookEventKey]Payload{}
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			key := cacheKey{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.WebhookType(rapid.IntRange(0, 3).Draw(t, "type"))}
+			key := webhookEventKey{leadNumber(rapid.IntRange(0, 20).Draw(t, "lead")), market.WebhookType(rapid.IntRange(0, 3).Draw(t, "type"))}
 			if rapid.Bool().Draw(t, "put") {
 				p := Payload{sellerLeadID: rapid.StringN(0, 9, -1).Draw(t, "uuid"), reason: "r", payout: market.Money(rapid.IntRange(0, 9).Draw(t, "payout"))}
 				c.AddPayloadIfMissing(key.lead, key.kind, p)

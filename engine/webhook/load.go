@@ -7,10 +7,10 @@ import (
 	"pingpost/engine/state"
 )
 
-// RecordReader reads records back from the log, at the log position seq or for a lead. It waits
+// EventLogReader reads records back from the log, at the log position seq or for a lead. It waits
 // for a free slot until the time `until`, in Unix nanoseconds. Both methods return nil without an
 // error for a record that the log's history no longer has.
-type RecordReader interface {
+type EventLogReader interface {
 	ReadIfKept(seq uint64, until int64) (event.Event, error)
 	// ReadDecision reads the record that brought the lead.
 	ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error)
@@ -19,7 +19,7 @@ type RecordReader interface {
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
 // longer has them, it takes the fields of the lead's row in memory. found is false if there is no
 // such row either. An error is the reader's. deadlineNanos is its time limit, in Unix nanoseconds.
-func LoadPayload(leadRows *state.State, log RecordReader, queued *state.QueuedWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
+func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.QueuedWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(queued.Cause, deadlineNanos)
 	if err != nil {
 		return Payload{}, false, err

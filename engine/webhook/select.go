@@ -6,7 +6,7 @@ import (
 )
 
 // WebhookTriggeredBy returns the webhook event that a decision or a settlement triggers for the
-// lead's supplier, or WebhookNone. supplierGotAccepted reports whether the supplier has already
+// lead's supplier, or WebhookNone. supplierWasAnsweredAccepted reports whether the supplier has already
 // received ACCEPTED for the lead.
 //
 //	lead.posted       the buyer has the lead: it was recorded for a buyer without an
@@ -21,7 +21,7 @@ import (
 //
 // The record stores the result. So a later change of the webhook configuration does not change
 // the events of old leads.
-func WebhookTriggeredBy(record event.Event, supplierGotAccepted bool) market.WebhookType {
+func WebhookTriggeredBy(record event.Event, supplierWasAnsweredAccepted bool) market.WebhookType {
 	var sold, posting bool // after the record
 	switch record := record.(type) {
 	case *event.LeadDecided:
@@ -41,7 +41,7 @@ func WebhookTriggeredBy(record event.Event, supplierGotAccepted bool) market.Web
 		return market.WebhookNone
 	case sold:
 		return market.WebhookPosted
-	case supplierGotAccepted:
+	case supplierWasAnsweredAccepted:
 		return market.WebhookPostFailed
 	}
 	return market.WebhookUnmatched

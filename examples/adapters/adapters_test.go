@@ -84,7 +84,7 @@ func newClient(t *testing.T) *buyer.Client {
 
 func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
 	t.Helper()
-	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.PingAuctionFields{
+	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.BuyerPingMetadata{
 		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
 	})
 	if !ok {

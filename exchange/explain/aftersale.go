@@ -131,10 +131,10 @@ func (c *leadTimeline) setWebhookStates() {
 	}
 }
 
-// withholdUnlistedReasons replaces buyers' reasons in the reports of doc by a placeholder, unless
+// redactReasonsUnlistedByCampaign replaces buyers' reasons in the reports of doc by a placeholder, unless
 // the campaign lists the reason. Free text may name a person. Both lists count: configAtDecision,
 // of the configuration when the lead was decided, and the current one.
-func (e *Explainer) withholdUnlistedReasons(doc *Explanation, configAtDecision *campaignConfigOfVersion) {
+func (e *Explainer) redactReasonsUnlistedByCampaign(doc *Explanation, configAtDecision *campaignConfigOfVersion) {
 	var now *campaignConfigOfVersion
 	for i := range doc.Reports {
 		reason := &doc.Reports[i].Reason

@@ -44,7 +44,7 @@ func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event
 func withReturn(reason string) func(*event.LeadStatusChange) {
 	return func(c *event.LeadStatusChange) {
 		c.Reason = reason
-		c.Return = event.ResourcesFreedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
+		c.Return = event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
 	}
 }
 

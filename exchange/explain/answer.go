@@ -20,9 +20,9 @@ const (
 const noteUnanswered = "The exchange stopped before it answered the call, and continued the delivery after its restart. " +
 	"If the caller repeats the request with the same idempotency key, it gets the result."
 
-// setAnswerAtDecision records the exchange's answer to the supplier for a lead that was posted
+// setSupplierAnswerAtDecision records the exchange's answer to the supplier for a lead that was posted
 // to no buyer. Such a call was answered as soon as the decision was durable, at decidedAtNanos.
-func (c *leadTimeline) setAnswerAtDecision(decidedAtNanos int64) {
+func (c *leadTimeline) setSupplierAnswerAtDecision(decidedAtNanos int64) {
 	if c.status == market.StatusAccepted {
 		c.recordSupplierAnsweredAccepted(decidedAtNanos)
 	} else {
@@ -30,13 +30,13 @@ func (c *leadTimeline) setAnswerAtDecision(decidedAtNanos int64) {
 	}
 }
 
-// setAnswerIfSettlementDecides records the exchange's answer to the supplier, if entry was
+// setSupplierAnswerIfDecidedBy records the exchange's answer to the supplier, if entry was
 // the first one that decided this answer. It ignores entries after the first decisive one.
 //
 // If the delivery was still open when the answer was due, the answer depends on the call. An
 // ingest got ACCEPTED, because the lead has its buyer. A post got an error, because its success
 // would mean that the buyer has the lead.
-func (c *leadTimeline) setAnswerIfSettlementDecides(entry *logEntry) {
+func (c *leadTimeline) setSupplierAnswerIfDecidedBy(entry *logEntry) {
 	ev, ok := entry.event.(*event.PostSettled)
 	if !ok || c.doc.Answer != nil || c.unanswered {
 		return
@@ -52,16 +52,16 @@ func (c *leadTimeline) setAnswerIfSettlementDecides(entry *logEntry) {
 			c.recordSupplierAnsweredAccepted(entry.at)
 		}
 	case event.SettledPending, event.SettledUnknown:
-		c.setAnswerWhileDeliveryOpen(entry.at, ev)
+		c.setSupplierAnswerForOpenDelivery(entry.at, ev)
 	}
 }
 
-// setAnswerWhileDeliveryOpen records the answer to a call that ended while its delivery was still
+// setSupplierAnswerForOpenDelivery records the answer to a call that ended while its delivery was still
 // open, or without a clear result.
 //
 // A restart after a crash records the same kind of event for each open delivery, but without an
 // HTTP status and without a fault. In that case the call got no answer.
-func (c *leadTimeline) setAnswerWhileDeliveryOpen(atNanos int64, ev *event.PostSettled) {
+func (c *leadTimeline) setSupplierAnswerForOpenDelivery(atNanos int64, ev *event.PostSettled) {
 	switch {
 	case ev.Fault == market.FaultNone && ev.Status == 0:
 		c.unanswered = true

@@ -27,7 +27,7 @@ func (x *Explanation) answerText() string {
 type settlement struct {
 	result event.PostSettlement
 	status uint32
-	fault  market.OutboundFault
+	fault  market.OutboundRequestFault
 	next   int // the next buyer; 0 for no other buyer
 	url    string
 }

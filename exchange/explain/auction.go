@@ -42,6 +42,7 @@ func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
 	doc.Method = config.method
 	doc.renameToZIP3IfThreeDigits(cmp.Or(config.zip, zipField))
 	doc.Candidates = e.listFilterSetCandidates(config, auctionEvent.Trail, auctionEvent.Bids, len(auctionEvent.Trail) > 0)
+	e.addRulesOfAuction(doc, auctionEntry, &config)
 	doc.addNoteIfBuyersUnknown(&config)
 	doc.Why = summarizeAuction(doc)
 	return doc

@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"sort"
 
+	"pingpost/config"
 	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/numbering"
 	"pingpost/wal"
 )
 
@@ -24,6 +27,8 @@ type campaignConfigOfVersion struct {
 	zip    string   // name of the field with the ZIP code
 
 	reasons map[string]bool // the configured reasons for a return; empty if any text is allowed
+
+	compiled *market.Campaign // with permanent numbers; nil if this version of the program cannot compile the document
 }
 
 // zipField is the name of the ZIP code field that buyers get. Suppliers use the same name
@@ -71,6 +76,7 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 	for i := range document.Campaigns {
 		if c := &document.Campaigns[i]; c.ID == campaignID {
 			found := campaignConfigOfVersion{known: true, method: c.Method, zip: zipField, reasons: make(map[string]bool)}
+			found.compiled = e.compileCampaign(catalogVersion, text, market.CampaignID(campaignID))
 			for _, reason := range c.Returns.Reasons {
 				found.reasons[reason] = true
 			}
@@ -86,6 +92,26 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 		}
 	}
 	return campaignConfigOfVersion{}
+}
+
+// compileCampaign returns a campaign of a configuration version, from the active catalog or compiled
+// from the version's document. It returns nil if the document does not compile, or if it has a name
+// or a cap without a permanent number.
+func (e *Explainer) compileCampaign(catalogVersion uint32, document []byte, id market.CampaignID) *market.Campaign {
+	if e.ActiveCatalog != nil {
+		if active := e.ActiveCatalog(); active != nil && active.Version == catalogVersion {
+			return active.Campaigns[id]
+		}
+	}
+	parsed, err := config.ParseStoredDocument(document)
+	if err != nil {
+		return nil
+	}
+	built, err := parsed.Compile()
+	if err != nil || len(numbering.AssignConfigObjectNumbers(e.State, built.Catalog)) > 0 {
+		return nil
+	}
+	return built.Catalog.Campaigns[id]
 }
 
 // searchConfigDocumentHash returns the hash of a configuration version's document. It is "" if the log

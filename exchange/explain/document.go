@@ -1,6 +1,10 @@
 package explain
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"pingpost/engine/exclusion"
+)
 
 // Explanation describes the course of a lead or an auction, as read from the log. The admin API
 // returns it, and `pingpost explain` prints it. It contains the buyers' prices and the sellers'
@@ -31,6 +35,7 @@ type Explanation struct {
 	Reason      string            `json:"reason,omitempty"`   // the reason code in the seller's answer
 	Answer      *AnswerToSupplier `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
 	Why         string            `json:"why"`                // the summary in words
+	Rule        *exclusion.Rule   `json:"rule,omitempty"`     // of the campaign itself, if it rejected the lead before any buyer
 	DuplicateOf string            `json:"duplicate_of,omitempty"`
 
 	// The current sale, complete or in delivery. A ping has the sale of the lead that
@@ -94,6 +99,7 @@ type FilterSetCandidate struct {
 	Status  uint32              `json:"status,omitempty"` // HTTP
 	Fault   FaultName           `json:"fault,omitempty"`
 	Reason  string              `json:"reason,omitempty"` // the buyer's own text
+	Rule    *exclusion.Rule     `json:"rule,omitempty"`   // by which the buyer dropped out; absent for a buyer that did not
 }
 
 // PostToBuyer is the delivery of a lead to one buyer's endpoint.

@@ -39,6 +39,14 @@ type Options struct {
 	// Contact decrypts the contact part of a lead.
 	Contact func(*event.LeadDecided) (event.LeadPersonalData, error)
 	DataDir string
+
+	// The present data by which rules are reconstructed. A nil function leaves values unknown.
+	ActiveCatalog func() *market.Catalog
+	// OnList reports whether the present content of a suppression list has the lead.
+	OnList func(*market.SuppressionList, *market.Lead) (listed, loaded bool)
+	// EarlierLead returns the accepted lead that memory has under one of the lead's values. buyer is
+	// zero for a rule of the whole campaign.
+	EarlierLead func(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool)
 }
 
 // New returns an explainer with the default searchLimits.

@@ -2,11 +2,11 @@ package explain
 
 import "pingpost/engine/market"
 
-// FaultName is the name of a market.OutboundFault, such as a timeout: the reason why a ping, post or
+// FaultName is the name of a market.OutboundRequestFault, such as a timeout: the reason why a ping, post or
 // webhook got no usable answer. It is "" without a fault.
 type FaultName string
 
-func nameOfFault(fault market.OutboundFault) FaultName {
+func nameOfFault(fault market.OutboundRequestFault) FaultName {
 	if fault == market.FaultNone {
 		return ""
 	}

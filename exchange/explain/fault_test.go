@@ -14,7 +14,7 @@ import (
 // TestFaultDescriptionsAreUnique: each fault has its own. The description of an unknown
 // fault is its name.
 func TestFaultDescriptionsAreUnique(t *testing.T) {
-	seen := map[string]market.OutboundFault{}
+	seen := map[string]market.OutboundRequestFault{}
 	fault := market.FaultEndpoint
 	for ; fault.String() != "unknown_fault"; fault++ {
 		text := nameOfFault(fault).Description()

@@ -41,7 +41,7 @@ func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry
 	ended, err := e.scanReaderForPatterns(reader, patternPair{c.lead[:]}, 0, until, func(next *logEntry) bool {
 		if concernsLead(next.event, c.lead) {
 			c.applyEvent(next)
-			c.setAnswerIfSettlementDecides(next)
+			c.setSupplierAnswerIfDecidedBy(next)
 			events++
 			delivered = delivered || next.seq == last
 		}

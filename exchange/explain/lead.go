@@ -28,6 +28,7 @@ type leadTimeline struct {
 	state    *state.State
 	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
 	trail    []event.FilterSetsWithOutcome
+	trailAt  int64 // when the trail became durable, Unix nanoseconds
 	status   market.LeadStatus
 	delivery market.DeliveryState
 	reason   market.UnsoldReason
@@ -47,7 +48,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	decided := decision.mustBeLeadDecided()
 	doc = e.newExplanationAtDecision(decision)
 	c := leadTimeline{
-		lead: decided.Lead, doc: doc, state: e.State, sale: &decided.Sale, trail: decided.Trail,
+		lead: decided.Lead, doc: doc, state: e.State, sale: &decided.Sale, trail: decided.Trail, trailAt: decision.at,
 		reason: decided.Reason, status: market.StatusUnmatched,
 	}
 	if decided.Sale.Buyer != 0 {
@@ -57,7 +58,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 		c.status, c.delivery = market.StatusOpen, market.DeliveryPending
 		c.addPost(&decided.Sale, decision.at)
 	} else {
-		c.setAnswerAtDecision(decision.at)
+		c.setSupplierAnswerAtDecision(decision.at)
 	}
 	c.addWebhookIfAny(decided.Webhook, decision.at)
 	if err := e.applyEventsAfterDecision(&c, decision); err != nil {
@@ -72,8 +73,9 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	doc.Method = config.method
 	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
 	c.replacePendingOutcome()
+	e.addRulesOfLead(&c, decision, &config)
 	doc.addNoteIfBuyersUnknown(&config)
-	e.withholdUnlistedReasons(doc, &config)
+	e.redactReasonsUnlistedByCampaign(doc, &config)
 	doc.Why = summarizeLead(doc)
 	return doc, nil
 }
@@ -158,7 +160,7 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 			c.doc.Settled = UnixNanos(entry.at)
 		}
 		if len(ev.Trail) > 0 {
-			c.trail = ev.Trail
+			c.trail, c.trailAt = ev.Trail, entry.at
 		}
 		c.applySettlement(ev, entry.at)
 		c.addWebhookIfAny(ev.Webhook, entry.at)

@@ -109,7 +109,7 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Exp
 // that search without a supplier if sellerID has the form of the exchange's own ids, because it is
 // probably one of them.
 func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, error) {
-	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountNumberedNames(event.ObjectSupplier))
+	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountPermanentNumbers(event.ObjectSupplier))
 	if supplier != "" {
 		first = e.State.RefOf(event.ObjectSupplier, supplier)
 		if last = first; first == 0 {
@@ -126,7 +126,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 			found = append(found, entry)
 		}
 	}
-	if len(found) == 0 && supplier == "" && hasOwnIDForm(sellerID) {
+	if len(found) == 0 && supplier == "" && looksLikeExchangeID(sellerID) {
 		return nil, notFoundError(noSuchID)
 	}
 	if len(found) == 0 {
@@ -135,7 +135,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 			return nil, err
 		}
 	}
-	return e.explainAuctionOrNameSuppliers(found)
+	return e.explainAuctionIfUnambiguous(found)
 }
 
 // findAuctionSeqInMemory returns the log entry's number of the auction to which the supplier gave
@@ -149,9 +149,9 @@ func (e *Explainer) findAuctionSeqInMemory(supplier market.PermanentNumber, sell
 	return 0
 }
 
-// hasOwnIDForm reports whether an id looks like the ids that this exchange generates. A seller
+// looksLikeExchangeID reports whether an id looks like the ids that this exchange generates. A seller
 // that runs pingpost too generates ids of the same form.
-func hasOwnIDForm(id string) bool {
+func looksLikeExchangeID(id string) bool {
 	_, lead := market.ParseLeadID(id)
 	_, auction := market.ParseAuctionID(id)
 	_, ping := market.ParsePingID(id)
@@ -182,9 +182,9 @@ func (e *Explainer) searchLogBySellersAuctionID(firstSupplier, lastSupplier mark
 	return nil, notFoundError("the log has no lead, auction, ping or request with this id, and no auction to which a seller gave this id")
 }
 
-// explainAuctionOrNameSuppliers explains the auction if exactly one was found. Otherwise the error is a
+// explainAuctionIfUnambiguous explains the auction if exactly one was found. Otherwise the error is a
 // *admin.AmbiguousSupplierError that names the suppliers, so that the operator can choose one.
-func (e *Explainer) explainAuctionOrNameSuppliers(found []*logEntry) (*Explanation, error) {
+func (e *Explainer) explainAuctionIfUnambiguous(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
 	}
@@ -206,7 +206,7 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 		return nil, err
 	}
 	if name := e.claimedAuctionName(found.mustBeLeadDecided()); name != [16]byte{} {
-		if doc.Auction, err = e.explainClaimedPing(name, found); err != nil {
+		if doc.Auction, err = e.explainPingClaimedByLead(name, found); err != nil {
 			return nil, err
 		}
 		if doc.Auction != nil {
@@ -253,10 +253,10 @@ func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
 	return lead.Sale.Ping
 }
 
-// explainClaimedPing explains the ping whose bid a lead claimed. It returns nil if the log no
+// explainPingClaimedByLead explains the ping whose bid a lead claimed. It returns nil if the log no
 // longer has that ping.
-func (e *Explainer) explainClaimedPing(auctionName [16]byte, decision *logEntry) (*Explanation, error) {
-	decided := decision.mustBeLeadDecided()
+func (e *Explainer) explainPingClaimedByLead(auctionName [16]byte, leadDecision *logEntry) (*Explanation, error) {
+	decided := leadDecision.mustBeLeadDecided()
 	row, ok := e.State.FindAuction(auctionName, decided.Decided)
 	var found *logEntry
 	var err error

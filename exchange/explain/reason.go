@@ -87,6 +87,9 @@ func describeUnsoldReason(doc *Explanation) string {
 		if reason.String() != doc.Reason {
 			continue
 		}
+		if len(doc.Candidates) == 0 && doc.Rule != nil {
+			return words.noCandidates + " " + doc.Rule.Text + "."
+		}
 		if len(doc.Candidates) == 0 {
 			return words.noCandidates
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"pingpost/engine"
+	"pingpost/engine/exclusion"
 	"pingpost/engine/redaction"
 )
 
@@ -51,8 +52,10 @@ type contactData struct {
 
 func (p *contactData) redactExplanation(doc *Explanation) {
 	p.redactTextIfContact(&doc.SellerID)
+	p.redactRule(doc.Rule)
 	for i := range doc.Candidates {
 		p.redactTextIfContact(&doc.Candidates[i].Reason)
+		p.redactRule(doc.Candidates[i].Rule)
 	}
 	for i := range doc.Posts {
 		for j := range doc.Posts[i].Settlements {
@@ -73,6 +76,16 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 	if doc.LeadID != "" {
 		doc.Why = summarizeLead(doc)
 	}
+}
+
+// redactRule replaces the values of a rule if its text repeats contact data. A ping's rules were
+// computed without the contact data, which only the lead has.
+func (p *contactData) redactRule(rule *exclusion.Rule) {
+	if rule == nil || rule.Kind != exclusion.KindFilter || !p.is.ContactFoundIn([]byte(rule.Text)) {
+		return
+	}
+	masked := exclusion.Masked
+	rule.Wanted, rule.Actual, rule.Text = masked, &masked, rule.Field+": required "+masked+", got "+masked
 }
 
 func (p *contactData) redactTextIfContact(text *string) {

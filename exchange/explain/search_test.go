@@ -117,7 +117,7 @@ func TestExplainLimits(t *testing.T) {
 			c.AdvanceClock(time.Hour)
 			c.AddUnsoldLeads(40)
 		}
-		c.RaiseArchiveBounds(c.Seq, c.Now-1)
+		c.RaiseArchiveAndDeletionLimits(c.Seq, c.Now-1)
 		logtest.WaitUntil(t, "the history has been removed", func() bool { _, err := c.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 		mustNotFind(t, c.Explainer, id)
 	})

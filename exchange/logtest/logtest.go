@@ -41,7 +41,7 @@ func New(t testing.TB) *Log {
 	log := must.Value(wal.Open(l.Dir, wal.Options{SegmentSize: 2048, Now: func() int64 { return l.Now }, Logger: slog.New(slog.DiscardHandler)}))(t)
 	t.Cleanup(func() { _ = log.Close() })
 	l.Log = log
-	given := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
+	given := &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{
 		{Kind: event.ObjectSupplier, Ref: 1, ID: "sup"},
 		{Kind: event.ObjectSupplier, Ref: 2, ID: "sup_other"},
 		{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp"},
@@ -127,7 +127,7 @@ func (l *Log) AddUnsoldLeads(count int) {
 // the files are there.
 func (l *Log) ArchiveSegmentsAndWait() {
 	l.t.Helper()
-	l.RaiseArchiveBounds(l.Seq, 0)
+	l.RaiseArchiveAndDeletionLimits(l.Seq, 0)
 	WaitUntil(l.t, "segments are in the archive", func() bool {
 		files, _ := os.ReadDir(filepath.Join(l.Dir, "archive"))
 		return len(files) > 2

@@ -13,6 +13,7 @@ import (
 
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 	"pingpost/engine/state"
 	"pingpost/internal/throttle"
 	"pingpost/wal"
@@ -28,12 +29,18 @@ type Reader struct {
 type Options struct {
 	Log   *wal.Log
 	State *state.State
-	Now   func() int64 // Unix nanoseconds
-	Stop  *atomic.Bool // set when the exchange stops; ends a read
+	Now   func() int64   // Unix nanoseconds
+	Zone  *time.Location // of months; nil: UTC
+	Stop  *atomic.Bool   // set when the exchange stops; ends a read
 }
 
 // NewReader returns a reader of the statements of one log. It reads nothing yet.
-func NewReader(opt Options) *Reader { return &Reader{opt, throttle.ScanChunk} }
+func NewReader(opt Options) *Reader {
+	if opt.Zone == nil {
+		opt.Zone = time.UTC
+	}
+	return &Reader{opt, throttle.ScanChunk}
+}
 
 // Statement adds up a buyer's or supplier's money in a period. A zero From or To means the bounds of a
 // month: without both, of the current one (see fillOpenEndsWithMonth). The error is a
@@ -47,7 +54,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 	if party.IsBuyer() {
 		buyer = party.Ref
 	}
-	period = fillOpenEndsWithMonth(period, r.Now())
+	period = fillOpenEndsWithMonth(period, r.Now(), r.Zone)
 	live := r.State.BuyerFunds(buyer)
 	tally := ledger.NewStatementBuilder(party, period, live)
 	events, err := r.newEventScan(period.From, live.Seq)
@@ -74,36 +81,30 @@ func (r *Reader) IterateEntries(s *ledger.Statement) (*EntryIterator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &EntryIterator{events: events, lines: s.NewEntryDeriver(), until: s.To}, nil
+	return &EntryIterator{events: events, lines: s.NewEntryBuilder(), until: s.To}, nil
 }
 
 // fillOpenEndsWithMonth replaces a zero From by the beginning of To's month, or of the current month
 // if To is zero too. A To at a month's beginning belongs to the month before. It replaces a zero To by
-// the end of the current month, or of From's month if From is later. nowNanos is the current time.
-func fillOpenEndsWithMonth(period ledger.Period, nowNanos int64) ledger.Period {
+// the end of the current month, or of From's month if From is later. nowNanos is the current time; months are those of the zone.
+func fillOpenEndsWithMonth(period ledger.Period, nowNanos int64, zone *time.Location) ledger.Period {
 	if period.From == 0 {
 		last := nowNanos
 		if period.To != 0 {
 			last = period.To - 1
 		}
-		period.From, _ = monthBounds(last)
+		period.From, _ = calendar.Month.WindowContaining(last, zone)
 	}
 	if period.To == 0 {
-		_, period.To = monthBounds(max(nowNanos, period.From))
+		_, period.To = calendar.Month.WindowContaining(max(nowNanos, period.From), zone)
 	}
 	return period
-}
-
-func monthBounds(atNanos int64) (fromNanos, endNanos int64) {
-	year, month, _ := time.Unix(0, atNanos).UTC().Date()
-	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-	return first.UnixNano(), first.AddDate(0, 1, 0).UnixNano()
 }
 
 // EntryIterator iterates over the entries of a statement while it reads the log.
 type EntryIterator struct {
 	events  *eventScan
-	lines   *ledger.StatementEntryDeriver
+	lines   *ledger.StatementEntryBuilder
 	until   int64
 	pending []ledger.Entry // of the last event, not yet returned
 }

@@ -105,7 +105,7 @@ func TestStatementOverSegments(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	keep := begin + int64(10*24*time.Hour)
-	log.RaiseArchiveBounds(log.Seq, keep)
+	log.RaiseArchiveAndDeletionLimits(log.Seq, keep)
 	logtest.WaitUntil(t, "the history has been removed", func() bool { _, err := log.EntryAt(2); return errors.Is(err, wal.ErrGone) })
 	check(keep)
 	for _, party := range []ledger.Party{buyer1, supplier} {
@@ -159,9 +159,13 @@ func TestOpenPeriodIsFilledWithMonth(t *testing.T) {
 		{"2026-01-02 00:00:00", "2026-11-03 10:00:00", "2026-01-02 00:00:00", "2026-11-03 10:00:00"},
 		{"2028-02-29 10:00:00", "", "2028-02-29 10:00:00", "2028-03-01 00:00:00"},
 	} {
-		got := fillOpenEndsWithMonth(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now))
+		got := fillOpenEndsWithMonth(ledger.Period{From: at(row[0]), To: at(row[1])}, at(now), time.UTC)
 		if want := (ledger.Period{From: at(row[2]), To: at(row[3])}); got != want {
 			t.Errorf("%q: %+v, want %+v", row, got, want)
 		}
+	}
+	newYork := must.Value(time.LoadLocation("America/New_York"))(t)
+	if got, want := fillOpenEndsWithMonth(ledger.Period{}, at("2026-12-01 03:00:00"), newYork), (ledger.Period{From: at("2026-11-01 04:00:00"), To: at("2026-12-01 05:00:00")}); got != want {
+		t.Errorf("in New York: %+v, want %+v", got, want)
 	}
 }

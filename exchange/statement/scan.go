@@ -60,14 +60,14 @@ func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error
 		if err != nil {
 			return 0, 0, nil, fmt.Errorf("cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
-		s.addMissingSupplier(ev)
+		s.fillMissingSupplierOfSettlement(ev)
 		return entry.Seq, entry.At, ev, nil
 	}
 }
 
-// addMissingSupplier fills in the supplier of a settlement event that an early version wrote,
+// fillMissingSupplierOfSettlement fills in the supplier of a settlement event that an early version wrote,
 // which did not record it. It takes the supplier from the lead in memory.
-func (s *eventScan) addMissingSupplier(ev event.Event) {
+func (s *eventScan) fillMissingSupplierOfSettlement(ev event.Event) {
 	settled, ok := ev.(*event.PostSettled)
 	if !ok || settled.Supplier != 0 {
 		return

@@ -220,7 +220,7 @@ func (o *openedDir) checkAppendedEntries(backUp func() error) error {
 	if err := o.log.Close(); err != nil {
 		return err
 	}
-	report, err := wal.Verify(o.dir)
+	report, err := wal.Verify(o.dir, nil)
 	if err != nil {
 		return err
 	}

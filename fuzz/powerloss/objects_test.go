@@ -32,8 +32,8 @@ func TestCreatedObject(t *testing.T) {
 func TestLogIndexFindsCreatedObjects(t *testing.T) {
 	var f logIndex
 	f.init()
-	buyer := func(ref market.PermanentNumber, id string) *event.ConfigNumbersAssigned {
-		return &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
+	buyer := func(ref market.PermanentNumber, id string) *event.ConfigObjectNumbersAssigned {
+		return &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
 	}
 	for i, fact := range []event.Event{
 		buyer(1, "work_1"), &event.ConfigActivated{Version: 2}, &event.UserAccountChanged{Name: "work_2"}, &event.SuppressionListReplaced{Entries: 3},

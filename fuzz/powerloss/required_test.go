@@ -21,7 +21,7 @@ func sampleIndex() *logIndex {
 	to := func(buyer market.PermanentNumber) event.Sale { return event.Sale{Buyer: buyer} }
 	at := func(host string) event.PostIntent { return event.PostIntent{URL: "http://" + host + "/v1/post"} }
 	for i, fact := range []event.Event{
-		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{
+		&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{
 			{Kind: event.ObjectBuyer, Ref: blue, ID: "blue"},
 			{Kind: event.ObjectBuyer, Ref: red, ID: "red"},
 			{Kind: event.ObjectBuyer, Ref: alpha, ID: "alpha"},

@@ -91,7 +91,7 @@ func (p *process) checkReport(ctx context.Context, folder string) error {
 		return err
 	}
 	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		reported, err := witness.ReadReport(ctx, p.admin)
+		reported, err := witness.ReadReport(ctx, p.admin, "buyer")
 		if err == nil && reported.Seq < now.Seq {
 			err = fmt.Errorf("the report covers entries up to %d, but the log had %d", reported.Seq, now.Seq)
 		}
@@ -126,7 +126,7 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		if err != nil {
 			return err
 		}
-		if given, ok := fact.(*event.ConfigNumbersAssigned); ok {
+		if given, ok := fact.(*event.ConfigObjectNumbersAssigned); ok {
 			for _, n := range given.Names {
 				if n.Kind == event.ObjectBuyer {
 					names[n.Ref] = strings.Clone(n.ID)
@@ -154,11 +154,11 @@ func compareWithLedger(s *witness.SalesReport, dir string) error {
 		return err
 	}
 	for id, sum := range want {
-		if got := ledgerColumns(s.Buyers[id]); got != sum {
+		if got := ledgerColumns(s.Rows[id]); got != sum {
 			return fmt.Errorf("sales report: buyer %s has %+v as of entry %d, but the ledger has %+v", id, got, s.Seq, sum)
 		}
 	}
-	for id, got := range s.Buyers {
+	for id, got := range s.Rows {
 		if _, there := want[id]; !there && got != (witness.ReportRow{Buyer: id}) {
 			return fmt.Errorf("sales report: buyer %q has %+v as of entry %d, but the ledger has no payments", id, got, s.Seq)
 		}

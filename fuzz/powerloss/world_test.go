@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	w.list = keep(t, filepath.Join(w.dir, "lists"), "", "a list")
 	facts := []event.Event{
 		&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: 1},
-		&event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
+		&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
 		&event.ConfigActivated{Version: 1, Document: w.documentHashes[0]},
 		&event.SuppressionListReplaced{List: 1, File: w.list, Entries: 1},
 		&event.ConfigActivated{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},

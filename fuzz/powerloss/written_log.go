@@ -114,7 +114,7 @@ func (f *logIndex) init() {
 
 func (f *logIndex) add(seq uint64, fact event.Event) {
 	switch e := fact.(type) {
-	case *event.ConfigNumbersAssigned:
+	case *event.ConfigObjectNumbersAssigned:
 		for _, n := range e.Names {
 			if n.Kind == event.ObjectBuyer {
 				f.names[n.Ref] = strings.Clone(n.ID)

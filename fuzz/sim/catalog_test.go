@@ -23,13 +23,13 @@ import (
 var secret = [32]byte{4, 5, 6}
 
 // configuration returns the market as the engine's configuration.
-func (t *terms) configuration(tb testing.TB) engine.NewCatalog {
+func (t *terms) configuration(tb testing.TB) engine.CatalogUpdate {
 	tb.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
 	}
-	conf := engine.NewCatalog{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
+	conf := engine.CatalogUpdate{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
 	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
@@ -96,7 +96,7 @@ func buyerOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Buyer 
 	if l.has("posts") {
 		b.Post = &market.Endpoint{URL: "https://" + id + ".example/v1/post", Certified: l.has("certain")}
 		if l.has("once") {
-			b.Post.Dialect = &market.Dialect{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
+			b.Post.AdapterProtocol = &market.AdapterProtocol{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
 		}
 	}
 	if l.has("pings") {

@@ -207,7 +207,7 @@ func (p *play) auditStatements(whole *state.State) string {
 func (p *play) statements(whole *state.State, period ledger.Period) (map[string]*ledger.Statement, error) {
 	tallies, statements := map[string]*ledger.StatementBuilder{}, map[string]*ledger.Statement{}
 	for _, kind := range []event.ConfigObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
-		for n := range whole.CountNumberedNames(kind) {
+		for n := range whole.CountPermanentNumbers(kind) {
 			party, account := ledger.Party{Kind: kind, Ref: market.PermanentNumber(n + 1)}, whole.BuyerFunds(0)
 			if party.IsBuyer() {
 				account = whole.BuyerFunds(party.Ref)

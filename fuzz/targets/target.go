@@ -81,7 +81,7 @@ func (o *options) runTarget(ctx context.Context, t *target) {
 	ctx, cancel := context.WithTimeout(ctx, 2*o.Time+graceTime)
 	defer cancel()
 	run := exec.CommandContext(ctx, binary,
-		"-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.Time.String(), "-test.fuzzminimizetime=1000x",
+		"-test.run=^$", "-test.fuzz=^"+t.name+"$", "-test.fuzztime="+o.fuzzTime(), "-test.fuzzminimizetime=1000x",
 		fmt.Sprintf("-test.parallel=%d", o.Parallel), "-test.fuzzcachedir="+filepath.Join(o.Out, "corpus", t.pkg))
 	run.Dir = t.dir
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }

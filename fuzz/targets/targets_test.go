@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // writeModule writes a module with a passing target and a failing one.
@@ -54,7 +53,7 @@ func TestFindTargets(t *testing.T) {
 // The middle one of three targets finds a fault, and the last one does not build.
 func TestRunContinuesAfterFailure(t *testing.T) {
 	root := writeModule(t)
-	o := options{Time: 100 * time.Millisecond, Parallel: 1, Out: t.TempDir()}
+	o := options{executions: 10, Parallel: 1, Out: t.TempDir()}
 	var out bytes.Buffer
 	failed, err := o.run(t.Context(), root, &out)
 	if !failed || err != nil {

@@ -188,7 +188,7 @@ func TestNextRecordIsValid(t *testing.T) {
 	if err := os.WriteFile(last.path, append(text, nextRecord(last, text)...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := wal.Verify(dir); err != nil || !report.OK() || report.Torn != nil || report.Last != 7 {
+	if report, err := wal.Verify(dir, nil); err != nil || !report.OK() || report.Torn != nil || report.Last != 7 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestTornRecordsAreRecognized(t *testing.T) {
 		if err := os.WriteFile(last.path, append(text, left...), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		report, err := wal.Verify(dir)
+		report, err := wal.Verify(dir, nil)
 		if err != nil || !report.OK() || report.Torn == nil || report.Last != 4 {
 			t.Errorf("seed %d, %x: %+v, %v", seed, left, report, err)
 			continue

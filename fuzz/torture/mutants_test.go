@@ -28,8 +28,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
-			Old: "\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
-			New: "\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
+			Old: "\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
+			New: "\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
 		}, "killed", 60 * time.Second, []string{"over the cap of"},
 	},
 	{
@@ -96,8 +96,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
-			Old: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))\n",
-			New: "\t\ts.raiseAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, 2*back.Credit, 0))\n",
+			Old: "\t\ts.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))\n",
+			New: "\t\ts.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, 2*back.Credit, 0))\n",
 		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
@@ -199,7 +199,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a configuration entry is active without its event", File: "engine/configure.go",
-			Old: "\tc.Catalog.Version++\n", New: "\tif c.Catalog.Version++; c.From == event.FromAPI {\n\t\treturn nil\n\t}\n",
+			Old: "\tupdate.Catalog.Version++\n", New: "\tif update.Catalog.Version++; update.From == event.FromAPI {\n\t\treturn nil\n\t}\n",
 		}, "killed", 8 * time.Second, []string{"admin edits: config/", "admin edits: the history of"},
 	},
 	{

@@ -37,8 +37,8 @@ type Evidence struct {
 
 	hasAdminReads                  bool // the admin API was read
 	openDeliveries, pendingReturns openList
-	report                         *SalesReport // admin API: the sales report; nil if it was not ready
-	readTally                      Tally        // number of reads so far
+	reports                        []*SalesReport // admin API: the sales report by buyer and by supplier, if ready
+	readTally                      Tally          // number of reads so far
 
 	// idle is set if no request is in flight and all open deliveries wait for the operator. All
 	// sources must then agree exactly.
@@ -69,7 +69,7 @@ func (b *signedAmount) UnmarshalJSON(text []byte) error {
 func (p *Evidence) runChecks() []string {
 	checks := []func() findings{
 		p.checkLeadAnswers, p.checkPersonsSoldOnce, p.checkLeadsAtBuyers, p.checkAuctionAnswers, p.checkChosenBuyers, p.checkWebhooks, p.checkStatusReports, p.checkAcknowledged,
-		p.checkPausedBuyers, p.checkLookups, p.checkExplanations, p.checkStatements, p.checkOpenLists, p.checkReport,
+		p.checkPausedBuyers, p.checkLookups, p.checkExplanations, p.checkStatements, p.checkOpenLists, p.checkReports,
 	}
 	if p.idle {
 		checks = append(checks, p.checkIdleLog, p.checkAuctionsRequested, p.checkIdleMoney)

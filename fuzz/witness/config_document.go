@@ -28,6 +28,7 @@ func (t *Config) document(revision int) []byte {
 	}
 	text, err := json.MarshalIndent(Object{
 		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
+		"provisioning":     "enforce", // reloads apply the next revision
 		"admin":            Object{"listen": "127.0.0.1:0", "password": AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
 		"suppliers": []Object{{

@@ -103,7 +103,7 @@ func (s *Harness) CollectEvidence() *Evidence {
 	s.readAdminSources(p)
 	s.readTally.addAdminReads(p)
 	p.readTally = s.readTally
-	p.report = s.readReport(p.idle)
+	p.reports = s.readReports(p.idle)
 	dump := s.DumpLog()
 	p.buyerLeadsAfter, p.buyerStats = s.buyers.readAccounts(s.t)
 	p.model = readLogModel(s.config, dump)

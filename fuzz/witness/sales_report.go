@@ -15,15 +15,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// SalesReport is the exchange's sales report as of a log position.
+// SalesReport is the exchange's sales report by buyer or by supplier, as of a log position.
 type SalesReport struct {
-	Seq    uint64
-	Buyers map[string]ReportRow
+	By   string // "buyer" or "supplier"
+	Seq  uint64
+	Rows map[string]ReportRow // by id; the empty id has what belongs to nobody
 }
 
-// ReportRow is a buyer's row of the report.
+// ReportRow is the report's row of a buyer or a supplier. The other id is empty.
 type ReportRow struct {
 	Buyer    string       `json:"buyer_id"`
+	Supplier string       `json:"supplier_id"`
 	Sales    int          `json:"sales"`
 	Returns  int          `json:"returns"`
 	Revenue  market.Money `json:"revenue"`
@@ -32,55 +34,84 @@ type ReportRow struct {
 	Reversal market.Money `json:"reversal"`
 }
 
-// checkReport compares each buyer's row with the log up to the report's position. The sums must
-// be exact.
-func (p *Evidence) checkReport() (found findings) {
-	if p.report == nil {
-		return nil
+// newReportRow returns a row without payments.
+func newReportRow(by, id string) ReportRow {
+	if by == "supplier" {
+		return ReportRow{Supplier: id}
 	}
-	if p.report.Seq > p.model.seq {
-		found.add("sales report: as of entry %d, but the log ends at %d", p.report.Seq, p.model.seq)
-	}
-	want := map[string]ReportRow{}
-	for _, m := range p.model.payments {
-		if m.seq > p.report.Seq || m.lead == "" {
+	return ReportRow{Buyer: id}
+}
+
+// reportRows returns the rows that a report by buyer or by supplier must have at a log position.
+func (b *logModel) reportRows(by string, upTo uint64) map[string]ReportRow {
+	rows := map[string]ReportRow{}
+	for _, m := range b.payments {
+		if m.seq > upTo || m.lead == "" {
 			continue
 		}
-		s := want[m.buyer]
-		if s.Buyer = m.buyer; m.kind == "sale" {
+		id := m.buyer
+		if by == "supplier" {
+			id = SupplierID
+		}
+		s, there := rows[id]
+		if !there {
+			s = newReportRow(by, id)
+		}
+		if m.kind == "sale" {
 			s.Sales, s.Revenue, s.Payout = s.Sales+1, s.Revenue+m.price, s.Payout+m.payout
 		} else {
 			s.Returns, s.Credit, s.Reversal = s.Returns+1, s.Credit-m.price, s.Reversal-m.payout
 		}
-		want[m.buyer] = s
+		rows[id] = s
 	}
-	for buyer, s := range want {
-		if got := p.report.Buyers[buyer]; got != s {
-			found.add("sales report: buyer %s has %+v, but the log has %+v", buyer, got, s)
+	return rows
+}
+
+// checkReports compares each row with the log up to the report's position. The sums must be
+// exact.
+func (p *Evidence) checkReports() (found findings) {
+	for _, r := range p.reports {
+		if r.Seq > p.model.seq {
+			found.add("sales report by %s: as of entry %d, but the log ends at %d", r.By, r.Seq, p.model.seq)
 		}
-	}
-	for buyer, got := range p.report.Buyers {
-		if _, there := want[buyer]; !there && got != (ReportRow{Buyer: buyer}) {
-			found.add("sales report: buyer %s has %+v, but the log has no payments", buyer, got)
+		want := p.model.reportRows(r.By, r.Seq)
+		for id, s := range want {
+			if got := r.Rows[id]; got != s {
+				found.add("sales report: %s %s has %+v, but the log has %+v", r.By, id, got, s)
+			}
+		}
+		for id, got := range r.Rows {
+			if _, there := want[id]; !there && got != newReportRow(r.By, id) {
+				found.add("sales report: %s %s has %+v, but the log has no payments", r.By, id, got)
+			}
 		}
 	}
 	return found
 }
 
-// readReport reads the sales report. If caught is set, it waits until the report has reached
-// the log's current position. Otherwise it returns nil if the report is not ready.
-func (s *Harness) readReport(caught bool) (answered *SalesReport) {
+// readReports reads the sales report by buyer and by supplier. If caught is set, it waits until
+// each has reached the log's current position. Otherwise it leaves out those that are not ready.
+func (s *Harness) readReports(caught bool) (answered []*SalesReport) {
 	s.t.Helper()
 	now := s.ReadStateHash().Seq
-	s.AwaitWhileRunning("the sales report reaches the log's position", func() bool {
-		answered = s.requestReport()
-		return !caught || answered != nil && answered.Seq >= now
-	})
+	for _, by := range []string{"buyer", "supplier"} {
+		s.AwaitWhileRunning("the sales report reaches the log's position", func() bool {
+			one := s.requestReport(by)
+			if caught && (one == nil || one.Seq < now) {
+				return false
+			}
+			if one != nil {
+				answered = append(answered, one)
+			}
+			return true
+		})
+	}
 	return answered
 }
 
-func (s *Harness) requestReport() *SalesReport {
-	answered, err := ReadReport(context.Background(), s.adminAddress())
+// requestReport returns nil if the report is not ready.
+func (s *Harness) requestReport(by string) *SalesReport {
+	answered, err := ReadReport(context.Background(), s.adminAddress(), by)
 	switch {
 	case errors.Is(err, errNoReport):
 		time.Sleep(50 * time.Millisecond)
@@ -93,10 +124,11 @@ func (s *Harness) requestReport() *SalesReport {
 // errNoReport reports that the exchange did not answer, or that its report is not ready.
 var errNoReport = errors.New("the sales report is not ready")
 
-// ReadReport reads the sales report of the last and the next days from an admin API.
-func ReadReport(ctx context.Context, adminURL string) (*SalesReport, error) {
+// ReadReport reads the sales report of the last and the next days from an admin API, by "buyer"
+// or by "supplier".
+func ReadReport(ctx context.Context, adminURL, by string) (*SalesReport, error) {
 	day := func(from int) string { return time.Now().UTC().AddDate(0, 0, from).Format(time.DateOnly) }
-	status, text, header, err := SendAdmin(ctx, http.MethodGet, adminURL+"/admin/v1/report?by=buyer&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
+	status, text, header, err := SendAdmin(ctx, http.MethodGet, adminURL+"/admin/v1/report?by="+by+"&format=ndjson&from="+day(-3)+"&to="+day(3), nil)
 	if err != nil || status == http.StatusServiceUnavailable {
 		return nil, errors.Join(errNoReport, err)
 	}
@@ -104,13 +136,13 @@ func ReadReport(ctx context.Context, adminURL string) (*SalesReport, error) {
 	if status != http.StatusOK || err != nil {
 		return nil, fmt.Errorf("sales report: unexpected answer %d %s %w", status, text, err)
 	}
-	answered := &SalesReport{Seq: entry, Buyers: map[string]ReportRow{}}
+	answered := &SalesReport{By: by, Seq: entry, Rows: map[string]ReportRow{}}
 	for line := range strings.Lines(string(text)) {
 		var row ReportRow
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			return nil, fmt.Errorf("sales report: invalid row %q: %w", line, err)
 		}
-		answered.Buyers[row.Buyer] = row
+		answered.Rows[row.Buyer+row.Supplier] = row
 	}
 	return answered, nil
 }

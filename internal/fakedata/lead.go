@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Request describes a series of made-up leads. Equal requests give equal leads. A smaller Count
+// LeadSeriesOptions describe a series of made-up leads. Equal requests give equal leads. A smaller Count
 // gives the first leads of the same series.
-type Request struct {
+type LeadSeriesOptions struct {
 	Count    int
 	Vertical string         // any label; see VerticalOf
 	State    market.USState // not NoState
@@ -49,7 +49,7 @@ var sources = []string{"search", "search", "partner", "email", "facebook"}
 // MakeLeads returns the leads that the request describes. A phone number repeats only after all
 // numbers of the state were used (a hundred for each area code). E-mail addresses never repeat in
 // one series.
-func MakeLeads(req Request) []Lead {
+func MakeLeads(req LeadSeriesOptions) []Lead {
 	place, vertical := DataOfUSState(req.State), VerticalOf(req.Vertical)
 	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))
 	phone := r.IntN(place.PhoneCount())

@@ -20,7 +20,7 @@ import (
 func stateOf(code string) market.USState { return market.ParseUSState([]byte(code)) }
 
 // encodeLeads returns the three bodies of all leads of a request.
-func encodeLeads(req Request) []byte {
+func encodeLeads(req LeadSeriesOptions) []byte {
 	var out []byte
 	leads := MakeLeads(req)
 	for i := range leads {
@@ -32,7 +32,7 @@ func encodeLeads(req Request) []byte {
 }
 
 func TestEqualRequestsGiveEqualLeads(t *testing.T) {
-	req := Request{Count: 200, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}
+	req := LeadSeriesOptions{Count: 200, Vertical: "auto_insurance", State: stateOf("CA"), Seed: 1}
 	first := encodeLeads(req)
 	if !bytes.Equal(first, encodeLeads(req)) {
 		t.Error("equal requests give different leads")
@@ -42,10 +42,10 @@ func TestEqualRequestsGiveEqualLeads(t *testing.T) {
 	if !bytes.HasPrefix(first, encodeLeads(fewer)) {
 		t.Error("the count of a request changes its first leads")
 	}
-	for name, change := range map[string]func(*Request){
-		"seed":     func(r *Request) { r.Seed = -1 },
-		"state":    func(r *Request) { r.State = stateOf("TX") },
-		"vertical": func(r *Request) { r.Vertical = "auto" },
+	for name, change := range map[string]func(*LeadSeriesOptions){
+		"seed":     func(r *LeadSeriesOptions) { r.Seed = -1 },
+		"state":    func(r *LeadSeriesOptions) { r.State = stateOf("TX") },
+		"vertical": func(r *LeadSeriesOptions) { r.Vertical = "auto" },
 	} {
 		other := req
 		change(&other)
@@ -60,7 +60,7 @@ func TestLeadsAreFrozen(t *testing.T) {
 	for vertical, want := range map[string]string{
 		"auto_insurance": "dd706c2c68be2446", "solar": "1bc49272edad8545", "life_insurance": "a92a5f19ea5559e4", "pet care": "c8b305bafd3438fd",
 	} {
-		sum := sha256.Sum256(encodeLeads(Request{Count: 100, Vertical: vertical, State: stateOf("NV"), Seed: 1}))
+		sum := sha256.Sum256(encodeLeads(LeadSeriesOptions{Count: 100, Vertical: vertical, State: stateOf("NV"), Seed: 1}))
 		if got := hex.EncodeToString(sum[:8]); got != want {
 			t.Errorf("%s: %s, want %s", vertical, got, want)
 		}
@@ -120,7 +120,7 @@ var uuids = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9
 func TestPersonsAreFictional(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		place := rapid.SampledFrom(AllUSStateData()).Draw(rt, "place")
-		req := Request{
+		req := LeadSeriesOptions{
 			Count: rapid.IntRange(100, 250).Draw(rt, "count"), State: stateOf(place.State), Seed: rapid.Int64().Draw(rt, "seed"),
 			Vertical: rapid.SampledFrom([]string{"auto", "auto_insurance", "solar", "life", "life_insurance", "pet", `"<quoted>"`}).Draw(rt, "vertical"),
 		}
@@ -159,7 +159,7 @@ func TestPersonsAreFictional(t *testing.T) {
 func TestLeadTimesAndAges(t *testing.T) {
 	for seed := range int64(20) {
 		last := time.Time{}
-		for _, l := range MakeLeads(Request{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
+		for _, l := range MakeLeads(LeadSeriesOptions{Count: 300, Vertical: "auto", State: stateOf("OH"), Seed: seed}) {
 			full := decodeStrict[lead](t, l.AppendLead(nil))
 			if !l.Asked.After(last) || l.Asked.Before(firstDay) || l.Asked.After(firstDay.AddDate(0, 4, 0)) {
 				t.Fatalf("lead of %s follows one of %s", l.Asked, last)
@@ -211,7 +211,7 @@ func TestIngestsMatchCampaignFields(t *testing.T) {
 			t.Fatal(mistakes)
 		}
 		for _, place := range AllUSStateData() {
-			for _, l := range MakeLeads(Request{Count: perPlace, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
+			for _, l := range MakeLeads(LeadSeriesOptions{Count: perPlace, Vertical: vertical, State: stateOf(place.State), Seed: 3}) {
 				body := l.AppendIngest(nil, "cmp", "sup")
 				var object strictjson.Object
 				if err := object.Parse(body); err != nil {

@@ -10,21 +10,21 @@ import (
 // market.USState has one.
 type USStateData struct {
 	State string
-	Areas []string // area codes of this place only
+	Areas []string // area codes of this state only
 	Towns []Town
 }
 
 // Town is a town with one of its ZIP codes.
 type Town struct{ Name, Zip string }
 
-// AllUSStateData returns all places, always in the same order. The caller must not change them.
+// AllUSStateData returns all states, always in the same order. The caller must not change them.
 func AllUSStateData() []USStateData { return allUSStates }
 
-// DataOfUSState returns the place of a state. It panics for market.NoState.
+// DataOfUSState returns the data of a state. It panics for market.NoState.
 func DataOfUSState(state market.USState) *USStateData {
 	at, ok := indexByStateCode[state.String()]
 	if !ok {
-		panic("BUG: no place for the state " + state.String())
+		panic("BUG: no fake data for the state " + state.String())
 	}
 	return &allUSStates[at]
 }
@@ -41,10 +41,10 @@ var indexByStateCode = func() map[string]int {
 // to 555-0199. Made-up persons have only such numbers.
 const fictionalLines = 100
 
-// PhoneCount returns how many different phone numbers Place.Phone can return.
+// PhoneCount returns how many different phone numbers Phone can return.
 func (p *USStateData) PhoneCount() int { return len(p.Areas) * fictionalLines }
 
-// Phone returns one of the place's phone numbers, such as +13055550123. An index from 0 to
+// Phone returns one of the state's phone numbers, such as +13055550123. An index from 0 to
 // PhoneCount-1 selects the number; larger ones repeat the same numbers.
 func (p *USStateData) Phone(index int) string {
 	line := fictionalLines + index/len(p.Areas)%fictionalLines

@@ -1,6 +1,6 @@
 package fakedata
 
-// allUSStates lists all allUSStates with their area codes and towns.
+// allUSStates lists all states, territories and armed forces with their area codes and towns.
 //
 // The armed forces have no area codes of their own in reality. Their people have numbers of the
 // city that handles their mail: Miami, New York or San Francisco.

@@ -16,17 +16,17 @@ import (
 // collisions.
 const maxComparedNames = 24
 
-// name is the unescaped name of a member, with its offset in the text for an error message.
-type name struct {
+// memberName is the unescaped name of an object's member, with its offset in the text for an error message.
+type memberName struct {
 	text   []byte
 	offset int
 }
 
 // addUniqueName adds the name of the next member of an object. The object's names begin at
-// s.names[firstName]. It returns an error if the object already has the name. For objects with many
-// names, checkRepeatedNames compares them later.
-func (s *scanner) addUniqueName(firstName int, added name) *SyntaxError {
-	earlier := s.names[firstName:]
+// s.names[firstNameIndex]. It returns an error if the object already has the name. In
+// an object with more than maxComparedNames names, checkRepeatedNames finds the repeats later.
+func (s *scanner) addUniqueName(firstNameIndex int, added memberName) *SyntaxError {
+	earlier := s.names[firstNameIndex:]
 	if len(earlier) < maxComparedNames {
 		for i := range earlier {
 			if err := s.errorIfEqual(earlier[i], added); err != nil {
@@ -38,10 +38,11 @@ func (s *scanner) addUniqueName(firstName int, added name) *SyntaxError {
 	return nil
 }
 
-// checkRepeatedNames returns an error if an object with many members has a name twice. The
-// scanner calls it at the end of each object. The object's names begin at s.names[firstName].
-func (s *scanner) checkRepeatedNames(firstName int) *SyntaxError {
-	names := s.names[firstName:]
+// checkRepeatedNames returns an error if an object with more than maxComparedNames names has a name
+// twice. addUniqueName checks smaller objects. The scanner calls it at the end of each object. The
+// object's names begin at s.names[firstNameIndex].
+func (s *scanner) checkRepeatedNames(firstNameIndex int) *SyntaxError {
+	names := s.names[firstNameIndex:]
 	if len(names) <= maxComparedNames {
 		return nil
 	}
@@ -65,8 +66,8 @@ func foldCase(r rune) rune {
 
 // sortAndFindRepeated sorts the names and compares neighbours. If names repeat, it returns an
 // error for the repetition that comes first in the text.
-func (s *scanner) sortAndFindRepeated(names []name) (found *SyntaxError) {
-	slices.SortFunc(names, func(a, b name) int {
+func (s *scanner) sortAndFindRepeated(names []memberName) (found *SyntaxError) {
+	slices.SortFunc(names, func(a, b memberName) int {
 		if c := bytes.Compare(a.text, b.text); c != 0 {
 			return c
 		}
@@ -82,7 +83,7 @@ func (s *scanner) sortAndFindRepeated(names []name) (found *SyntaxError) {
 }
 
 // errorIfEqual returns an error at the offset of later if both names are equal, or nil.
-func (s *scanner) errorIfEqual(earlier, later name) *SyntaxError {
+func (s *scanner) errorIfEqual(earlier, later memberName) *SyntaxError {
 	switch {
 	case s.ignoreCase && bytes.EqualFold(earlier.text, later.text):
 		return &SyntaxError{Offset: later.offset, Message: repeatedCase}

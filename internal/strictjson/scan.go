@@ -8,9 +8,9 @@ type scanner struct {
 	body       []byte
 	at         int // the offset of the next byte
 	depth      int
-	ignoreCase bool   // names that differ only in case count as equal
-	names      []name // of the open objects, the outermost first
-	buf        []byte // unescaped strings
+	ignoreCase bool         // names that differ only in case count as equal
+	names      []memberName // of the open objects, the outermost first
+	buf        []byte       // unescaped strings
 }
 
 func (s *scanner) setText(body []byte) { s.body, s.at, s.depth = body, 0, 0 }
@@ -111,9 +111,9 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 	return nil
 }
 
-// scanMember reads one member of an object. The object's names so far begin at s.names[firstName].
-// The member's text is filled in only if wanted is set; otherwise the member is only checked.
-func (s *scanner) scanMember(firstName int, wanted bool) (m market.JSONMember, err *SyntaxError) {
+// scanMember reads one member of an object. The object's names so far begin at s.names[firstNameIndex].
+// The member's text is filled in only if fillText is set; otherwise the member is only checked.
+func (s *scanner) scanMember(firstNameIndex int, fillText bool) (m market.JSONMember, err *SyntaxError) {
 	if s.peekByte() != '"' {
 		return m, s.newError(wantName)
 	}
@@ -123,7 +123,7 @@ func (s *scanner) scanMember(firstName int, wanted bool) (m market.JSONMember, e
 		return m, err
 	}
 	m.Name = s.unquote(at, escaped)
-	if err := s.addUniqueName(firstName, name{m.Name, at}); err != nil {
+	if err := s.addUniqueName(firstNameIndex, memberName{m.Name, at}); err != nil {
 		return m, err
 	}
 	s.skipSpace()
@@ -135,7 +135,7 @@ func (s *scanner) scanMember(firstName int, wanted bool) (m market.JSONMember, e
 	at = s.at
 	m.Kind, escaped, err = s.scanValue()
 	switch {
-	case err != nil || !wanted:
+	case err != nil || !fillText:
 	case m.Kind == market.JSONString:
 		m.Text = s.unquote(at, escaped)
 	default:

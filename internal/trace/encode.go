@@ -26,7 +26,7 @@ type encoder struct {
 }
 
 // encode appends one export message with the spans of all requests to dst.
-func (e *encoder) encode(dst []byte, requests []*Request) []byte {
+func (e *encoder) encode(dst []byte, requests []*TracedRequest) []byte {
 	e.message.Reset()
 	all := e.message.MessageMarshaler().AppendMessage(1)
 	encodeAttributes(all.AppendMessage(1), 1, e.resource)

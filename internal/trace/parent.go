@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 )
 
-// parent is the trace context that a caller sent with its request: its trace, its current span,
+// callerTraceContext is the trace context that a caller sent with its request: its trace, its current span,
 // and whether it wants the trace recorded.
-type parent struct {
+type callerTraceContext struct {
 	trace   [16]byte
 	span    [8]byte
 	sampled bool
@@ -15,7 +15,7 @@ type parent struct {
 
 // parseParent parses the W3C header traceparent. ok is false if the header is invalid. As the
 // standard requires, it accepts later versions and reads only the parts that it knows.
-func parseParent(text []byte) (p parent, ok bool) {
+func parseParent(text []byte) (p callerTraceContext, ok bool) {
 	const whole = 55 // 00-<32 digits>-<16 digits>-<2 digits>
 	if len(text) < whole || text[2] != '-' || text[35] != '-' || text[52] != '-' {
 		return p, false

@@ -10,10 +10,10 @@ const (
 	fullBatch = 2_000
 )
 
-// unsentRequests holds the finished requests that still have to be sent to the collector.
-type unsentRequests struct {
+// exportQueue holds the finished requests that still have to be sent to the collector.
+type exportQueue struct {
 	mu     sync.Mutex
-	queued []*Request
+	queued []*TracedRequest
 	spans  int
 	closed bool
 	full   chan struct{} // gets a value when there is a full batch
@@ -21,7 +21,7 @@ type unsentRequests struct {
 
 // add queues a finished request for sending. It returns false, and the trace is lost, if the
 // queue is full or closed.
-func (q *unsentRequests) add(r *Request) (added bool) {
+func (q *exportQueue) add(r *TracedRequest) (added bool) {
 	n := r.maxSpans()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -40,7 +40,7 @@ func (q *unsentRequests) add(r *Request) (added bool) {
 
 // removeBatch removes the oldest requests from the queue, as many as fit into one message, and
 // returns them. It returns nil if the queue is empty.
-func (q *unsentRequests) removeBatch() (batch []*Request) {
+func (q *exportQueue) removeBatch() (batch []*TracedRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, spans := 0, 0
@@ -58,7 +58,7 @@ func (q *unsentRequests) removeBatch() (batch []*Request) {
 }
 
 // close makes add return false from now on.
-func (q *unsentRequests) close() {
+func (q *exportQueue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true

@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/timing"
 )
 
-// Request records the course of one traced request. The goroutine of the HTTP request owns it
+// TracedRequest records the course of one traced request. The goroutine of the HTTP request owns it
 // until Tracer.End, and the Tracer afterwards. Times are in Unix nanoseconds. The methods do
 // nothing on a nil Request, which is not traced.
-type Request struct {
+type TracedRequest struct {
 	timing.RequestTrace // the engine's part; before the call, its Span is the root's
 
 	ID      market.RequestID
@@ -33,16 +33,16 @@ type Request struct {
 	remote bool    // the parent belongs to another program
 }
 
-// SetCaller records the id of the authenticated caller and the size of the request's body.
-func (r *Request) SetCaller(caller string, bytes int) {
+// RecordCallerAndBodySize records the id of the authenticated caller and the size of the request's body.
+func (r *TracedRequest) RecordCallerAndBodySize(callerID string, bodySize int) {
 	if r != nil {
-		r.Caller, r.Bytes = caller, bytes
+		r.Caller, r.Bytes = callerID, bodySize
 	}
 }
 
 // EnterEngine records that the server calls the engine at the time now. It returns the part of
 // the record that the engine fills in, or nil if the request is not traced.
-func (r *Request) EnterEngine(now int64) *timing.RequestTrace {
+func (r *TracedRequest) EnterEngine(now int64) *timing.RequestTrace {
 	if r == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (r *Request) EnterEngine(now int64) *timing.RequestTrace {
 }
 
 // LeaveEngine records that the engine returned to the server at the time now.
-func (r *Request) LeaveEngine(now int64) {
+func (r *TracedRequest) LeaveEngine(now int64) {
 	if r != nil {
 		r.Left = now
 	}
@@ -59,4 +59,4 @@ func (r *Request) LeaveEngine(now int64) {
 
 // maxSpans returns an upper bound for the number of spans of the request. The queue counts
 // spans, because they determine its memory.
-func (r *Request) maxSpans() int { return 5 + len(r.Commits) + len(r.Calls) }
+func (r *TracedRequest) maxSpans() int { return 5 + len(r.Commits) + len(r.Calls) }

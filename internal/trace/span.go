@@ -44,7 +44,7 @@ type attribute struct {
 //	│  ├─ commit             an event on its way to the disk
 //	│  └─ post buy_blue      one attempt to post the lead
 //	└─ answer                encode the answer
-func (r *Request) appendSpans(dst []span) []span {
+func (r *TracedRequest) appendSpans(dst []span) []span {
 	entered, left := r.Entered, r.Left
 	if entered == 0 {
 		entered = r.Ended
@@ -56,20 +56,20 @@ func (r *Request) appendSpans(dst []span) []span {
 		id: r.root, parent: binary.BigEndian.Uint64(r.parent[:]), remote: r.remote, from: r.Begun, to: r.Ended,
 		name: "POST " + r.Route, kind: kindServer, failed: r.Status >= 500, attributes: r.attributes(),
 	})
-	dst = append(dst, r.stage("decode", r.root, timing.TimeSpan{From: r.Begun, To: entered}))
+	dst = append(dst, r.newStageSpan("decode", r.root, timing.TimeSpan{From: r.Begun, To: entered}))
 	if r.Entered == 0 {
 		return dst
 	}
-	decide := r.stage("decide", r.root, timing.TimeSpan{From: entered, To: left})
+	decide := r.newStageSpan("decide", r.root, timing.TimeSpan{From: entered, To: left})
 	dst = append(dst, decide)
 	pings := decide.id
 	if r.Held != (timing.TimeSpan{}) {
-		auction := r.stage("auction", decide.id, r.Held)
+		auction := r.newStageSpan("auction", decide.id, r.Held)
 		pings = auction.id
 		dst = append(dst, auction)
 	}
 	for _, commit := range r.Commits {
-		dst = append(dst, r.stage("commit", decide.id, commit))
+		dst = append(dst, r.newStageSpan("commit", decide.id, commit))
 	}
 	for i := range r.Calls {
 		if r.Calls[i].Post {
@@ -78,13 +78,13 @@ func (r *Request) appendSpans(dst []span) []span {
 			dst = append(dst, callSpan("ping ", &r.Calls[i], pings))
 		}
 	}
-	return append(dst, r.stage("answer", r.root, timing.TimeSpan{From: left, To: r.Ended}))
+	return append(dst, r.newStageSpan("answer", r.root, timing.TimeSpan{From: left, To: r.Ended}))
 }
 
-// stage returns a span for a step inside the exchange, such as "decide". parent is the id of
+// newStageSpan returns a span for a step inside the exchange, such as "decide". parentSpanID is the id of
 // the span that contains it.
-func (r *Request) stage(name string, parent uint64, s timing.TimeSpan) span {
-	return span{id: r.NextSpanID(), parent: parent, from: s.From, to: s.To, name: name, kind: kindInternal}
+func (r *TracedRequest) newStageSpan(name string, parentSpanID uint64, period timing.TimeSpan) span {
+	return span{id: r.NextSpanID(), parent: parentSpanID, from: period.From, to: period.To, name: name, kind: kindInternal}
 }
 
 // callSpan returns the span of one ping or post to a buyer. Its name is the prefix ("ping " or
@@ -107,7 +107,7 @@ func callSpan(prefix string, c *timing.BuyerCall, parent uint64) span {
 }
 
 // attributes returns the attributes of the request's root span: route, status, ids and outcome.
-func (r *Request) attributes() []attribute {
+func (r *TracedRequest) attributes() []attribute {
 	var s span
 	s.addText("http.request.method", "POST")
 	s.addText("http.route", r.Route)

@@ -32,7 +32,7 @@ type Tracer struct {
 	limit    uint64 // Sample as a part of 2^63; a request is traced if its random 63 bits are below it
 	client   *http.Client
 	encoder  encoder
-	queue    unsentRequests
+	queue    exportQueue
 	interval time.Duration   // between two batches that are not full
 	pauses   []time.Duration // between the attempts to send a batch
 	warned   time.Time       // when the last warning was logged
@@ -78,7 +78,7 @@ func newUnstartedTracer(opt Options) *Tracer {
 // caller sent one valid traceparent header, the caller decides. Otherwise the random part of
 // the request's id decides, so that the sampled share of requests is traced. The request's id
 // is then also the id of the trace.
-func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begun int64) *Request {
+func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begun int64) *TracedRequest {
 	if t == nil {
 		return nil
 	}
@@ -98,8 +98,8 @@ func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begu
 
 // newRequest returns the record of a traced request. parent is the caller's span, or zero if
 // the exchange begins the trace. The ids of its spans count up from a random number.
-func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *Request {
-	r := &Request{RequestTrace: timing.RequestTrace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
+func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *TracedRequest {
+	r := &TracedRequest{RequestTrace: timing.RequestTrace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.NextSpanID()
 	return r
 }
@@ -107,7 +107,7 @@ func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64
 // End queues a request for sending, after its answer is complete. It never blocks: if the queue
 // is full, it drops and counts the trace. A request without an authenticated caller is not
 // sent.
-func (t *Tracer) End(r *Request) {
+func (t *Tracer) End(r *TracedRequest) {
 	if r.Caller == "" {
 		return
 	}

@@ -27,7 +27,7 @@ func newTestTracer(t *testing.T, url string, sample market.ShareInMillionths) (*
 }
 
 // newAnsweredRequest returns a request with the number of buyer calls, or nil if it is not sampled.
-func newAnsweredRequest(x *Tracer, calls int) *Request {
+func newAnsweredRequest(x *Tracer, calls int) *TracedRequest {
 	id := market.RequestID(market.ComposeID(1, [10]byte{1}))
 	for i := range id[6:] {
 		id[6+i] = byte(rand.Uint32())
@@ -41,7 +41,7 @@ func newAnsweredRequest(x *Tracer, calls int) *Request {
 	for i := range calls {
 		r.Calls = append(r.Calls, timing.BuyerCall{TimeSpan: timing.TimeSpan{From: 3_000, To: 4_000}, Span: r.NextSpanID(), Buyer: fmt.Sprint("buy_", i), Outcome: "lost", Status: 200})
 	}
-	r.SetCaller("sup_acme", 100)
+	r.RecordCallerAndBodySize("sup_acme", 100)
 	return r
 }
 
@@ -217,7 +217,7 @@ func TestNilTracerDoesNotAllocate(t *testing.T) {
 	x.Close(time.Second)
 	if n := testing.AllocsPerRun(100, func() {
 		r := x.BeginIfSampled(nil, market.RequestID{}, 1)
-		r.SetCaller("sup", 1)
+		r.RecordCallerAndBodySize("sup", 1)
 		r.LeaveEngine(2)
 		if r.EnterEngine(1) != nil {
 			t.Error("an untraced request has phases")

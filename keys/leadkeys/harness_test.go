@@ -64,7 +64,7 @@ func mustNext(t testing.TB, s *KeyStore) (slot uint64, key Key) {
 	t.Helper()
 	eventually(t, "a key is ready", func() (ok bool) {
 		var err error
-		slot, err = s.Next(&key)
+		slot, err = s.TakeUnusedKey(&key)
 		return err == nil
 	})
 	return slot, key
@@ -103,4 +103,4 @@ func owner(n uint64) (id [16]byte) {
 	return id
 }
 
-var sumKey = SumKey{1, 2, 3}
+var sumKey = ChecksumKey{1, 2, 3}

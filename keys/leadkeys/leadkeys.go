@@ -53,16 +53,16 @@ var (
 // Key encrypts the personal data of one lead. A key of zeros was erased.
 type Key [KeySize]byte
 
-// fileOfKeys is a key file in memory: 65,536 keys, for consecutive slots from first on. A
+// keyFileContent is a key file in memory: 65,536 keys, for consecutive slots from first on. A
 // slot is the number of a key.
-type fileOfKeys struct {
+type keyFileContent struct {
 	first uint64
 	keys  []byte
 }
 
 // keyAt returns the bytes of a slot's key, inside f.keys, or nil if the slot belongs to
 // another file.
-func (f *fileOfKeys) keyAt(slot uint64) []byte {
+func (f *keyFileContent) keyAt(slot uint64) []byte {
 	if f == nil || slot < f.first || slot >= f.first+PerFile {
 		return nil
 	}
@@ -82,17 +82,17 @@ func FirstSlotOfFile(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 type KeyStore struct {
 	folder string
 	sums   string // folder of the checksum files
-	sumKey SumKey
+	sumKey ChecksumKey
 	log    func(what string, err error)
 	faults testFaults
 
 	mu           sync.Mutex
-	next         uint64      // slot that Next returns next
-	current      *fileOfKeys // file with next; nil: no file is ready
-	ahead        []*fileOfKeys
-	currentSince time.Time     // start of the use of current
-	wantAhead    int           // number of files to keep ahead
-	cache        []*fileOfKeys // files that Open has read, newest last
+	next         uint64          // slot that Next returns next
+	current      *keyFileContent // file with next; nil: no file is ready
+	ahead        []*keyFileContent
+	currentSince time.Time         // start of the use of current
+	wantAhead    int               // number of files to keep ahead
+	cache        []*keyFileContent // files that Open has read, newest last
 
 	disk sync.Mutex
 	wake chan struct{}
@@ -101,17 +101,17 @@ type KeyStore struct {
 }
 
 // Open opens the lead keys of data directory dir and starts the goroutine that prepares key files.
-// highest must be the highest slot (key number) that was ever used; Next returns higher ones.
-// sumKey is the key of the checksums. The store calls log when making a key file fails, and again
+// highestUsedSlot must be the highest slot (key number) that was ever used; Next returns higher ones.
+// checksumKey is the key of the checksums. The store calls log when making a key file fails, and again
 // when it works. Open itself returns an error only if it cannot create the folders, or if the key
 // file for the next slot has the wrong size.
-func Open(dir string, highest uint64, sumKey SumKey, log func(message string, err error)) (*KeyStore, error) {
-	return open(dir, highest, sumKey, log, testFaults{})
+func Open(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error)) (*KeyStore, error) {
+	return open(dir, highestUsedSlot, checksumKey, log, testFaults{})
 }
 
-func open(dir string, highest uint64, sumKey SumKey, log func(message string, err error), f testFaults) (*KeyStore, error) {
+func open(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
 	s := &KeyStore{
-		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: sumKey, log: log, faults: f, next: highest + 1, wantAhead: 1, currentSince: time.Now(),
+		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: checksumKey, log: log, faults: faults, next: highestUsedSlot + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	for _, folder := range []string{dir, filepath.Dir(s.folder), s.folder, s.sums} {
@@ -148,15 +148,15 @@ func (s *KeyStore) keyFilePath(first uint64) string {
 	return filepath.Join(s.folder, keyFileName(first))
 }
 
-// Next copies an unused key to key and returns its slot (number). The error is ErrBusy if no
+// TakeUnusedKey copies an unused key to `into` and returns its slot (number). The error is ErrBusy if no
 // prepared key file is ready.
-func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
+func (s *KeyStore) TakeUnusedKey(into *Key) (slot uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
 		place := s.current.keyAt(s.next)
 		if place == nil {
-			if !s.moveToNextFile() {
+			if !s.useNextPreparedFile() {
 				return 0, ErrBusy
 			}
 			continue
@@ -165,8 +165,8 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 			s.wakeFileMaker()
 		}
 		s.next++
-		copy(key[:], place)
-		if *key != (Key{}) { // zero: an exchange with a log that is lost erased it
+		copy(into[:], place)
+		if *into != (Key{}) { // zero: an exchange with a log that is lost erased it
 			return slot, nil
 		}
 	}
@@ -176,10 +176,10 @@ func (s *KeyStore) Next(key *Key) (slot uint64, err error) {
 // too few.
 const fastUse = 5 * time.Second
 
-// moveToNextFile makes the next prepared key file the current one, from which Next takes
+// useNextPreparedFile makes the next prepared key file the current one, from which Next takes
 // keys. It returns false if no file is prepared. It adapts the number of prepared files to
 // the speed of use. The caller holds mu.
-func (s *KeyStore) moveToNextFile() bool {
+func (s *KeyStore) useNextPreparedFile() bool {
 	defer s.wakeFileMaker()
 	if len(s.ahead) == 0 {
 		return false
@@ -200,7 +200,7 @@ func (s *KeyStore) moveToNextFile() bool {
 
 // cacheFileLocked keeps a key file in memory for KeyStore.Open, which decrypts. It drops the
 // oldest file if the cache is full. The caller holds mu.
-func (s *KeyStore) cacheFileLocked(f *fileOfKeys) {
+func (s *KeyStore) cacheFileLocked(f *keyFileContent) {
 	if len(s.cache) >= maxCached {
 		s.cache = append(s.cache[:0], s.cache[len(s.cache)-maxCached+1:]...)
 	}
@@ -222,7 +222,7 @@ func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 	if place := s.current.keyAt(slot); place != nil {
 		return place
 	}
-	for _, files := range [...][]*fileOfKeys{s.ahead, s.cache} {
+	for _, files := range [...][]*keyFileContent{s.ahead, s.cache} {
 		for _, f := range files {
 			if place := f.keyAt(slot); place != nil {
 				return place
@@ -276,7 +276,7 @@ func (e *wrongSizeError) Error() string {
 }
 
 // readKeyFile reads the key file at path, whose first slot is `first`, and checks its size.
-func readKeyFile(path string, first uint64) (*fileOfKeys, error) {
+func readKeyFile(path string, first uint64) (*keyFileContent, error) {
 	keys, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -286,5 +286,5 @@ func readKeyFile(path string, first uint64) (*fileOfKeys, error) {
 	case len(keys) != fileSize:
 		return nil, &wrongSizeError{path, int64(len(keys))}
 	}
-	return &fileOfKeys{first, keys}, nil
+	return &keyFileContent{first, keys}, nil
 }

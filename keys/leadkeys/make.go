@@ -46,7 +46,7 @@ func (s *KeyStore) makeFilesUntilClosed() {
 	defer close(s.done)
 	failing := false
 	for {
-		first, needed := s.nextFileToMake()
+		first, needed := s.firstSlotOfFileToPrepare()
 		if !needed {
 			select {
 			case <-s.wake:
@@ -80,9 +80,9 @@ func (s *KeyStore) logMakingResult(err error) {
 	}
 }
 
-// nextFileToMake returns the first slot of the next key file to prepare. needed is false if
+// firstSlotOfFileToPrepare returns the first slot of the next key file to prepare. needed is false if
 // enough files are prepared, or after Close.
-func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
+func (s *KeyStore) firstSlotOfFileToPrepare() (firstSlot uint64, needed bool) {
 	select {
 	case <-s.quit:
 		return 0, false
@@ -92,20 +92,20 @@ func (s *KeyStore) nextFileToMake() (first uint64, needed bool) {
 	defer s.mu.Unlock()
 	switch {
 	case len(s.ahead) > 0:
-		first = s.ahead[len(s.ahead)-1].first + PerFile
+		firstSlot = s.ahead[len(s.ahead)-1].first + PerFile
 	case s.current == nil:
 		return FirstSlotOfFile(s.next), true
 	case s.wantAhead == 1 && s.next < s.current.first+makeNextAfter:
 		return 0, false
 	default:
-		first = s.current.first + PerFile
+		firstSlot = s.current.first + PerFile
 	}
-	return first, len(s.ahead) < s.wantAhead
+	return firstSlot, len(s.ahead) < s.wantAhead
 }
 
-// addFileAhead adds a key file to the prepared ones. If Next has no current file, this one
+// addPreparedFile adds a key file to the prepared ones. If Next has no current file, this one
 // becomes the current file.
-func (s *KeyStore) addFileAhead(f *fileOfKeys) {
+func (s *KeyStore) addPreparedFile(f *keyFileContent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ahead = append(s.ahead, f)
@@ -122,7 +122,7 @@ func (s *KeyStore) makeAndAddFile(first uint64) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	made := &fileOfKeys{first, make([]byte, fileSize)}
+	made := &keyFileContent{first, make([]byte, fileSize)}
 	_, _ = rand.Read(made.keys)
 	if err := s.writeChecksumFile(made); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *KeyStore) makeAndAddFile(first uint64) error {
 	if err := s.syncKeyFolders(); err != nil {
 		return err
 	}
-	s.addFileAhead(made)
+	s.addPreparedFile(made)
 	return nil
 }
 
@@ -155,7 +155,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 		err = s.syncKeyFolders()
 	}
 	if err == nil {
-		s.addFileAhead(found)
+		s.addPreparedFile(found)
 	}
 	return err
 }

@@ -38,7 +38,7 @@ func TestFullDiskFailsNextUntilSpaceReturns(t *testing.T) {
 			}
 			var key Key
 			for range 3 {
-				if _, err := s.Next(&key); !errors.Is(err, ErrBusy) {
+				if _, err := s.TakeUnusedKey(&key); !errors.Is(err, ErrBusy) {
 					t.Fatalf("Next without prepared keys: %v, want ErrBusy", err)
 				}
 			}
@@ -68,7 +68,7 @@ func TestStartOnFullDisk(t *testing.T) {
 		return nil
 	}})
 	var key Key
-	if _, err := s.Next(&key); !errors.Is(err, ErrBusy) || messages.count(makeFailed) == 0 {
+	if _, err := s.TakeUnusedKey(&key); !errors.Is(err, ErrBusy) || messages.count(makeFailed) == 0 {
 		t.Fatalf("Next on a full disk: %v, messages %q", err, messages.messages)
 	}
 	full.Store(false)

@@ -37,13 +37,13 @@ const (
 	sumsSize    = len(sumsVersion) + (PerFile+1)*sumSize
 )
 
-// SumKey is the secret key of an exchange for the checksums of its lead keys.
-type SumKey [32]byte
+// ChecksumKey is the secret key of an exchange for the checksums of its lead keys.
+type ChecksumKey [32]byte
 
 // sum returns the checksum of the lead key `of` in a slot. With slot 0 it returns the
 // checksum of a whole checksum file.
-func (k *SumKey) sum(slot uint64, of []byte) [sumSize]byte {
-	var text [len(SumKey{}) + 8 + sha256.Size]byte
+func (k *ChecksumKey) sum(slot uint64, of []byte) [sumSize]byte {
+	var text [len(ChecksumKey{}) + 8 + sha256.Size]byte
 	copy(text[:], k[:])
 	binary.BigEndian.PutUint64(text[len(k):], slot)
 	copy(text[len(k)+8:], of)
@@ -53,7 +53,7 @@ func (k *SumKey) sum(slot uint64, of []byte) [sumSize]byte {
 
 // checksumsOfFile returns the content of the checksum file for key file f: a version, a
 // checksum for each key, and a checksum of all of them.
-func (k *SumKey) checksumsOfFile(f *fileOfKeys) []byte {
+func (k *ChecksumKey) checksumsOfFile(f *keyFileContent) []byte {
 	text := make([]byte, 0, sumsSize)
 	text = append(text, sumsVersion...)
 	for slot := f.first; slot < f.first+PerFile; slot++ {
@@ -64,10 +64,10 @@ func (k *SumKey) checksumsOfFile(f *fileOfKeys) []byte {
 	return append(text, all[:]...)
 }
 
-// checksumOfSums returns the checksum that ends a checksum file. text is the file's content
-// before it, and first the first slot.
-func (k *SumKey) checksumOfSums(first uint64, text []byte) [sumSize]byte {
-	whole := sha256.Sum256(binary.BigEndian.AppendUint64(bytes.Clone(text), first))
+// checksumOfSums returns the checksum that ends a checksum file. contentBefore is the file's content
+// before it, and firstSlot the first slot.
+func (k *ChecksumKey) checksumOfSums(firstSlot uint64, contentBefore []byte) [sumSize]byte {
+	whole := sha256.Sum256(binary.BigEndian.AppendUint64(bytes.Clone(contentBefore), firstSlot))
 	return k.sum(0, whole[:])
 }
 
@@ -78,10 +78,10 @@ var (
 	ErrNewerVersion = errors.New("the checksum file of lead keys is of a newer version of pingpost")
 )
 
-// readChecksumFile reads the checksum file at path and returns the checksums of the keys from
-// slot `first` on. The error is fs.ErrNotExist, ErrSums for a damaged file, ErrNewerVersion
+// readKeyChecksums reads the checksum file at path and returns the checksums of the keys from
+// slot firstSlot on. The error is fs.ErrNotExist, ErrSums for a damaged file, ErrNewerVersion
 // or an error of the disk.
-func (k *SumKey) readChecksumFile(path string, first uint64) ([]byte, error) {
+func (k *ChecksumKey) readKeyChecksums(path string, firstSlot uint64) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -90,32 +90,32 @@ func (k *SumKey) readChecksumFile(path string, first uint64) ([]byte, error) {
 		return nil, fmt.Errorf("%q: %w", path, ErrNewerVersion)
 	}
 	head, all := len(sumsVersion), sumsSize-sumSize
-	if len(text) != sumsSize || string(text[:head]) != sumsVersion || [sumSize]byte(text[all:]) != k.checksumOfSums(first, text[:all]) {
+	if len(text) != sumsSize || string(text[:head]) != sumsVersion || [sumSize]byte(text[all:]) != k.checksumOfSums(firstSlot, text[:all]) {
 		return nil, fmt.Errorf("%q: %w", path, ErrSums)
 	}
 	return text[head:all], nil
 }
 
-// SlotSet is a set of slots (key numbers), all of one key file.
-type SlotSet [PerFile / 64]uint64
+// KeyFileSlotSet is a set of slots (key numbers), all of one key file.
+type KeyFileSlotSet [PerFile / 64]uint64
 
 // Add adds a slot to the set.
-func (s *SlotSet) Add(slot uint64) { s[(slot-1)%PerFile/64] |= 1 << ((slot - 1) % 64) }
+func (s *KeyFileSlotSet) Add(slot uint64) { s[(slot-1)%PerFile/64] |= 1 << ((slot - 1) % 64) }
 
 // Remove removes a slot from the set.
-func (s *SlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot - 1) % 64) }
+func (s *KeyFileSlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << ((slot - 1) % 64) }
 
 // Has reports whether the set contains a slot.
-func (s *SlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
+func (s *KeyFileSlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
 
 // ChecksumReport lists the damaged and the erased keys of one key file. CheckKeyFile returns it.
 type ChecksumReport struct {
 	First   uint64 // first slot of the file
 	Path    string
-	Lost    error   // the file is missing, unreadable or of the wrong size; nil: it is readable
-	Sums    error   // why the keys are unchecked: fs.ErrNotExist, ErrSums, ErrNewerVersion or a disk error
-	Changed SlotSet // keys that do not match their checksums
-	Erased  SlotSet // keys of zeros
+	Lost    error          // the file is missing, unreadable or of the wrong size; nil: it is readable
+	Sums    error          // why the keys are unchecked: fs.ErrNotExist, ErrSums, ErrNewerVersion or a disk error
+	Changed KeyFileSlotSet // keys that do not match their checksums
+	Erased  KeyFileSlotSet // keys of zeros
 }
 
 func leadKeysFolder(dir string) string { return filepath.Join(dir, "keys", "leads") }
@@ -127,21 +127,21 @@ func keyFileName(first uint64) string {
 }
 
 // CheckKeyFile compares the keys of one key file with their checksums. The file is that of data
-// directory dir with first slot `first`. The exchange may be running.
-func CheckKeyFile(dir string, key *SumKey, first uint64) *ChecksumReport {
-	r := &ChecksumReport{First: first, Path: filepath.Join(leadKeysFolder(dir), keyFileName(first))}
-	f, err := readKeyFile(r.Path, first)
+// directory dir with first slot firstSlot. The exchange may be running.
+func CheckKeyFile(dir string, checksumKey *ChecksumKey, firstSlot uint64) *ChecksumReport {
+	r := &ChecksumReport{First: firstSlot, Path: filepath.Join(leadKeysFolder(dir), keyFileName(firstSlot))}
+	f, err := readKeyFile(r.Path, firstSlot)
 	if err != nil {
 		r.Lost = err
 		return r
 	}
 	var sums []byte
-	sums, r.Sums = key.readChecksumFile(filepath.Join(checksumsFolder(dir), keyFileName(first)), first)
-	for slot := first; slot < first+PerFile; slot++ {
+	sums, r.Sums = checksumKey.readKeyChecksums(filepath.Join(checksumsFolder(dir), keyFileName(firstSlot)), firstSlot)
+	for slot := firstSlot; slot < firstSlot+PerFile; slot++ {
 		switch at := f.keyAt(slot); {
 		case Key(at) == (Key{}):
 			r.Erased.Add(slot)
-		case sums != nil && !key.checksumMatches(sums, slot, at):
+		case sums != nil && !checksumKey.checksumMatches(sums, slot, at):
 			r.Changed.Add(slot)
 		}
 	}
@@ -150,7 +150,7 @@ func CheckKeyFile(dir string, key *SumKey, first uint64) *ChecksumReport {
 
 // checksumMatches reports whether the key of a slot matches its checksum in sums, the
 // checksums of the slot's file.
-func (k *SumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
+func (k *ChecksumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
 	at := (slot - FirstSlotOfFile(slot)) * sumSize
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }
@@ -167,7 +167,7 @@ func (s *KeyStore) AddMissingChecksums(first uint64) error {
 
 // writeChecksumFile writes the checksum file of key file f durably, by way of a temporary
 // file.
-func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
+func (s *KeyStore) writeChecksumFile(f *keyFileContent) error {
 	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
 	err := s.writeFile(temporary, s.sumKey.checksumsOfFile(f))
@@ -185,8 +185,8 @@ func (s *KeyStore) writeChecksumFile(f *fileOfKeys) error {
 
 // zeroDamagedKeys overwrites with zeros, in memory, the unused keys of f that do not match
 // their checksums. Next then skips them like erased keys.
-func (s *KeyStore) zeroDamagedKeys(f *fileOfKeys) error {
-	sums, err := s.sumKey.readChecksumFile(filepath.Join(s.sums, keyFileName(f.first)), f.first)
+func (s *KeyStore) zeroDamagedKeys(f *keyFileContent) error {
+	sums, err := s.sumKey.readKeyChecksums(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
 		return nil // CheckKeyFile reports it
 	}

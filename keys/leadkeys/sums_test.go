@@ -35,7 +35,7 @@ func editFile(t testing.TB, path string, change func(text []byte) []byte) {
 func checkFirstFile(dir string) *ChecksumReport { return CheckKeyFile(dir, &sumKey, 1) }
 
 func (r *ChecksumReport) isClean() bool {
-	return r.Lost == nil && r.Sums == nil && r.Changed == SlotSet{} && r.Erased == SlotSet{}
+	return r.Lost == nil && r.Sums == nil && r.Changed == KeyFileSlotSet{} && r.Erased == KeyFileSlotSet{}
 }
 
 // TestCheckFindsAllChangedBytes also covers swapped keys, files of another size, a missing file and
@@ -54,9 +54,9 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 		for at := 0; at < KeySize; at += step {
 			flip := func(text []byte) []byte { text[(slot-1)*KeySize+uint64(at)] ^= 0x10; return text }
 			editFile(t, keyFilePath(dir, 1), flip)
-			r, want := checkFirstFile(dir), SlotSet{}
+			r, want := checkFirstFile(dir), KeyFileSlotSet{}
 			want.Add(slot)
-			if r.Lost != nil || r.Sums != nil || r.Changed != want || r.Erased != (SlotSet{}) || !r.Changed.Has(slot) || r.Changed.Has(slot%PerFile+1) {
+			if r.Lost != nil || r.Sums != nil || r.Changed != want || r.Erased != (KeyFileSlotSet{}) || !r.Changed.Has(slot) || r.Changed.Has(slot%PerFile+1) {
 				t.Errorf("byte %d of slot %d: the change is not found", at, slot)
 			}
 			editFile(t, keyFilePath(dir, 1), flip)
@@ -86,7 +86,7 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	s := must.Value(open(other, 0, SumKey{9}, func(string, error) {}, testFaults{}))(t)
+	s := must.Value(open(other, 0, ChecksumKey{9}, func(string, error) {}, testFaults{}))(t)
 	s.Close()
 	if r := checkFirstFile(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's checksums: %v", r.Sums)
@@ -100,10 +100,10 @@ func TestErasedKeysPassCheck(t *testing.T) {
 	s, _ := openWithFaults(t, dir, 0, testFaults{})
 	before := must.Value(os.ReadFile(checksumFilePath(dir, 1)))(t)
 	must.Succeed(t, s.Erase([]uint64{3, PerFile}))
-	r, want := checkFirstFile(dir), SlotSet{}
+	r, want := checkFirstFile(dir), KeyFileSlotSet{}
 	want.Add(3)
 	want.Add(PerFile)
-	if r.Sums != nil || r.Changed != (SlotSet{}) || r.Erased != want {
+	if r.Sums != nil || r.Changed != (KeyFileSlotSet{}) || r.Erased != want {
 		t.Errorf("check of two erased keys: %v and %v", r.Sums, r.Lost)
 	}
 	if after, err := os.ReadFile(checksumFilePath(dir, 1)); err != nil || !bytes.Equal(before, after) {
@@ -115,7 +115,7 @@ func TestErasedKeysPassCheck(t *testing.T) {
 	}
 	must.Succeed(t, s.Erase([]uint64{6}))
 	want.Add(6)
-	if r := checkFirstFile(dir); r.Changed != (SlotSet{}) || r.Erased != want {
+	if r := checkFirstFile(dir); r.Changed != (KeyFileSlotSet{}) || r.Erased != want {
 		t.Error("the key is not erased completely")
 	}
 	want.Remove(6)
@@ -146,7 +146,7 @@ func TestAddMissingChecksums(t *testing.T) {
 		} else {
 			editFile(t, checksumFilePath(dir, 1), want.text)
 		}
-		if r := checkFirstFile(dir); !errors.Is(r.Sums, want.err) || r.Changed != (SlotSet{}) || !r.Erased.Has(9) {
+		if r := checkFirstFile(dir); !errors.Is(r.Sums, want.err) || r.Changed != (KeyFileSlotSet{}) || !r.Erased.Has(9) {
 			t.Errorf("%s: %v", name, r.Sums)
 		}
 		withKeyStore(t, dir, 20, func(s *KeyStore) {
@@ -155,7 +155,7 @@ func TestAddMissingChecksums(t *testing.T) {
 			}
 			must.Succeed(t, s.AddMissingChecksums(1))
 		})
-		if r := checkFirstFile(dir); r.Sums != nil || r.Changed != (SlotSet{}) || !r.Erased.Has(9) {
+		if r := checkFirstFile(dir); r.Sums != nil || r.Changed != (KeyFileSlotSet{}) || !r.Erased.Has(9) {
 			t.Errorf("%s, with checksums: %v", name, r.Sums)
 		}
 	}

@@ -11,30 +11,50 @@ const (
 	kindClient   = 1
 	kindBearer   = 2
 	kindPersonal = 3
+
+	kindInvitation = 4
+	kindRecovery   = 5
 )
 
-// HashClient returns the hash under which the exchange stores and looks up an OAuth client's
+// HashClientCredentials returns the hash under which the exchange stores and looks up an OAuth client's
 // id and secret. The hash is keyed, so the log alone, without the exchange's key, does not
 // allow guessing secrets. A caller cannot choose the hash that is looked up. The time of a
 // look-up therefore does not reveal which clients exist.
-func (m *Issuer) HashClient(id, secret []byte) [32]byte { return m.hashOfKind(kindClient, id, secret) }
+func (m *Issuer) HashClientCredentials(id, secret []byte) [32]byte {
+	return m.keyedHashOfSecret(kindClient, id, secret)
+}
 
 // HashBearer returns the keyed hash under which the exchange stores and looks up a sandbox's
 // static bearer token.
-func (m *Issuer) HashBearer(token []byte) [32]byte { return m.hashOfKind(kindBearer, token, nil) }
+func (m *Issuer) HashBearer(token []byte) [32]byte {
+	return m.keyedHashOfSecret(kindBearer, token, nil)
+}
 
-func (m *Issuer) hashOfKind(kind byte, first, second []byte) (sum [32]byte) {
+func (m *Issuer) keyedHashOfSecret(secretKind byte, firstPart, secondPart []byte) (sum [32]byte) {
 	h := hmac.New(sha256.New, m.hashKey)
 	var head [9]byte
-	head[0] = kind
-	binary.BigEndian.PutUint64(head[1:], uint64(len(first)))
+	head[0] = secretKind
+	binary.BigEndian.PutUint64(head[1:], uint64(len(firstPart)))
 	_, _ = h.Write(head[:])
-	_, _ = h.Write(first)
-	_, _ = h.Write(second)
+	_, _ = h.Write(firstPart)
+	_, _ = h.Write(secondPart)
 	h.Sum(sum[:0])
 	return sum
 }
 
-// HashPersonal returns the keyed hash under which the exchange stores and looks up an
+// HashOperatorAPIToken returns the keyed hash under which the exchange stores and looks up an
 // operator's personal API token.
-func (m *Issuer) HashPersonal(token []byte) [32]byte { return m.hashOfKind(kindPersonal, token, nil) }
+func (m *Issuer) HashOperatorAPIToken(token []byte) [32]byte {
+	return m.keyedHashOfSecret(kindPersonal, token, nil)
+}
+
+// HashInvitation returns the keyed hash under which the exchange stores and looks up the token of an
+// invitation.
+func (m *Issuer) HashInvitation(token []byte) [32]byte {
+	return m.keyedHashOfSecret(kindInvitation, token, nil)
+}
+
+// HashRecoveryCode returns the keyed hash of a user's one-time recovery code.
+func (m *Issuer) HashRecoveryCode(user, code []byte) [32]byte {
+	return m.keyedHashOfSecret(kindRecovery, user, code)
+}

@@ -13,8 +13,10 @@ func TestHashesAreFrozen(t *testing.T) {
 		got  [32]byte
 		want string
 	}{
-		"client":           {mint.HashClient([]byte("acme"), []byte("secret")), "0ca9d53b999e620450ef2de3f1d8fc0c42150eeed07c64036cdab3587e1c11b7"},
-		"operator's token": {mint.HashPersonal([]byte("token")), "ba7ad41f8a758c861ec88c7b2aac34e05f115962078ed17c1c028b29a3e1703f"},
+		"client":           {mint.HashClientCredentials([]byte("acme"), []byte("secret")), "0ca9d53b999e620450ef2de3f1d8fc0c42150eeed07c64036cdab3587e1c11b7"},
+		"operator's token": {mint.HashOperatorAPIToken([]byte("token")), "ba7ad41f8a758c861ec88c7b2aac34e05f115962078ed17c1c028b29a3e1703f"},
+		"invitation":       {mint.HashInvitation([]byte("token")), "9791b377e495748569f88ec30d2214a438b1417ce2d463f43ccaebb52e76d8dc"},
+		"recovery code":    {mint.HashRecoveryCode([]byte("anna"), []byte("code")), "74faa6ea36c4e1af5433ecbd4eba1d929c1b355a38ea04b4eda5fdbc05a41352"},
 		"bearer token":     {mint.HashBearer([]byte("token")), "af791feae22c5063d9a8fed267a2b33dc0b3e1c74eaa7835f2bc54d170c01671"},
 	} {
 		if got := hex.EncodeToString(row.got[:]); got != row.want {
@@ -29,23 +31,23 @@ func TestHashesDifferByKindAndInput(t *testing.T) {
 		id, secret := texts.Draw(t, "id"), texts.Draw(t, "secret")
 		id2, secret2 := texts.Draw(t, "another id"), texts.Draw(t, "another secret")
 		same := string(id) == string(id2) && string(secret) == string(secret2)
-		if (mint.HashClient(id, secret) == mint.HashClient(id2, secret2)) != same {
+		if (mint.HashClientCredentials(id, secret) == mint.HashClientCredentials(id2, secret2)) != same {
 			t.Fatalf("clients %q %q and %q %q: equal hashes are wrong or missing", id, secret, id2, secret2)
 		}
-		if mint.HashClient(id, secret) == mint.HashBearer(append(id, secret...)) {
+		if mint.HashClientCredentials(id, secret) == mint.HashBearer(append(id, secret...)) {
 			t.Fatal("a bearer token and a client have the same hash")
 		}
-		if mint.HashPersonal(secret) == mint.HashBearer(secret) || mint.HashPersonal(append(id, secret...)) == mint.HashClient(id, secret) {
+		if mint.HashOperatorAPIToken(secret) == mint.HashBearer(secret) || mint.HashOperatorAPIToken(append(id, secret...)) == mint.HashClientCredentials(id, secret) {
 			t.Fatal("an operator's token and another kind have the same hash")
 		}
-		if mint.HashClient(id, secret) == other.HashClient(id, secret) {
+		if mint.HashClientCredentials(id, secret) == other.HashClientCredentials(id, secret) {
 			t.Fatal("the hash is not keyed")
 		}
 	})
-	if mint.HashClient([]byte("ab"), []byte("c")) == mint.HashClient([]byte("a"), []byte("bc")) {
+	if mint.HashClientCredentials([]byte("ab"), []byte("c")) == mint.HashClientCredentials([]byte("a"), []byte("bc")) {
 		t.Error("the hash ignores where the id ends")
 	}
-	if mint.HashClient([]byte("a"), nil) == mint.HashBearer([]byte("a")) {
+	if mint.HashClientCredentials([]byte("a"), nil) == mint.HashBearer([]byte("a")) {
 		t.Error("a client without a secret and a bearer token have the same hash")
 	}
 }

@@ -18,7 +18,7 @@ const (
 	postDelay       = 10 * time.Millisecond
 	evenRate        = 100
 	poissonRate     = 90
-	limiterFillTime = 1500 * time.Millisecond // after a start, rate limits begin empty and fill within a second
+	limiterFillTime = 1500 * time.Millisecond // after a start, buyers' ping limits begin empty and fill within a second
 )
 
 // auctionPosts sells the lead of every auction.

@@ -61,7 +61,7 @@ func (b *bench) seedTime(p *process, next *int) (float64, error) {
 	return 1e3 * (p.cpuSeconds() - before) / float64(b.size.seedCalls), nil
 }
 
-// callSeed makes one call. It retries while the rate limit of a new server is empty.
+// callSeed makes one call. It repeats the call while the answer is 429.
 func (b *bench) callSeed(p *process, next *int) error {
 	*next++
 	for {

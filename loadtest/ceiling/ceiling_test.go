@@ -212,16 +212,19 @@ func TestTheBestBidIsTheAnswer(t *testing.T) {
 // TestABuyerWithoutAnAnswerBidsNothing: one that is too slow, and one that is gone.
 func TestABuyerWithoutAnAnswerBidsNothing(t *testing.T) {
 	quick := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(1_000_000)})
-	slow := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000), Latency: refbuyer.Uniform{Min: time.Second, Max: time.Second}})
+	slow := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000), Latency: refbuyer.Uniform{Min: time.Minute, Max: time.Minute}})
 	gone := startBuyer(t, refbuyer.Options{Bid: refbuyer.Fixed(9_000_000)})
 	must.Succeed(t, gone.Close())
 	for i, buyers := range [][]*refbuyer.Buyer{{quick, slow, gone}, {gone, slow, quick}} {
-		url := startAuction(t, nil, 200*time.Millisecond, buyers...)
-		for n := range uint64(2) {
-			if status, bid := auction(t, url, 10*uint64(i)+n); status != 200 || bid != 1 {
-				t.Errorf("order %d: %d, %v", i, status, bid)
+		t.Run(fmt.Sprint("order ", i), func(t *testing.T) {
+			t.Parallel()                                          // each auction waits for its timeout
+			url := startAuction(t, nil, 2*time.Second, buyers...) // enough for the quick buyer on a busy machine
+			for n := range uint64(2) {
+				if status, bid := auction(t, url, 10*uint64(i)+n); status != 200 || bid != 1 {
+					t.Errorf("%d, %v", status, bid)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -27,6 +27,7 @@ type stub struct {
 	accepted int      // accepted leads in the exchange's metrics
 	events   []string
 	extra    string // further lines of /metrics
+	key      string // Idempotency-Key of the request that is being answered
 
 	ingest       func(lead int) (status int, body string) // replaces the answers
 	ping         func() (status int, body string)
@@ -56,6 +57,7 @@ func (s *stub) answer(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	_, _ = io.Copy(io.Discard, r.Body)
 	status, body := 200, ""
+	s.key = r.Header.Get("Idempotency-Key")
 	switch r.URL.Path {
 	case s.metricsErr:
 		status = 404

@@ -20,17 +20,17 @@ const (
 
 // answerPool reuses the memory of parsed answers. A caller returns an answer to the pool before
 // it releases the HTTP response, because the answer points into the response.
-var answerPool = sync.Pool{New: func() any { return new(buyerAnswer) }}
+var answerPool = sync.Pool{New: func() any { return new(parsedJSONAnswer) }}
 
-// buyerAnswer is the parsed JSON body of an answer from a buyer or a token endpoint. Member names
+// parsedJSONAnswer is the parsed JSON body of an answer from a buyer or a token endpoint. Member names
 // must match exactly. In an answer to a post, values may have other types than the contract requires. So a
 // buyer with numeric ids is still understood. A bid must follow the contract.
-type buyerAnswer struct {
+type parsedJSONAnswer struct {
 	body   strictjson.Object
 	nested strictjson.Object
 }
 
-func (a *buyerAnswer) releaseToPool() {
+func (a *parsedJSONAnswer) releaseToPool() {
 	a.body.ClearForReuse()
 	a.nested.ClearForReuse()
 	answerPool.Put(a)
@@ -41,7 +41,7 @@ func (a *buyerAnswer) releaseToPool() {
 // only with a complete JSON object as body, without an error or a reject reason. Such a body proves
 // that the buyer's program answered, and not a proxy in front of it.
 //
-// If the buyer endpoint has a dialect, the dialect's rules decide for every 2xx status.
+// If the buyer endpoint has an adapter protocol, the adapter protocol's rules decide for every 2xx status.
 func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PostResult {
 	r := market.PostResult{Status: sendResult.Status, Fault: sendResult.Fault}
 	if sendResult.Status == 0 {
@@ -51,10 +51,10 @@ func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, respons
 		}
 		return r
 	}
-	if a != nil && a.dialect != nil {
-		return c.judgeDialectPost(a.dialect, r, response)
+	if a != nil && a.protocol != nil {
+		return c.judgePostByAdapter(a.protocol, r, response)
 	}
-	parsed, _ := answerPool.Get().(*buyerAnswer)
+	parsed, _ := answerPool.Get().(*parsedJSONAnswer)
 	defer parsed.releaseToPool()
 	readable := sendResult.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
 	if sendResult.Status == fasthttp.StatusOK || sendResult.Status == fasthttp.StatusCreated {
@@ -64,10 +64,10 @@ func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, respons
 	return c.judgePostByStatus(r, response)
 }
 
-// judgeDialectPost completes the result of a post to an endpoint that uses the dialect d
-// instead of the contract. The dialect's rules decide about a 2xx; other statuses decide by
+// judgePostByAdapter completes the result of a post to an endpoint that uses the adapter protocol d
+// instead of the contract. The adapter protocol's rules decide about a 2xx; other statuses decide by
 // themselves.
-func (c *Client) judgeDialectPost(d *validatedDialect, result market.PostResult, response *fasthttp.Response) market.PostResult {
+func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.PostResult, response *fasthttp.Response) market.PostResult {
 	whole := result.Fault == market.FaultNone
 	if result.Status >= 200 && result.Status <= 299 {
 		return d.judgePost(result, response.Body(), whole)
@@ -97,7 +97,7 @@ func (c *Client) judgePostByStatus(result market.PostResult, response *fasthttp.
 // judgePostByBody sets the verdict on a post that was answered with 200 or 201. readable is false
 // if the body is incomplete or no JSON object; it is then unknown whether the buyer has the
 // lead.
-func judgePostByBody(result market.PostResult, parsed *buyerAnswer, readable bool) market.PostResult {
+func judgePostByBody(result market.PostResult, parsed *parsedJSONAnswer, readable bool) market.PostResult {
 	if !readable {
 		result.Verdict = market.VerdictUnknown
 		if result.Fault == market.FaultNone {
@@ -132,7 +132,7 @@ func isFinalRefusalStatus(status int) bool {
 // rejection reports whether the answer has an error or a reject reason, and returns its code.
 // It ignores members that are null, false or "", because many programs write them into every
 // answer.
-func (a *buyerAnswer) rejection() (rejected bool, code string) {
+func (a *parsedJSONAnswer) rejection() (rejected bool, code string) {
 	for _, name := range [...]string{"error", "reject_reason"} {
 		m, ok := a.body.Lookup(name)
 		if !ok || isNullFalseOrEmptyText(m) {
@@ -160,7 +160,7 @@ func isNullFalseOrEmptyText(m market.JSONMember) bool {
 
 // buyerLeadID returns the id that the buyer gave the lead, or "". Buyers use different members for
 // it, so it takes the first valid one.
-func (a *buyerAnswer) buyerLeadID() (idOrEmpty string) {
+func (a *parsedJSONAnswer) buyerLeadID() (idOrEmpty string) {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
 		if id := validLeadIDOfMember(&a.body, name); id != "" {
 			return id

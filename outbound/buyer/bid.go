@@ -11,10 +11,10 @@ import (
 //
 // A no-bid need not repeat the auction's id, because it sells no lead. An answer with the id of
 // another auction is invalid, because it belongs to another ping.
-func (a *buyerAnswer) readPingAnswer(result *market.PingResult, auctionID []byte) {
+func (a *parsedJSONAnswer) readPingAnswer(result *market.PingResult, auctionID []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
 	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auctionID)) {
-		markAnswerInvalid(result, "auction_id")
+		markPingAnswerInvalid(result, "auction_id")
 		return
 	}
 	bid, ok := a.body.Lookup("bid")
@@ -23,52 +23,52 @@ func (a *buyerAnswer) readPingAnswer(result *market.PingResult, auctionID []byte
 		result.Outcome = market.OutcomeNoBid
 		_, result.Reason = a.rejection()
 	case !ok || !a.body.ParseMember(bid, &a.nested):
-		markAnswerInvalid(result, "bid")
+		markPingAnswerInvalid(result, "bid")
 	case !echoes:
-		markAnswerInvalid(result, "auction_id")
+		markPingAnswerInvalid(result, "auction_id")
 	default:
-		a.readBidTerms(result)
+		a.readBidOrMarkInvalid(result)
 	}
 }
 
-// readBidTerms reads amount, currency, expiry and token of a bid into result. If one of them is
+// readBidOrMarkInvalid reads amount, currency, expiry and token of a bid into result. If one of them is
 // invalid, result gets no bid and names the invalid member.
-func (a *buyerAnswer) readBidTerms(result *market.PingResult) {
+func (a *parsedJSONAnswer) readBidOrMarkInvalid(result *market.PingResult) {
 	var bid market.Bid
 	m, _ := a.nested.Lookup("amount")
 	amount, err := market.ParseBidAmount(m.Text)
 	if m.Kind != market.JSONNumber || err != nil {
-		markAnswerInvalid(result, "bid.amount")
+		markPingAnswerInvalid(result, "bid.amount")
 		return
 	}
 	bid.Amount = amount
 	if m, ok := a.nested.Lookup("currency"); ok && m.Kind != market.JSONNull {
 		bid.Currency, ok = market.ParseCurrency(string(m.Text))
 		if !ok || m.Kind != market.JSONString {
-			markAnswerInvalid(result, "bid.currency")
+			markPingAnswerInvalid(result, "bid.currency")
 			return
 		}
 	}
 	if m, ok := a.nested.Lookup("valid_until"); ok && m.Kind != market.JSONNull {
 		bid.ValidUntil, ok = format.ParseTimestamp(m.Text)
 		if !ok || m.Kind != market.JSONString {
-			markAnswerInvalid(result, "bid.valid_until")
+			markPingAnswerInvalid(result, "bid.valid_until")
 			return
 		}
 	}
 	m, _ = a.nested.Lookup("bid_token")
 	if m.Kind != market.JSONString || len(m.Text) == 0 || len(m.Text) > market.MaxBidToken || !isVisibleASCII(m.Text) {
-		markAnswerInvalid(result, "bid.bid_token")
+		markPingAnswerInvalid(result, "bid.bid_token")
 		return
 	}
 	bid.Token = string(m.Text)
 	result.Bid = bid
 }
 
-// markAnswerInvalid marks a ping's result as an invalid answer. memberPath is the name of the invalid
+// markPingAnswerInvalid marks a ping's result as an invalid answer. invalidMemberPath is the name of the invalid
 // member, such as "bid.amount".
-func markAnswerInvalid(result *market.PingResult, memberPath string) {
-	result.Outcome, result.Fault, result.Reason = market.OutcomeInvalid, market.FaultMalformed, memberPath
+func markPingAnswerInvalid(result *market.PingResult, invalidMemberPath string) {
+	result.Outcome, result.Fault, result.Reason = market.OutcomeInvalid, market.FaultMalformed, invalidMemberPath
 }
 
 // isVisibleASCII reports whether a text has only visible ASCII characters, without spaces.

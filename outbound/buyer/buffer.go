@@ -14,7 +14,7 @@ import (
 func (a *buyerEndpoint) encodeConstantHead() {
 	method, accept, contentType := fasthttp.MethodPost, "application/json", "application/json"
 	var fixed []fixedHeader
-	if d := a.dialect; d != nil {
+	if d := a.protocol; d != nil {
 		method, accept, contentType, fixed = d.method, d.accept, d.contentType, d.headers
 	}
 	a.requestLine = append(append(append(a.requestLine[:0], method...), ' '), a.Path...)

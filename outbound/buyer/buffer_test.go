@@ -10,24 +10,24 @@ import (
 
 // The test pins the exact bytes of requests.
 func TestRequestBytes(t *testing.T) {
-	newDialect := func(d market.Dialect) *validatedDialect {
-		d.Answer = market.AnswerPaths{Format: market.FormatForm, Price: "price"}
-		validated, fault := validateDialect(&market.Endpoint{Dialect: &d})
+	newAdapter := func(d market.AdapterProtocol) *validatedAdapter {
+		d.Answer = market.BuyerAnswerValuePaths{Format: market.FormatForm, Price: "price"}
+		validated, fault := validateAdapter(&market.Endpoint{AdapterProtocol: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
 		return validated
 	}
-	post := &market.Dialect{Method: "PUT", ContentType: "text/xml", Headers: "X-Fixed: a b\nX-Too: c\n", KeyHeader: "X-Key"}
-	get := &market.Dialect{Method: "GET", ContentType: "application/x-www-form-urlencoded"}
+	post := &market.AdapterProtocol{Method: "PUT", ContentType: "text/xml", Headers: "X-Fixed: a b\nX-Too: c\n", KeyHeader: "X-Key"}
+	get := &market.AdapterProtocol{Method: "GET", ContentType: "application/x-www-form-urlencoded"}
 	const own = "User-Agent: pingpost\r\nHost: blue.example:81\r\n"
 	rows := []struct {
-		name    string
-		dialect *market.Dialect
-		path    string
-		sending buyerRequest
-		secret  string
-		want    string
+		name     string
+		protocol *market.AdapterProtocol
+		path     string
+		sending  buyerRequest
+		secret   string
+		want     string
 	}{
 		{
 			"the contract", nil, "/v1/ping?a=b",
@@ -44,7 +44,7 @@ func TestRequestBytes(t *testing.T) {
 				"Idempotency-Key: k1\r\nX-Pingpost-Test: 1\r\n\r\n{}",
 		},
 		{
-			"a test in a dialect", get, "/in",
+			"a test in an adapter protocol", get, "/in",
 			buyerRequest{key: "k1", test: true, body: []byte("a=1")},
 			"",
 			"GET /in?a=1 HTTP/1.1\r\n" + own + "Accept: application/x-www-form-urlencoded, text/plain\r\nX-Pingpost-Test: 1\r\n\r\n",
@@ -63,7 +63,7 @@ func TestRequestBytes(t *testing.T) {
 				"Idempotency-Key: k  X-Evil: 1\r\nAuthorization: Bearer s X-Evil: 2\r\n\r\n",
 		},
 		{
-			"a dialect", post, "/in",
+			"an adapter protocol", post, "/in",
 			buyerRequest{key: "k1", hops: 2, body: []byte("<a/>")},
 			"",
 			"PUT /in HTTP/1.1\r\n" + own + "Content-Type: text/xml\r\nAccept: application/x-www-form-urlencoded, text/plain\r\n" +
@@ -85,8 +85,8 @@ func TestRequestBytes(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
 			a := &buyerEndpoint{Target: &dial.Target{Authority: "blue.example:81", Path: row.path}, header: "Authorization", scheme: "Bearer "}
-			if row.dialect != nil {
-				a.dialect = newDialect(*row.dialect)
+			if row.protocol != nil {
+				a.protocol = newAdapter(*row.protocol)
 			}
 			a.encodeConstantHead()
 			s := row.sending

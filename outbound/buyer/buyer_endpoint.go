@@ -19,14 +19,14 @@ const maxBuyerEndpoints = 1 << 14
 const maxPingPause = time.Hour
 
 // buyerEndpoint is one endpoint of one buyer, ready for use: the target, the credential, the
-// dialect, and the pause of pings after a 429. Two buyers with the same address and credential have
-// two buyerEndpoints, with separate connections, limits and pauses. An OAuth token endpoint is a
+// adapter protocol, and the pause of pings after a 429. Two buyers with the same address and credential have
+// two buyerEndpointCache, with separate connections, limits and pauses. An OAuth token endpoint is a
 // buyerEndpoint too, without a credential.
 type buyerEndpoint struct {
 	*dial.Target
 	auth                      credentialSource
 	header, scheme            string
-	dialect                   *validatedDialect // nil: the contract
+	protocol                  *validatedAdapter // nil: the contract
 	requestLine, fixedHeaders []byte            // the beginning of each request: see encodeConstantHead
 
 	// pausedUntil ends the pause of pings after a 429, in Unix nanoseconds by the client's
@@ -40,10 +40,10 @@ type buyerEndpointKey struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string
 	oauth                           market.OAuthClient
-	dialect                         market.Dialect
+	protocol                        market.AdapterProtocol
 }
 
-// plainEndpointKey identifies a buyer endpoint whose settings have no dialect and no OAuth client.
+// plainEndpointKey identifies a buyer endpoint whose settings have no adapter protocol and no OAuth client.
 // Most have neither. Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took
 // longer than the rest of that lookup.
 type plainEndpointKey struct {
@@ -51,10 +51,10 @@ type plainEndpointKey struct {
 	url, credential, header, scheme string
 }
 
-// buyerEndpoints remembers each buyerEndpoint by its owner and settings (market.Endpoint). Equal
+// buyerEndpointCache remembers each buyerEndpoint by its owner and settings (market.Endpoint). Equal
 // settings in the current configuration and in an old, logged delivery share one buyerEndpoint.
-type buyerEndpoints struct {
-	newEndpoint func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundFault)
+type buyerEndpointCache struct {
+	newEndpoint func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault)
 
 	mu         sync.RWMutex // guards the following fields
 	byKey      map[buyerEndpointKey]*buyerEndpoint
@@ -64,9 +64,9 @@ type buyerEndpoints struct {
 // findOrCreate returns the buyer endpoint of an owner with these settings, and creates it if necessary.
 // If there are too many buyer endpoints it forgets all of them, which loses only their pauses. The
 // fault says why the endpoint is unusable.
-func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundFault) {
+func (as *buyerEndpointCache) findOrCreate(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault) {
 	simple := plainEndpointKey{owner, settings.URL, settings.Credential, settings.Header, settings.Scheme}
-	isPlain := settings.OAuth == nil && settings.Dialect == nil
+	isPlain := settings.OAuth == nil && settings.AdapterProtocol == nil
 	if isPlain {
 		as.mu.RLock()
 		a := as.byPlainKey[simple]
@@ -79,8 +79,8 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 	if settings.OAuth != nil {
 		key.oauth = *settings.OAuth
 	}
-	if settings.Dialect != nil {
-		key.dialect = *settings.Dialect
+	if settings.AdapterProtocol != nil {
+		key.protocol = *settings.AdapterProtocol
 	}
 	as.mu.RLock()
 	a := as.byKey[key]
@@ -111,7 +111,7 @@ func (as *buyerEndpoints) findOrCreate(owner dial.ConnOwner, settings *market.En
 // newBuyerEndpoint returns a new buyer endpoint with these settings, or FaultEndpoint if they are
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundFault) {
+func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault) {
 	if fault := checkCredentialHeader(settings); fault != market.FaultNone {
 		return nil, fault
 	}
@@ -120,8 +120,8 @@ func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoin
 		return nil, fault
 	}
 	a := &buyerEndpoint{Target: at, header: settings.Header, scheme: settings.Scheme}
-	if settings.Dialect != nil {
-		if a.dialect, fault = validateDialect(settings); fault != market.FaultNone {
+	if settings.AdapterProtocol != nil {
+		if a.protocol, fault = validateAdapter(settings); fault != market.FaultNone {
 			return nil, fault
 		}
 	}

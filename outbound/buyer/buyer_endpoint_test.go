@@ -159,9 +159,9 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 		t.Error("an OAuth client must not share the entry of a fixed secret")
 	}
 	if plain("Authorization", func(e *market.Endpoint) {
-		e.Dialect = &market.Dialect{Method: "PUT", ContentType: "text/xml", Answer: market.AnswerPaths{Format: market.FormatXML}}
+		e.AdapterProtocol = &market.AdapterProtocol{Method: "PUT", ContentType: "text/xml", Answer: market.BuyerAnswerValuePaths{Format: market.FormatXML}}
 	}) == secret {
-		t.Error("an endpoint with a dialect must not share the entry of one without")
+		t.Error("an endpoint with an adapter protocol must not share the entry of one without")
 	}
 	for i := range 2 * maxBuyerEndpoints {
 		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})

@@ -45,7 +45,7 @@ type Options struct {
 	// OAuth client's secret, the fault, and the answer's status or zero. With FaultCredential,
 	// the status is the reason, and zero means that the secret has no valid value. Any
 	// goroutine calls it. It can be nil.
-	OnTokenFailure func(secret string, fault market.OutboundFault, status int)
+	OnTokenFailure func(secret string, fault market.OutboundRequestFault, status int)
 
 	// OnExtraAnswer receives a host that sent an extra answer: see dial.Options. It can be
 	// nil.
@@ -61,7 +61,7 @@ type Options struct {
 type Client struct {
 	options      Options
 	hosts        *dial.Hosts
-	endpoints    buyerEndpoints
+	endpoints    buyerEndpointCache
 	tokenSources tokenSources
 }
 

@@ -13,7 +13,7 @@ import (
 type credentialSource interface {
 	// credential returns the credential to send now, without its scheme. After a fault the
 	// caller must not send the request.
-	credential(deadline time.Time) (credential string, fault market.OutboundFault)
+	credential(deadline time.Time) (credential string, fault market.OutboundRequestFault)
 
 	// renewAfter401 is called after a 401; refused is the credential that the request carried. It
 	// tries to get another one, and reports whether the method credential would now return it.
@@ -23,11 +23,13 @@ type credentialSource interface {
 // noCredential is the credentialSource for an endpoint that requires no credential.
 type noCredential struct{}
 
-func (noCredential) credential(time.Time) (string, market.OutboundFault) { return "", market.FaultNone }
-func (noCredential) renewAfter401(string, time.Time) bool                { return false }
+func (noCredential) credential(time.Time) (string, market.OutboundRequestFault) {
+	return "", market.FaultNone
+}
+func (noCredential) renewAfter401(string, time.Time) bool { return false }
 
 // reservedHeaders are the HTTP headers that the exchange sets itself. Neither a credential nor
-// a dialect may set them.
+// an adapter protocol may set them.
 var reservedHeaders = map[string]struct{}{
 	"accept": {}, "connection": {}, "content-length": {}, "content-type": {}, "host": {},
 	"idempotency-key": {}, "te": {}, "trailer": {}, "transfer-encoding": {}, "upgrade": {},
@@ -36,7 +38,7 @@ var reservedHeaders = map[string]struct{}{
 
 // checkCredentialHeader returns FaultEndpoint if the header configured for the credential is
 // reserved or malformed. Such a header would change the meaning of the request.
-func checkCredentialHeader(e *market.Endpoint) market.OutboundFault {
+func checkCredentialHeader(e *market.Endpoint) market.OutboundRequestFault {
 	if e.Credential == "" {
 		return market.FaultNone
 	}

@@ -31,7 +31,7 @@ func TestUnreachableEndpointIsNotSent(t *testing.T) {
 		trusted []netip.Prefix
 		at      market.Endpoint
 		within  time.Duration
-		fault   market.OutboundFault
+		fault   market.OutboundRequestFault
 	}{
 		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
 		{"no such name", loopback, market.Endpoint{URL: "https://missing.invalid/v1/post"}, longTimeout, market.FaultResolve},

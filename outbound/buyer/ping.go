@@ -38,7 +38,7 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	s := buyerRequest{
 		endpoint: a, key: p.IdempotencyKey, requestID: p.RequestID, hops: p.Hops, body: out.body, deadline: p.Deadline, ping: true, test: p.Test,
 		traceparent: p.Traceparent,
-		repeatable:  p.IdempotencyKey != "" || a.dialect != nil, // a ping buys no lead
+		repeatable:  p.IdempotencyKey != "" || a.protocol != nil, // a ping buys no lead
 	}
 	done := s.sendOnce(response)
 	if s.renewCredentialAfter401(done) {
@@ -50,7 +50,7 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	return result
 }
 
-// judgePingAndPauseAfter429 returns the outcome of a ping that was sent. Without a dialect, only a
+// judgePingAndPauseAfter429 returns the outcome of a ping that was sent. Without an adapter protocol, only a
 // 200 counts as an answer. A 429 is rate_limited and, unless the ping is a test, pauses the buyer's
 // pings. Every other status is an error.
 func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PingResult {
@@ -64,14 +64,14 @@ func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoi
 		}
 		return r
 	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.isStatusWithBid(sendResult.Status)):
-		r.Outcome = outcomeOfFault(sendResult.Fault, p.Deadline)
+		r.Outcome = outcomeOfFailedPing(sendResult.Fault, p.Deadline)
 		return r
 	}
-	if a.dialect != nil {
-		a.dialect.judgePing(&r, response.Body(), p.Auction)
+	if a.protocol != nil {
+		a.protocol.setPingResult(&r, response.Body(), p.Auction)
 		return r
 	}
-	parsed, _ := answerPool.Get().(*buyerAnswer)
+	parsed, _ := answerPool.Get().(*parsedJSONAnswer)
 	defer parsed.releaseToPool()
 	readable := sendResult.Fault == market.FaultNone && parsed.body.Parse(response.Body()) == nil
 	switch {
@@ -87,19 +87,19 @@ func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoi
 }
 
 // isStatusWithBid reports whether an answer with this status has a body that may contain a bid: a
-// 200, or any 2xx if the buyer endpoint has a dialect.
+// 200, or any 2xx if the buyer endpoint has an adapter protocol.
 func (a *buyerEndpoint) isStatusWithBid(status int) bool {
-	if a.dialect != nil {
+	if a.protocol != nil {
 		return status >= 200 && status <= 299
 	}
 	return status == fasthttp.StatusOK
 }
 
-// outcomeOfFault returns the outcome of a ping without a complete answer. If the buyer's
+// outcomeOfFailedPing returns the outcome of a ping without a complete answer. If the buyer's
 // connection limit was reached, the outcome is rate_limited, because the buyer received no ping
 // and did not fail. An answer that is too large or unreadable is invalid. Any other delay until the
 // deadline is a timeout, also of name resolution or of a token request.
-func outcomeOfFault(fault market.OutboundFault, deadline time.Time) market.BuyerOutcome {
+func outcomeOfFailedPing(fault market.OutboundRequestFault, deadline time.Time) market.BuyerOutcome {
 	switch {
 	case fault == market.FaultConnectionLimit:
 		return market.OutcomeRateLimited

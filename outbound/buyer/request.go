@@ -56,8 +56,8 @@ func (s *buyerRequest) renewCredentialAfter401(result dial.SendResult) (shouldRe
 func (s *buyerRequest) appendHTTPRequest(dst []byte, credential string) []byte {
 	a := s.endpoint
 	keyHeader, query := "Idempotency-Key", false
-	if a.dialect != nil {
-		keyHeader, query = a.dialect.keyHeader, a.dialect.method == fasthttp.MethodGet
+	if a.protocol != nil {
+		keyHeader, query = a.protocol.keyHeader, a.protocol.method == fasthttp.MethodGet
 	}
 	dst = append(dst, a.requestLine...)
 	if query {
@@ -70,7 +70,7 @@ func (s *buyerRequest) appendHTTPRequest(dst []byte, credential string) []byte {
 	if s.key != "" && keyHeader != "" {
 		dst = dial.AppendHeader(dst, keyHeader, "", s.key)
 	}
-	if s.hops > 0 && a.dialect == nil {
+	if s.hops > 0 && a.protocol == nil {
 		dst = append(strconv.AppendInt(append(dst, "X-Pingpost-Hops: "...), int64(s.hops), 10), "\r\n"...)
 	}
 	if s.test {

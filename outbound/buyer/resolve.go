@@ -25,7 +25,7 @@ type resolvedRequest struct {
 //
 // The buyer endpoint depends on the resolved address, so a buyer endpoint with an old secret is not
 // used again.
-func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.OutboundFault) {
+func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.OutboundRequestFault) {
 	ok := true
 	read := func(name string) (string, bool) {
 		secret, known := c.options.Secrets(name)
@@ -41,17 +41,17 @@ func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *marke
 		return string(resolved)
 	}
 	to := settings
-	if escape.HasSecretPlaceholder(settings.URL) || settings.Dialect != nil && escape.HasSecretPlaceholder(settings.Dialect.Headers) {
+	if escape.HasSecretPlaceholder(settings.URL) || settings.AdapterProtocol != nil && escape.HasSecretPlaceholder(settings.AdapterProtocol.Headers) {
 		resolved := *settings
 		resolved.URL = text(settings.URL)
-		if settings.Dialect != nil {
-			dialect := *settings.Dialect
-			dialect.Headers = text(settings.Dialect.Headers)
-			resolved.Dialect = &dialect
+		if settings.AdapterProtocol != nil {
+			protocol := *settings.AdapterProtocol
+			protocol.Headers = text(settings.AdapterProtocol.Headers)
+			resolved.AdapterProtocol = &protocol
 		}
 		to = &resolved
 	}
-	if out.body = body; settings.Dialect != nil && escape.HasSecretPlaceholder(body) {
+	if out.body = body; settings.AdapterProtocol != nil && escape.HasSecretPlaceholder(body) {
 		var is bool
 		out.body, is = escape.AppendWithSecretsInserted(nil, body, read)
 		ok = ok && is

@@ -10,12 +10,12 @@ import (
 
 const keyName = "buyer/old/secret/key"
 
-// postWithSecrets returns a post in a dialect with a secret in its address, headers and body.
+// postWithSecrets returns a post in an adapter protocol with a secret in its address, headers and body.
 func postWithSecrets(e *endpoint) *market.PostRequest {
 	placeholder := func(how escape.SecretEscaping) string {
 		return string(escape.AppendSecretPlaceholder(nil, how, keyName))
 	}
-	p := postIn(newDialectConfig(func(d *market.Dialect) { d.Headers = "X-Old: k=" + placeholder(escape.None) + "\n" }),
+	p := postIn(newAdapterConfig(func(d *market.AdapterProtocol) { d.Headers = "X-Old: k=" + placeholder(escape.None) + "\n" }),
 		e.post()+"/"+placeholder(escape.URL)+"?key="+placeholder(escape.URL))
 	p.Body = []byte(`{"key":"` + placeholder(escape.JSON) + `","first_name":"{{secret \"key\"}}","last_name":"\u001aj` + keyName + `\u001a"}`)
 	return p
@@ -60,7 +60,7 @@ func TestMissingSecretSendsNothing(t *testing.T) {
 			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Requests()) != 0 {
 				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
 			}
-			ping := pingIn(p.Endpoint.Dialect, p.Endpoint.URL)
+			ping := pingIn(p.Endpoint.AdapterProtocol, p.Endpoint.URL)
 			ping.Body = p.Body
 			if got := client.Ping(ping); verdict(got) != "error credential" || len(buyer.Requests()) != 0 {
 				t.Errorf("%s, %d requests", verdict(got), len(buyer.Requests()))
@@ -69,7 +69,7 @@ func TestMissingSecretSendsNothing(t *testing.T) {
 	}
 }
 
-// Without a dialect, the client sends the body's bytes unchanged and reads no secret.
+// Without an adapter protocol, the client sends the body's bytes unchanged and reads no secret.
 func TestContractBodyIsSentUnchanged(t *testing.T) {
 	buyer := listen(t, answers("201 Created", `{}`))
 	client := newClient(t, func(o *Options) {

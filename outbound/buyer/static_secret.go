@@ -14,7 +14,7 @@ type staticSecret struct {
 	name    string
 }
 
-func (s staticSecret) credential(time.Time) (string, market.OutboundFault) {
+func (s staticSecret) credential(time.Time) (string, market.OutboundRequestFault) {
 	secret, ok := s.secrets(s.name)
 	if !ok || secret == "" || !isPrintableASCII(secret) {
 		return "", market.FaultCredential

@@ -23,7 +23,7 @@ const (
 // fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
 // buyers' endpoints: allowed addresses, size of the answer, no redirects. After any failure the
 // fault is FaultCredential; Options.OnTokenFailure receives the real reason.
-func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundFault) {
+func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundRequestFault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
 		return got, market.FaultNone
@@ -34,7 +34,7 @@ func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundFa
 	return fetchedToken{}, market.FaultCredential
 }
 
-func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.OutboundFault) {
+func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.OutboundRequestFault) {
 	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
@@ -75,8 +75,8 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 
 // parseToken parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
 // counts as a bearer token. It rejects other types, because the exchange cannot send them.
-func parseToken(text []byte) (fetchedToken, market.OutboundFault) {
-	parsed, _ := answerPool.Get().(*buyerAnswer)
+func parseToken(text []byte) (fetchedToken, market.OutboundRequestFault) {
+	parsed, _ := answerPool.Get().(*parsedJSONAnswer)
 	defer parsed.releaseToPool()
 	if parsed.body.Parse(text) != nil {
 		return fetchedToken{}, market.FaultUnreadable
@@ -92,7 +92,7 @@ func parseToken(text []byte) (fetchedToken, market.OutboundFault) {
 
 // tokenLifetime returns the lifetime in the member expires_in, which has seconds as a number or
 // a string, but at most maxLifetime. A missing or invalid value gives defaultLifetime.
-func (a *buyerAnswer) tokenLifetime() (lifetime time.Duration) {
+func (a *parsedJSONAnswer) tokenLifetime() (lifetime time.Duration) {
 	m, _ := a.body.Lookup("expires_in")
 	seconds, err := strconv.ParseFloat(stringOrNumberText(m), 64)
 	if err != nil || !(seconds >= 1) {

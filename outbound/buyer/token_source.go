@@ -32,7 +32,7 @@ type oauthClientKey struct {
 // tokenSources remembers the source of tokens of each OAuth client, so that all pings and posts
 // of one client share a token.
 type tokenSources struct {
-	fetch func(oauthClientKey) (fetchedToken, market.OutboundFault)
+	fetch func(oauthClientKey) (fetchedToken, market.OutboundRequestFault)
 	now   func() time.Time
 
 	mu    sync.Mutex // guards byKey
@@ -77,7 +77,7 @@ type fetchedToken struct {
 // token endpoint nor a buyer that rejects every token gets a flood of requests.
 type tokenSource struct {
 	key   oauthClientKey
-	fetch func(oauthClientKey) (fetchedToken, market.OutboundFault)
+	fetch func(oauthClientKey) (fetchedToken, market.OutboundRequestFault)
 	now   func() time.Time
 
 	mu              sync.Mutex // guards the following fields
@@ -92,7 +92,7 @@ type tokenSource struct {
 	fetching        chan struct{} // closed when the current fetch ends; nil: no fetch
 }
 
-func (s *tokenSource) credential(deadline time.Time) (string, market.OutboundFault) {
+func (s *tokenSource) credential(deadline time.Time) (string, market.OutboundRequestFault) {
 	s.mu.Lock()
 	now := s.now()
 	if s.isTokenValidLocked(now) {

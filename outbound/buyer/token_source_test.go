@@ -21,7 +21,7 @@ type fakeTokenEndpoint struct {
 	requests []time.Time
 }
 
-func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.OutboundFault) {
+func (m *fakeTokenEndpoint) fetch(oauthClientKey) (fetchedToken, market.OutboundRequestFault) {
 	m.mu.Lock()
 	m.requests = append(m.requests, time.Now())
 	token, down := fmt.Sprintf("t%d", len(m.requests)), m.down

@@ -26,7 +26,7 @@ func tokenURL(e *endpoint) string { return "http://" + e.Address + "/oauth/token
 func newTokenClient(t *testing.T, failures *[]string) *Client {
 	return newClient(t, func(o *Options) {
 		o.Secrets = func(name string) (string, bool) { return `s3"cret`, name == "blue/oauth" }
-		o.OnTokenFailure = func(secret string, fault market.OutboundFault, status int) {
+		o.OnTokenFailure = func(secret string, fault market.OutboundRequestFault, status int) {
 			*failures = append(*failures, fmt.Sprint(secret, " ", fault, " ", status))
 		}
 	})
@@ -225,7 +225,7 @@ func TestTokenLifetimes(t *testing.T) {
 		`{"expires_in":315360000}`: 24 * time.Hour,
 	}
 	for text, want := range rows {
-		var a buyerAnswer
+		var a parsedJSONAnswer
 		must.Succeed(t, a.body.Parse([]byte(text)))
 		if got := a.tokenLifetime(); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)

@@ -12,22 +12,22 @@ import (
 const acquireInterval = 20 * time.Millisecond
 
 // acquireConnWithin takes a connection from the pool, or lets the pool open one. The whole call
-// takes at most timeLeft. If all connections are in use it waits for at most maxWaitForFree.
-// acquire is the pool's method. The function is generic because the pool does not export its
+// takes at most maxTotalTime. If all connections are in use it waits for at most maxWaitIfAllInUse.
+// acquireFromPool is the pool's method. The function is generic because the pool does not export its
 // connection type.
 //
 // It waits in short intervals and asks again after each. One long wait could miss a connection:
 // the pool looks for a free one, releases its lock, and only then queues the caller. A
 // connection returned in between wakes no caller, and another return may never happen.
-func acquireConnWithin[C any](acquire func(time.Duration, bool) (C, error), timeLeft, maxWaitForFree time.Duration) (conn C, err error) {
+func acquireConnWithin[C any](acquireFromPool func(time.Duration, bool) (C, error), maxTotalTime, maxWaitIfAllInUse time.Duration) (conn C, err error) {
 	began := time.Now()
 	for {
 		waited := time.Since(began)
-		if waited >= timeLeft {
+		if waited >= maxTotalTime {
 			return conn, fasthttp.ErrTimeout
 		}
-		conn, err = acquire(timeLeft-waited, false)
-		if !errors.Is(err, fasthttp.ErrNoFreeConns) || time.Since(began) >= maxWaitForFree {
+		conn, err = acquireFromPool(maxTotalTime-waited, false)
+		if !errors.Is(err, fasthttp.ErrNoFreeConns) || time.Since(began) >= maxWaitIfAllInUse {
 			return conn, err
 		}
 	}

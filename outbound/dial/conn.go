@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-var errUnexpectedData = errors.New("the endpoint sent data on a reused connection before the next request was sent")
+var errUnexpectedDataOrEnd = errors.New("the endpoint closed the reused connection, or sent data on it, before the next request was sent")
 
 // sendRequest writes a request to the connection. isReused says that the connection carried
 // another request before. If it then already holds data or was closed, sendRequest sends no byte and
-// returns errUnexpectedData. Other errors are from the network.
+// returns errUnexpectedDataOrEnd. Other errors are from the network.
 func (c *outboundConn) sendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
 		err := c.socket.sendAndWaitForAnswer(request, isReused)
-		if errors.Is(err, errUnexpectedData) {
+		if errors.Is(err, errUnexpectedDataOrEnd) {
 			c.hasUnexpectedDataOrEnd()
 		}
 		return err
 	}
 	if isReused && c.hasUnexpectedDataOrEnd() {
-		return errUnexpectedData
+		return errUnexpectedDataOrEnd
 	}
 	_, err := c.Conn.Write(request)
 	return err
@@ -78,19 +78,19 @@ func (c *outboundConn) hasUnexpectedDataOrEnd() bool {
 // isExtraAnswer reports whether unexpected data on a connection is an HTTP answer or its
 // beginning. Blank lines are not, and neither is a 408, which some servers send when they close
 // an idle connection (RFC 9110, 15.5.9).
-func isExtraAnswer(unexpected []byte) bool {
-	return len(bytes.TrimSpace(unexpected)) > 0 && !bytes.Contains(unexpected, []byte(" 408 "))
+func isExtraAnswer(unexpectedData []byte) bool {
+	return len(bytes.TrimSpace(unexpectedData)) > 0 && !bytes.Contains(unexpectedData, []byte(" 408 "))
 }
 
-// applyDeadline sets the deadline for reading and writing on the connection. If mayBeLate is set,
+// applyDeadline sets the deadline for reading and writing on the connection. If mayTakeEffectLate is set,
 // the deadline may take effect late: by at most a sixteenth of the time that remained when the
 // connection's deadline was set, and at most maxDeadlineSlack. It never takes effect early.
 //
 // A deadline that may be late can serve later requests too. That saves work, because each change of
 // a deadline costs two changes of the runtime's timers.
-func (c *outboundConn) applyDeadline(deadline time.Time, mayBeLate bool) error {
+func (c *outboundConn) applyDeadline(deadline time.Time, mayTakeEffectLate bool) error {
 	late := deadline
-	if mayBeLate {
+	if mayTakeEffectLate {
 		if !deadline.Before(c.earliestDeadline) && !deadline.After(c.latestDeadline) {
 			return nil
 		}

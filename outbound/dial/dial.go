@@ -25,7 +25,7 @@ type dialer struct {
 // dialError says that no connection could be opened: the fault for the buyer's statistics, and
 // the cause for operators.
 type dialError struct {
-	fault market.OutboundFault
+	fault market.OutboundRequestFault
 	cause error
 }
 

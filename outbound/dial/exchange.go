@@ -14,9 +14,9 @@ import (
 // SendResult says how far a request got: whether it was sent, which status came back, and the fault
 // if the answer is missing or incomplete.
 type SendResult struct {
-	Sent   bool                 // the network accepted at least one byte
-	Status int                  // the answer's status if its complete head arrived, else 0
-	Fault  market.OutboundFault // FaultNone if the complete body arrived too
+	Sent   bool                        // the network accepted at least one byte
+	Status int                         // the answer's status if its complete head arrived, else 0
+	Fault  market.OutboundRequestFault // FaultNone if the complete body arrived too
 
 	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
@@ -40,7 +40,7 @@ func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult
 	}
 	conn := mustBeOutboundConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
-	if keep && h.mayKeepConn() {
+	if keep && h.mayReturnConnToPool() {
 		conn.idleSince = h.hosts.clock()
 		pool.ReleaseConn(pooled)
 	} else {
@@ -66,14 +66,14 @@ func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fastht
 	}
 	err := conn.sendRequest(r.Raw, kept)
 	result.Sent = conn.hasSentBytes()
-	if errors.Is(err, errUnexpectedData) {
+	if errors.Is(err, errUnexpectedDataOrEnd) {
 		if conn.sawExtraAnswer {
-			h.distrustHost()
+			h.suspendConnReuse()
 		}
 		return SendResult{Fault: market.FaultBroken, staleConn: true}, false
 	}
 	if err != nil {
-		result.Fault = faultOfExchange(err)
+		result.Fault = faultOfIncompleteAnswer(err)
 		result.staleConn = kept && result.Fault != market.FaultTimeout
 		return result, false
 	}
@@ -83,7 +83,7 @@ func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fastht
 	defer pool.ReleaseReader(reader)
 	result.Status, err = h.readHeadThenBody(reader, response)
 	if err != nil {
-		result.Fault = faultOfExchange(err)
+		result.Fault = faultOfIncompleteAnswer(err)
 		result.staleConn = kept && !conn.hasAnswerBytes() && result.Fault != market.FaultTimeout
 		return result, false
 	}
@@ -91,7 +91,7 @@ func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fastht
 		if !isExtraAnswer(more) {
 			return result, false
 		}
-		h.distrustHost()
+		h.suspendConnReuse()
 		if kept && !r.Ping {
 			// One of the two answers belongs to an earlier request, and it is unknown
 			// which.

@@ -103,7 +103,7 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 		want     SendResult
 	}{
 		{-time.Second, SendResult{Fault: market.FaultTimeout}},
-		{100 * time.Millisecond, SendResult{Fault: market.FaultTimeout, Sent: true}},
+		{3 * time.Second, SendResult{Fault: market.FaultTimeout, Sent: true}},
 	} {
 		var response fasthttp.Response
 		got, keep := target.host.sendAndRead(conn.(*outboundConn), newRequest(time.Now().Add(row.deadline)), &response)

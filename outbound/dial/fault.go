@@ -13,12 +13,12 @@ import (
 )
 
 var (
-	errForbidden = errors.New("the endpoint's address is neither public over https nor in trusted_networks")
+	errForbidden = errors.New("the endpoint's address is neither public with TLS nor in trusted_networks")
 	errInterim   = errors.New("the endpoint sent too many 1xx answers without a final one")
 )
 
 // faultOfConnect classifies the error of a TCP connection that could not be opened.
-func faultOfConnect(err error) market.OutboundFault {
+func faultOfConnect(err error) market.OutboundRequestFault {
 	var unresolved *net.DNSError
 	switch {
 	case errors.Is(err, errForbidden):
@@ -31,7 +31,7 @@ func faultOfConnect(err error) market.OutboundFault {
 
 // faultOfDial classifies the error of a request that got no connection. If the dialer did not
 // fail, all connections were in use until the wait ended.
-func faultOfDial(err error) market.OutboundFault {
+func faultOfDial(err error) market.OutboundRequestFault {
 	var failed *dialError
 	if errors.As(err, &failed) {
 		return failed.fault
@@ -39,8 +39,8 @@ func faultOfDial(err error) market.OutboundFault {
 	return market.FaultConnectionLimit
 }
 
-// faultOfExchange classifies the error of a connection over which no complete answer arrived.
-func faultOfExchange(err error) market.OutboundFault {
+// faultOfIncompleteAnswer classifies the error of a connection over which no complete answer arrived.
+func faultOfIncompleteAnswer(err error) market.OutboundRequestFault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer
 	switch {

@@ -71,10 +71,10 @@ func (hs *Hosts) newPool(o origin, maxConns int, idleTimeout time.Duration) *fas
 	}
 }
 
-// distrustHost makes every connection to this host serve only one request for the next hour,
+// suspendConnReuse makes every connection to this host serve only one request for the next hour,
 // because the host sent an extra answer. It closes this owner's idle connections, and notifies
 // OnExtraAnswer at the beginning of such an hour.
-func (h *hostConns) distrustHost() {
+func (h *hostConns) suspendConnReuse() {
 	now := h.hosts.clock()
 	if before := h.distrustedUntil.Swap(int64(now + distrustPeriod)); before <= int64(now) && h.hosts.options.OnExtraAnswer != nil {
 		h.hosts.options.OnExtraAnswer(h.pools[0].Addr)
@@ -104,11 +104,11 @@ func (h *hostConns) maxConnWait(r *Request, timeLeft time.Duration) time.Duratio
 	return h.hosts.options.ConnWait
 }
 
-// mayKeepConn reports whether a connection to this host may go back to the pool after a
+// mayReturnConnToPool reports whether a connection to this host may go back to the pool after a
 // request. It may not while the host is distrusted because of an extra answer, or if
-// Hosts.mayKeepConn forbids it.
-func (h *hostConns) mayKeepConn() bool {
-	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayKeepConn()
+// Hosts.mayConnStayOpen forbids it.
+func (h *hostConns) mayReturnConnToPool() bool {
+	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayConnStayOpen()
 }
 
 func (h *hostConns) closeIdleConns() {

@@ -73,7 +73,7 @@ func New(options Options) *Hosts {
 // FindTarget returns the target through which an owner sends requests to an address. It returns
 // FaultEndpoint if the address is invalid. Configurations are validated, but a delivery in the
 // log may have an address that predates the validation.
-func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.OutboundFault) {
+func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.OutboundRequestFault) {
 	return hs.targets.findOrCreate(owner, address)
 }
 
@@ -90,8 +90,8 @@ func (hs *Hosts) Close() {
 	hs.targets.closeIdleConns()
 }
 
-// mayKeepConn reports whether a connection may stay open after its request. It may not after
+// mayConnStayOpen reports whether a connection may stay open after its request. It may not after
 // Close, or if more than MaxKept connections are open.
-func (hs *Hosts) mayKeepConn() bool {
+func (hs *Hosts) mayConnStayOpen() bool {
 	return !hs.closed.Load() && (hs.options.MaxKept <= 0 || hs.dialer.openConns.Load() <= int64(hs.options.MaxKept))
 }

@@ -44,14 +44,14 @@ func (w *socketConn) sendAndWaitForAnswer(request []byte, checkUnexpectedFirst b
 // sendStep does the work inside the raw read of the socket: it checks for unexpected data and
 // writes the request. The Go runtime calls it before it waits for data, and again after the
 // wait. It returns true when the raw read is done.
-func (w *socketConn) sendStep(descriptor uintptr) (done bool) {
+func (w *socketConn) sendStep(descriptor uintptr) (rawReadDone bool) {
 	t := &w.sending
 	if t.started {
 		return true
 	}
 	t.started = true
 	if t.peekFirst && hasInput(descriptor) {
-		t.err = errUnexpectedData
+		t.err = errUnexpectedDataOrEnd
 		return true
 	}
 	n, err := writeRaw(descriptor, t.unsent)

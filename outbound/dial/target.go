@@ -58,7 +58,7 @@ type targetCache struct {
 
 // findOrCreate returns the owner's target for an address, and creates it if necessary. It
 // returns FaultEndpoint if the address is invalid.
-func (ts *targetCache) findOrCreate(owner ConnOwner, address string) (*Target, market.OutboundFault) {
+func (ts *targetCache) findOrCreate(owner ConnOwner, address string) (*Target, market.OutboundRequestFault) {
 	key := targetKey{owner, address}
 	ts.mu.RLock()
 	t := ts.byURL[key]

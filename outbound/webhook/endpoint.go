@@ -57,11 +57,11 @@ func (s *Sender) enqueueEndpointIfAllowed(e *endpointState) {
 		return
 	}
 	e.queued = true
-	s.readyEndpoints[queueIndexOfSpeed(e.slow)].push(e)
+	s.readyEndpoints[readyQueueIndex(e.slow)].push(e)
 }
 
-func queueIndexOfSpeed(slow bool) int {
-	if slow {
+func readyQueueIndex(isSlowEndpoint bool) int {
+	if isSlowEndpoint {
 		return 1
 	}
 	return 0
@@ -80,7 +80,7 @@ func (s *Sender) popReadyEndpoint() *endpointState {
 			continue
 		}
 		for e := s.readyEndpoints[s.lastQueue].pop(); e != nil; e = s.readyEndpoints[s.lastQueue].pop() {
-			if queueIndexOfSpeed(e.slow) == s.lastQueue {
+			if readyQueueIndex(e.slow) == s.lastQueue {
 				e.queued = false
 				return e
 			}

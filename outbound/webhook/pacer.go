@@ -1,11 +1,11 @@
 package webhook
 
-// pacer spreads the starts of attempts. If ten thousand webhooks became due at once, their
+// attemptRateLimiter spreads the starts of attempts. If ten thousand webhooks became due at once, their
 // attempts would occupy the processor, and new leads would wait behind them.
 //
 // An attempt may begin up to pacerSlack early, so that a few attempts all begin at once and
 // a late timer does not lower the rate.
-type pacer struct {
+type attemptRateLimiter struct {
 	rate      int64 // starts per second; 0: unlimited
 	nextStart int64 // regular time of the next start, in Unix nanoseconds
 }
@@ -17,7 +17,7 @@ const (
 
 // nextStartNanosOrZero returns the time at which the next attempt may begin, in Unix nanoseconds,
 // or 0 if it may begin now.
-func (p *pacer) nextStartNanosOrZero(nowNanos int64) int64 {
+func (p *attemptRateLimiter) nextStartNanosOrZero(nowNanos int64) int64 {
 	if p.rate == 0 || p.nextStart-pacerSlack <= nowNanos {
 		return 0
 	}
@@ -26,7 +26,7 @@ func (p *pacer) nextStartNanosOrZero(nowNanos int64) int64 {
 
 // recordStart records that an attempt begins now, which delays the next one by 1/rate
 // seconds. Idle time before does not allow more attempts later.
-func (p *pacer) recordStart(nowNanos int64) {
+func (p *attemptRateLimiter) recordStart(nowNanos int64) {
 	if p.rate > 0 {
 		p.nextStart = max(p.nextStart, nowNanos) + second/p.rate
 	}

@@ -10,7 +10,7 @@ import (
 // Events that become due together begin at the rate, plus one burst of pacerSlack.
 func TestPacer(t *testing.T) {
 	const rate = 1000
-	p := pacer{rate: rate}
+	p := attemptRateLimiter{rate: rate}
 	now, starts := int64(0), 0
 	for ; now < second; now += second / 1000 {
 		for p.nextStartNanosOrZero(now) == 0 {
@@ -32,7 +32,7 @@ func TestPacer(t *testing.T) {
 	if at := p.nextStartNanosOrZero(now); at <= now || at > now+second/rate {
 		t.Errorf("the next start is %d ns from now", at-now)
 	}
-	if unlimited := new(pacer); unlimited.nextStartNanosOrZero(0) != 0 {
+	if unlimited := new(attemptRateLimiter); unlimited.nextStartNanosOrZero(0) != 0 {
 		t.Error("a pacer without a rate delays a start")
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// attemptTimeout limits a whole attempt: name, connection, TLS, request and answer.
+	// attemptTimeout is the default of SenderOptions.AttemptTimeout.
 	attemptTimeout = time.Second
 
 	// slowThreshold is the duration from which an attempt makes its endpoint slow.
@@ -60,6 +60,9 @@ type SenderOptions struct {
 
 	MaxPerEndpoint int // attempts in flight to one endpoint; default 8
 	MaxTotal       int // attempts in flight to all endpoints; default 256
+
+	// AttemptTimeout limits a whole attempt: name, connection, TLS, request and answer; default 1 s.
+	AttemptTimeout time.Duration
 
 	// AttemptRate returns how many attempts may begin per second. Each scan of the outbox
 	// calls it. Nil means no limit.
@@ -111,7 +114,7 @@ type Sender struct {
 	outboxChanged bool      // the outbox needs a scan
 	nextScan      time.Time // no scan before
 
-	pacer      pacer
+	pacer      attemptRateLimiter
 	paceResume int64 // Unix nanoseconds: when pacer allows the next attempt; 0: pacer does not delay
 
 	completions chan attemptCompletion
@@ -131,6 +134,9 @@ func New(opt SenderOptions) *Sender {
 	if opt.MaxTotal <= 0 {
 		opt.MaxTotal = defaultTotal
 	}
+	if opt.AttemptTimeout <= 0 {
+		opt.AttemptTimeout = attemptTimeout
+	}
 	s := &Sender{
 		options: opt, endpoints: make(map[market.PermanentNumber]*endpointState), outboxChanged: true, nextDue: noTime,
 		completions: make(chan attemptCompletion, opt.MaxTotal), closing: make(chan struct{}), loopDone: make(chan struct{}),
@@ -140,7 +146,7 @@ func New(opt SenderOptions) *Sender {
 }
 
 // Close stops the loop, so no more attempts begin. It waits until those in flight have ended and
-// are logged, which takes about a second at most.
+// are logged, which takes about AttemptTimeout at most.
 func (s *Sender) Close() {
 	s.closeOnce.Do(func() { close(s.closing) })
 	<-s.loopDone
@@ -181,7 +187,7 @@ func (s *Sender) postWebhook(queued *state.QueuedWebhook) (result market.Webhook
 		return market.WebhookResult{}, errClosing
 	}
 	return s.options.Post(&market.WebhookRequest{
-		Endpoint: message.Endpoint, ID: message.ID, Body: message.Body, Deadline: time.Now().Add(attemptTimeout),
+		Endpoint: message.Endpoint, ID: message.ID, Body: message.Body, Deadline: time.Now().Add(s.options.AttemptTimeout),
 	}), nil
 }
 

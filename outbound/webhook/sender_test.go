@@ -61,22 +61,25 @@ func TestEndpointsTakeTurns(t *testing.T) {
 	})
 }
 
-// An attempt has one second from its beginning.
+// An attempt has one second from its beginning, or the time of the option.
 func TestAttemptTimeout(t *testing.T) {
-	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
-		b.add(1, 0, posted, time.Hour)
-		var left time.Duration
-		b.startSender(t, func(o *SenderOptions) {
-			o.Post = func(r *market.WebhookRequest) market.WebhookResult {
-				left = time.Until(r.Deadline)
-				return b.postCounted(r)
+	for option, want := range map[time.Duration]time.Duration{0: time.Second, 20 * time.Second: 20 * time.Second} {
+		testOutbox(t, func(t *testing.T, b *fakeOutbox) {
+			b.add(1, 0, posted, time.Hour)
+			var left time.Duration
+			b.startSender(t, func(o *SenderOptions) {
+				o.AttemptTimeout = option
+				o.Post = func(r *market.WebhookRequest) market.WebhookResult {
+					left = time.Until(r.Deadline)
+					return b.postCounted(r)
+				}
+			})
+			advance(2 * time.Hour)
+			if left != want || b.pending() != 0 {
+				t.Errorf("an attempt has %s, want %s; %d events are left", left, want, b.pending())
 			}
 		})
-		advance(2 * time.Hour)
-		if left != time.Second || b.pending() != 0 {
-			t.Errorf("an attempt has %s; %d events are left", left, b.pending())
-		}
-	})
+	}
 }
 
 // Hanging endpoints use at most half of the slots, so that the others continue.

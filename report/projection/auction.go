@@ -34,7 +34,7 @@ func (b *ChangeBatch) applyAuctionHeld(ev *event.PingAuctionCompleted) {
 	a.Source, a.State = b.sourceAndState(ev.Fields)
 	b.auctionIndex[a.ID] = len(b.Auctions)
 	b.Auctions = append(b.Auctions, a)
-	c := SumKey{Campaign: a.Campaign, Supplier: a.Supplier, Source: a.Source, State: a.State}
+	c := SumDimensionValues{Campaign: a.Campaign, Supplier: a.Supplier, Source: a.Source, State: a.State}
 	if !a.Test {
 		whole := c
 		whole.Reason = NonSaleCause(a.Reason)
@@ -45,7 +45,7 @@ func (b *ChangeBatch) applyAuctionHeld(ev *event.PingAuctionCompleted) {
 
 // addAndCountBids adds the results of an auction's buyers that received a ping to the rows. It
 // also counts them in the sums with this key, unless it is a test.
-func (b *ChangeBatch) addAndCountBids(id market.AuctionID, key SumKey, bids []event.Bid, isTest bool) {
+func (b *ChangeBatch) addAndCountBids(id market.AuctionID, key SumDimensionValues, bids []event.Bid, isTest bool) {
 	for i := range bids {
 		of := bids[i]
 		if of.Outcome == market.OutcomePostPending { // in an ingest the post follows

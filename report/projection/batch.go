@@ -16,6 +16,8 @@ type ChangeBatch struct {
 	ctx     context.Context //nolint:containedctx // of this one transaction's reads
 	stored  StoredRowReader
 	Sources *LeadSourceNumbering
+	// HashContact returns the hashes by which a search finds the person of a lead; nil: no such search.
+	HashContact func(*event.LeadDecided) []PersonHash
 
 	Leads         map[market.LeadID]*LeadRow // nil: the file has no such lead
 	Posts         map[PostKey]*PostRow
@@ -23,8 +25,12 @@ type ChangeBatch struct {
 	Auctions      []AuctionRow
 	auctionIndex  map[market.AuctionID]int // indexes in Auctions, for leads that are sold later
 	Bids          []BidRow
-	Sums          map[SumKey]*Measures
+	Actions       map[market.RequestID]*ActionRow // nil: the file has no such action
+	Persons       []PersonRow
+	ErasedPersons []market.LeadID // leads of which the file must not have a PersonRow
+	Sums          map[SumDimensionValues]*Measures
 	Latencies     map[LatencyKey]*histogram.Histogram
+	actionBytes   int // of the texts in Actions
 	ledgerEntries []ledger.Entry
 	parties       []ledger.Party
 
@@ -38,27 +44,29 @@ type StoredRowReader interface {
 	LoadLeadOrNil(ctx context.Context, id market.LeadID) (*LeadRow, error) // nil if there is no row
 	LoadPostOrNil(ctx context.Context, key PostKey) (*PostRow, error)
 	LoadWebhookOrNil(ctx context.Context, key WebhookKey) (*WebhookRow, error)
+	LoadActionOrNil(ctx context.Context, id market.RequestID) (*ActionRow, error)
 	// LoadSourceAndState returns the lead source and the US state of an auction, or zero values
 	// if it is unknown.
 	LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
 const (
-	MaxEntries = 4096
-	maxRows    = 50_000
+	MaxEntries     = 4096
+	maxRows        = 50_000
+	maxActionBytes = 8 << 20
 )
 
 func NewChangeBatch(ctx context.Context, stored StoredRowReader, sources *LeadSourceNumbering) *ChangeBatch {
 	return &ChangeBatch{
 		ctx: ctx, stored: stored, Sources: sources,
-		auctionIndex: map[market.AuctionID]int{}, Leads: map[market.LeadID]*LeadRow{}, Posts: map[PostKey]*PostRow{}, Webhooks: map[WebhookKey]*WebhookRow{},
-		Sums: map[SumKey]*Measures{}, Latencies: map[LatencyKey]*histogram.Histogram{},
+		auctionIndex: map[market.AuctionID]int{}, Leads: map[market.LeadID]*LeadRow{}, Posts: map[PostKey]*PostRow{}, Webhooks: map[WebhookKey]*WebhookRow{}, Actions: map[market.RequestID]*ActionRow{},
+		Sums: map[SumDimensionValues]*Measures{}, Latencies: map[LatencyKey]*histogram.Histogram{},
 	}
 }
 
 // IsFull reports whether the batch has so many entries or rows that it must be written now.
 func (b *ChangeBatch) IsFull() bool {
-	return b.Entries >= MaxEntries || len(b.Bids)+len(b.Leads)+len(b.Sums) >= maxRows
+	return b.Entries >= MaxEntries || len(b.Bids)+len(b.Leads)+len(b.Sums) >= maxRows || b.actionBytes >= maxActionBytes
 }
 
 // ApplyEvent adds the changes by one log entry, the event ev, to the batch. It stores copies
@@ -82,13 +90,15 @@ func (b *ChangeBatch) ApplyEvent(seq uint64, atNanos int64, ev event.Event) erro
 		return b.applyWebhookAttempt(fact)
 	case *event.LeadPersonalDataErased:
 		return b.clearErasedLeads(fact)
+	case *event.OperatorActionRecorded:
+		return b.applyOperatorAction(fact)
 	}
 	return nil
 }
 
 // addToSum adds amount to one measure of the sum with this key, in the quarter of an hour of
 // the current event.
-func (b *ChangeBatch) addToSum(key SumKey, measure int, amount int64) {
+func (b *ChangeBatch) addToSum(key SumDimensionValues, measure int, amount int64) {
 	key.Quarter = QuarterHourOf(b.At)
 	GetOrInsert(b.Sums, key)[measure] += amount
 }
@@ -106,7 +116,7 @@ func GetOrInsert[K comparable, V any](values map[K]*V, key K) *V {
 
 // recordLatency adds the time that a buyer needed for a ping or a post to the latency
 // histogram of the key's parties.
-func (b *ChangeBatch) recordLatency(key SumKey, kind LatencyKind, elapsedNanos int64) {
+func (b *ChangeBatch) recordLatency(key SumDimensionValues, kind LatencyKind, elapsedNanos int64) {
 	key = key.KeepOnlyColumns(Parties)
 	key.Quarter, key.Currency = QuarterHourOf(b.At), market.Currency{}
 	GetOrInsert(b.Latencies, LatencyKey{key, kind}).Record(elapsedNanos)

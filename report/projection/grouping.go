@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// ColumnSet, also called a grouping, is the set of columns, besides time, by which stored sums
+// DimensionColumnSet, also called a grouping, is the set of columns, besides time, by which stored sums
 // are separate: one bit for each column. The other columns are empty in these sums.
 //
 // Every grouping counts everything. So a question reads the smallest grouping that includes
 // its columns. By quarters alone, a month is millions of sums. Therefore there are also sums
 // by hour and day of UTC: for no column, for each one, for each two, and for supplier, buyer
 // and campaign together. Larger groupings have hardly fewer sums per day than per quarter.
-type ColumnSet uint8
+type DimensionColumnSet uint8
 
-// The columns of a ColumnSet.
+// The columns of a DimensionColumnSet.
 const (
-	ColumnSupplier ColumnSet = 1 << iota
+	ColumnSupplier DimensionColumnSet = 1 << iota
 	ColumnBuyer
 	ColumnCampaign
 	ColumnSource
@@ -36,7 +36,7 @@ const (
 
 // StoredTimeUnits returns the units of time (days, hours, quarters of an hour) by which the
 // grouping's sums are stored, the longest first.
-func (g ColumnSet) StoredTimeUnits() []int64 {
+func (g DimensionColumnSet) StoredTimeUnits() []int64 {
 	switch {
 	case g == AllColumns:
 		return []int64{Quarters}
@@ -47,16 +47,16 @@ func (g ColumnSet) StoredTimeUnits() []int64 {
 }
 
 // Includes reports whether the grouping has all columns of the other grouping.
-func (g ColumnSet) Includes(other ColumnSet) bool { return g&other == other }
+func (g DimensionColumnSet) Includes(other DimensionColumnSet) bool { return g&other == other }
 
 // columnRollup says that the sums of grouping `to` are added up from those of the larger
 // grouping `from`.
-type columnRollup struct{ to, from ColumnSet }
+type columnRollup struct{ to, from DimensionColumnSet }
 
 // rollups contains all groupings but AllColumns, each after the grouping from which it is
 // added up: the smallest larger one.
 var rollups = func() (all []columnRollup) {
-	of := []ColumnSet{AllColumns}
+	of := []DimensionColumnSet{AllColumns}
 	for n := 3; n >= 0; n-- {
 		for g := AllColumns - 1; g < AllColumns; g-- { // those of Parties last, because they are few
 			if bits.OnesCount8(uint8(g)) != n || n == 3 && g != Parties {
@@ -76,8 +76,8 @@ var rollups = func() (all []columnRollup) {
 }()
 
 // Groupings contains all groupings for which the database has sums.
-var Groupings = func() []ColumnSet {
-	all := make([]ColumnSet, 0, len(rollups)+1)
+var Groupings = func() []DimensionColumnSet {
+	all := make([]DimensionColumnSet, 0, len(rollups)+1)
 	for _, r := range rollups {
 		all = append(all, r.to)
 	}
@@ -86,7 +86,7 @@ var Groupings = func() []ColumnSet {
 
 // SmallestStoredColumnSet returns the smallest grouping that includes the columns of g and has
 // sums by the unit of time. It returns false without such a grouping.
-func SmallestStoredColumnSet(g ColumnSet, unit int64) (smallest ColumnSet, exists bool) {
+func SmallestStoredColumnSet(g DimensionColumnSet, unit int64) (smallest DimensionColumnSet, exists bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
 		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.StoredTimeUnits(), unit) {
 			return found, true

@@ -3,14 +3,14 @@ package projection
 // LatencyKey identifies one latency histogram: quarter of an hour, supplier, buyer, campaign,
 // and ping or post.
 type LatencyKey struct {
-	Key  SumKey // quarter, supplier, buyer and campaign
+	Key  SumDimensionValues // quarter, supplier, buyer and campaign
 	Kind LatencyKind
 }
 
-// StoredLatencyKey is the primary key of a latency histogram in the database: grouping, unit
+// LatencyRowPrimaryKey is the primary key of a latency histogram in the database: grouping, unit
 // of time, its number, and the parties.
-type StoredLatencyKey struct {
-	Grouping ColumnSet
+type LatencyRowPrimaryKey struct {
+	Grouping DimensionColumnSet
 	Unit     int64
 	Start    int64      // in units
 	Key      LatencyKey // without its quarter

@@ -26,8 +26,8 @@ type LeadRow struct {
 }
 
 // key returns the key of the sums that count the lead, without a buyer.
-func (l *LeadRow) key() SumKey {
-	return SumKey{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
+func (l *LeadRow) key() SumDimensionValues {
+	return SumDimensionValues{Campaign: l.Campaign, Supplier: l.Supplier, Source: l.Source, State: l.State}
 }
 
 func (l *LeadRow) setSale(sale *event.Sale) {
@@ -86,6 +86,7 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 		return err
 	}
 	b.Leads[l.ID] = l
+	b.addPersons(ev)
 	if !l.Test {
 		b.addToSum(l.key(), CountLeads, 1)
 	}
@@ -104,7 +105,7 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 	default:
 		b.addAndCountPost(l, &ev.Sale)
 	}
-	b.countMovedMoney(ev, ev.Supplier, l)
+	b.addSaleLedgerEntriesToSums(ev, ev.Supplier, l)
 	b.addWebhookIfAny(l.ID, ev.Supplier, ev.Webhook)
 	return nil
 }
@@ -160,6 +161,7 @@ func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusesChanged) error {
 // clearErasedLeads removes source and state, which came from the erased leads themselves,
 // from their rows. The sums stay.
 func (b *ChangeBatch) clearErasedLeads(ev *event.LeadPersonalDataErased) error {
+	b.ErasedPersons = append(b.ErasedPersons, ev.Leads...)
 	for _, id := range ev.Leads {
 		l, err := b.loadLeadRow(id)
 		if err != nil {
@@ -174,7 +176,7 @@ func (b *ChangeBatch) clearErasedLeads(ev *event.LeadPersonalDataErased) error {
 
 // sumKeyFor returns the key of the sums that count the lead for one buyer, with the reason
 // cause that buyer did not get it (0: none).
-func (l *LeadRow) sumKeyFor(buyer market.PermanentNumber, cause NonSaleCause) SumKey {
+func (l *LeadRow) sumKeyFor(buyer market.PermanentNumber, cause NonSaleCause) SumDimensionValues {
 	c := l.key()
 	c.Buyer, c.Reason = buyer, cause
 	return c

@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// countMovedMoney adds the money that an event moves, by the rules of the ledger, to the sums
+// addSaleLedgerEntriesToSums adds the money that an event moves, by the rules of the ledger, to the sums
 // of the lead's supplier and of the sale's buyer.
-func (b *ChangeBatch) countMovedMoney(ev event.Event, supplier market.PermanentNumber, l *LeadRow) {
+func (b *ChangeBatch) addSaleLedgerEntriesToSums(ev event.Event, supplier market.PermanentNumber, l *LeadRow) {
 	var now, next market.PermanentNumber // buyers
 	switch fact := ev.(type) {
 	case *event.LeadDecided:
@@ -44,7 +44,7 @@ func (b *ChangeBatch) countMovedMoney(ev event.Event, supplier market.PermanentN
 
 // countLedgerEntry adds one entry of the ledger, on the account of party, to the sums with
 // this key.
-func (b *ChangeBatch) countLedgerEntry(key SumKey, party ledger.Party, e *ledger.Entry) {
+func (b *ChangeBatch) countLedgerEntry(key SumDimensionValues, party ledger.Party, e *ledger.Entry) {
 	key.Currency = e.Currency
 	switch {
 	case e.Kind == ledger.EntrySale && party.IsBuyer():
@@ -86,7 +86,7 @@ func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
 			if err != nil {
 				return err
 			}
-			c := SumKey{}
+			c := SumDimensionValues{}
 			if l != nil {
 				c.Source, c.State = l.Source, l.State
 			}

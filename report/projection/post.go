@@ -18,7 +18,7 @@ type PostRow struct {
 	Settled       int64
 	Attempts      uint32
 	Status        uint32
-	Fault         market.OutboundFault
+	Fault         market.OutboundRequestFault
 	Elapsed       int64
 }
 
@@ -107,7 +107,7 @@ func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
 		}
 	}
 	b.applySettlement(l, ev)
-	b.countMovedMoney(ev, supplier, l)
+	b.addSaleLedgerEntriesToSums(ev, supplier, l)
 	b.addWebhookIfAny(ev.Lead, supplier, ev.Webhook)
 	return nil
 }

@@ -7,17 +7,17 @@ import (
 	"pingpost/report/histogram"
 )
 
-// StoredSumKey is the primary key of a sum in the database: grouping, unit of time, its
+// SumRowPrimaryKey is the primary key of a sum in the database: grouping, unit of time, its
 // number, and the values of the grouping's columns.
-type StoredSumKey struct {
-	Grouping ColumnSet
+type SumRowPrimaryKey struct {
+	Grouping DimensionColumnSet
 	Unit     int64
-	Start    int64  // in units
-	Key      SumKey // without its quarter
+	Start    int64              // in units
+	Key      SumDimensionValues // without its quarter
 }
 
 // KeepOnlyColumns returns the key with the columns that are not in columns emptied.
-func (c SumKey) KeepOnlyColumns(columns ColumnSet) SumKey {
+func (c SumDimensionValues) KeepOnlyColumns(columns DimensionColumnSet) SumDimensionValues {
 	if !columns.Includes(ColumnSupplier) {
 		c.Supplier = 0
 	}
@@ -39,9 +39,10 @@ func (c SumKey) KeepOnlyColumns(columns ColumnSet) SumKey {
 	return c
 }
 
-// forEachStoredUnit calls visit once for each unit of time of the grouping, with the number of
-// the day, hour or quarter that contains the given quarter.
-func (g ColumnSet) forEachStoredUnit(quarterHour int64, visit func(unit, start int64)) {
+// forEachStoredUnit calls visit for each unit of time in which the grouping's sums are stored (days,
+// hours or quarter hours). unit is the length in quarter hours. unitNumber is the number of the day,
+// hour or quarter hour that contains quarterHour.
+func (g DimensionColumnSet) forEachStoredUnit(quarterHour int64, visit func(unit, unitNumber int64)) {
 	for _, unit := range g.StoredTimeUnits() {
 		visit(unit, DivideRoundingDown(quarterHour, unit))
 	}
@@ -51,11 +52,11 @@ func (g ColumnSet) forEachStoredUnit(quarterHour int64, visit func(unit, start i
 // of time. The result also has batchSums themselves. A batch does it once, because counting
 // into each grouping would be dozens of additions per bid. It calls pause now and then, so that
 // the caller can pause for other work.
-func RollUpSums(batchSums map[SumKey]*Measures, pause func()) map[StoredSumKey]*Measures {
-	all := make(map[StoredSumKey]*Measures, 4*len(batchSums))
-	of := map[ColumnSet]map[SumKey]*Measures{AllColumns: batchSums}
+func RollUpSums(batchSums map[SumDimensionValues]*Measures, pause func()) map[SumRowPrimaryKey]*Measures {
+	all := make(map[SumRowPrimaryKey]*Measures, 4*len(batchSums))
+	of := map[DimensionColumnSet]map[SumDimensionValues]*Measures{AllColumns: batchSums}
 	for _, r := range rollups {
-		of[r.to] = make(map[SumKey]*Measures)
+		of[r.to] = make(map[SumDimensionValues]*Measures)
 		for c, m := range of[r.from] {
 			GetOrInsert(of[r.to], c.KeepOnlyColumns(r.to)).Add(m)
 		}
@@ -65,7 +66,7 @@ func RollUpSums(batchSums map[SumKey]*Measures, pause func()) map[StoredSumKey]*
 		for c, m := range cells {
 			quarter := c.Quarter
 			c.Quarter = 0
-			g.forEachStoredUnit(quarter, func(unit, start int64) { GetOrInsert(all, StoredSumKey{g, unit, start, c}).Add(m) })
+			g.forEachStoredUnit(quarter, func(unit, start int64) { GetOrInsert(all, SumRowPrimaryKey{g, unit, start, c}).Add(m) })
 		}
 		pause()
 	}
@@ -76,9 +77,9 @@ func RollUpSums(batchSums map[SumKey]*Measures, pause func()) map[StoredSumKey]*
 // (batchLatencies) to all smaller groupings and units of time. The result also has
 // batchLatencies themselves. It calls pause now and then, so that the caller can pause for
 // other work.
-func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause func()) map[StoredLatencyKey]*histogram.Histogram {
-	all := make(map[StoredLatencyKey]*histogram.Histogram, 4*len(batchLatencies))
-	of := map[ColumnSet]map[LatencyKey]*histogram.Histogram{Parties: batchLatencies}
+func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause func()) map[LatencyRowPrimaryKey]*histogram.Histogram {
+	all := make(map[LatencyRowPrimaryKey]*histogram.Histogram, 4*len(batchLatencies))
+	of := map[DimensionColumnSet]map[LatencyKey]*histogram.Histogram{Parties: batchLatencies}
 	for _, r := range rollups {
 		if r.to == Parties || !Parties.Includes(r.to) {
 			continue
@@ -94,7 +95,7 @@ func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause f
 		for p, h := range paces {
 			quarter := p.Key.Quarter
 			p.Key.Quarter = 0
-			g.forEachStoredUnit(quarter, func(unit, start int64) { GetOrInsert(all, StoredLatencyKey{g, unit, start, p}).Add(*h) })
+			g.forEachStoredUnit(quarter, func(unit, start int64) { GetOrInsert(all, LatencyRowPrimaryKey{g, unit, start, p}).Add(*h) })
 		}
 		pause()
 	}
@@ -103,7 +104,7 @@ func RollUpLatencies(batchLatencies map[LatencyKey]*histogram.Histogram, pause f
 
 // Compare orders keys like the table's primary key, without the currency, for writes in that
 // order.
-func (at StoredSumKey) Compare(other StoredSumKey) int {
+func (at SumRowPrimaryKey) Compare(other SumRowPrimaryKey) int {
 	a, b := &at.Key, &other.Key
 	return cmp.Or(
 		cmp.Compare(at.Grouping, other.Grouping), cmp.Compare(at.Unit, other.Unit), cmp.Compare(at.Start, other.Start),

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// SumKey identifies a sum, which is one row of the report's totals: a quarter of an hour and
+// SumDimensionValues identify a sum, which is one row of the report's totals: a quarter of an hour and
 // one value of each dimension.
-type SumKey struct {
+type SumDimensionValues struct {
 	Quarter                   int64
 	Campaign, Supplier, Buyer market.PermanentNumber
 	Source                    int64

@@ -15,7 +15,7 @@ type WebhookRow struct {
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
-	Fault    market.OutboundFault
+	Fault    market.OutboundRequestFault
 }
 
 type WebhookKey struct {

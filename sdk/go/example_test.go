@@ -24,7 +24,7 @@ func ExampleClient_IngestLead() {
 		return
 	}
 	answer, err := client.IngestLead(context.Background(), model.IngestRequest{
-		FloCampaignID: "cmp_auto", FloSupplierID: "sup_acme",
+		CampaignID: "cmp_auto", SupplierID: "sup_acme",
 		FirstName: "Ann", LastName: "Lee", Phone: "+14155550123", Email: "ann.lee@example.com",
 		State: pingpost.Ptr(model.StateCodeCA), TCPAConsent: pingpost.Ptr(true), // optional members are pointers
 		More: map[string]any{"vehicle_count": 2},

@@ -17,6 +17,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
+	"pingpost/server/admin/oidc"
 	"pingpost/server/clientaddr"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
@@ -29,8 +30,9 @@ type principal struct {
 	role       market.OperatorRole
 	hasAccount bool               // name is an account's
 	account    state.OperatorUser // the account at authentication, for sessions and passwords
-	session    *session           // nil for other credentials
-	token      *state.APIToken    // nil for other credentials
+	method     signInMethod
+	session    *session        // nil for other credentials
+	token      *state.APIToken // nil for other credentials
 }
 
 // principalKey is the name under which a request stores its authenticated caller.
@@ -54,13 +56,15 @@ var (
 // addProtectedRoute registers the handler h for a method and a path. Only callers with at least the
 // role that requiredRole returns reach the handler.
 func (a *Admin) addProtectedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
-	routes.Handle(method, path, a.requireRole(requiredRole(method, path), a.withDeprecationHeaders(method, path, h)))
+	operation := method + " " + path
+	routes.Handle(method, path, a.requireRole(requiredRole(method, path), operation, a.requireSecondFactor(operation, a.withDeprecationHeaders(method, path, h))))
 }
 
 // requireRole returns a handler that calls h only if the caller is authenticated and has at
 // least the required role. Otherwise it answers 401 or 403. It also wraps the answer for
-// unknown paths, so that unauthenticated clients do not learn which paths exist.
-func (a *Admin) requireRole(required market.OperatorRole, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+// unknown paths, so that unauthenticated clients do not learn which paths exist. The audit log has a
+// refusal for lack of the role under the name operation; empty: none.
+func (a *Admin) requireRole(required market.OperatorRole, operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
 		who, bad := a.authenticate(ctx)
@@ -74,6 +78,7 @@ func (a *Admin) requireRole(required market.OperatorRole, h fasthttp.RequestHand
 			bad = errCSRF
 		case who.role < required:
 			bad = short
+			a.recordRefusal(ctx, &who, operation)
 		}
 		connection.MarkAuthenticated(ctx)
 		if bad.Status != 0 {
@@ -112,7 +117,7 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	case !ok:
 		return principal{}, bad
 	case a.isConfiguredPassword(password):
-		return principal{name: a.actorNameForSharedPassword(user), role: market.RoleAdmin}, httperror.Error{}
+		return principal{name: a.actorNameForSharedPassword(user), role: market.RoleAdmin, method: bySharedPassword}, httperror.Error{}
 	case a.hasUserAccounts():
 		return a.authenticateUser(ctx, user, password)
 	case a.locked:
@@ -151,12 +156,12 @@ func (a *Admin) authenticateAPIToken(tokenValue []byte) (caller principal, ok bo
 	if e == nil {
 		return principal{}, false
 	}
-	token, user, ok := e.State().APIToken(a.operator.TokenIssuer().HashPersonal(tokenValue))
+	token, user, ok := e.State().APIToken(a.operator.TokenIssuer().HashOperatorAPIToken(tokenValue))
 	if !ok || token.IsExpired(now) || user.Name == "" {
 		return principal{}, false
 	}
 	a.sessions.recordTokenUse(&token, now)
-	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, token: &token}, true
+	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, method: byAPIToken, token: &token}, true
 }
 
 // isStillValid reports whether a caller that was authenticated earlier is still allowed: the
@@ -210,7 +215,7 @@ func (a *Admin) authenticateSession(cookie []byte) (caller principal, ok bool) {
 		return principal{}, false
 	}
 	if s.user.Name == "" {
-		return principal{name: s.name, role: market.RoleAdmin, session: s}, true
+		return principal{name: s.name, role: s.role, method: s.method, session: s}, true
 	}
 	e := a.operator.Engine()
 	if e == nil {
@@ -220,7 +225,7 @@ func (a *Admin) authenticateSession(cookie []byte) (caller principal, ok bool) {
 		a.sessions.endSession(s)
 		return principal{}, false
 	}
-	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, session: s}, true
+	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, method: s.method, session: s}, true
 }
 
 // isFromDashboard reports whether the dashboard sent the request. The dashboard has its own
@@ -237,7 +242,8 @@ const (
 
 // sanitizeActorName returns the name that a client sent with the configured password in a form
 // that log records can hold: printable and at most 64 bytes. The name is not verified; it only
-// tells apart the people who share the password.
+// tells apart the people who share the password. So it cannot begin like the names of people whom the
+// identity provider has authenticated.
 func sanitizeActorName(clientName string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsGraphic(r) {
@@ -249,7 +255,7 @@ func sanitizeActorName(clientName string) string {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
-	if name = strings.TrimSpace(name); name == "" {
+	if name = strings.TrimSpace(name); name == "" || len(name) >= len(oidc.NamePrefix) && strings.EqualFold(name[:len(oidc.NamePrefix)], oidc.NamePrefix) {
 		return sharedName
 	}
 	return name
@@ -260,6 +266,9 @@ func sanitizeActorName(clientName string) string {
 // credential or an ended session.
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
+	if bad.WrongCredential {
+		a.recordFailedSignIn(ctx, a.accountOfBasicAuth(ctx))
+	}
 	bad = a.authFailures.CountFailureAndSelectError(ctx, bad, time.Now().UnixNano())
 	a.sendError(ctx, bad)
 	if bad.Status == fasthttp.StatusUnauthorized && !isFromDashboard(ctx) {
@@ -285,28 +294,39 @@ func requiredRole(method, path string) market.OperatorRole {
 var roles = map[string]market.OperatorRole{
 	"GET /debug/pprof/{name:*}": market.RoleAdmin, // memory contains secrets
 	"GET " + pathUsers:          market.RoleAdmin,
+	"GET /admin/v1/invitations": market.RoleAdmin,
 
-	"POST /admin/v1/deliveries/{lead}/{how}":           market.RoleOperator,
-	"POST /admin/v1/returns/{lead}":                    market.RoleOperator,
-	"POST /admin/v1/campaigns/{id}/pause":              market.RoleOperator,
-	"POST /admin/v1/campaigns/{id}/resume":             market.RoleOperator,
-	"POST /admin/v1/buyers/{id}/pause":                 market.RoleOperator,
-	"POST /admin/v1/buyers/{id}/resume":                market.RoleOperator,
-	"POST /admin/v1/webhooks/{id}/dead/{event}/resend": market.RoleOperator,
-	"DELETE /admin/v1/webhooks/{id}/dead/{event}":      market.RoleOperator,
-	"POST /admin/v1/webhooks/{id}/resend":              market.RoleOperator,
-	"POST /admin/v1/webhooks/{id}/off":                 market.RoleOperator,
-	"POST /admin/v1/webhooks/{id}/on":                  market.RoleOperator,
-	"POST /admin/v1/bench":                             market.RoleOperator,
-	"PUT /admin/v1/suppression/{id}":                   market.RoleOperator,
-	"POST /admin/v1/backup":                            market.RoleOperator,
-	"POST /admin/v1/report/rebuild":                    market.RoleOperator,
+	"POST /admin/v1/deliveries/{lead}/{how}":             market.RoleOperator,
+	"POST /admin/v1/returns/{lead}":                      market.RoleOperator,
+	"POST /admin/v1/campaigns/{id}/pause":                market.RoleOperator,
+	"POST /admin/v1/campaigns/{id}/resume":               market.RoleOperator,
+	"POST /admin/v1/buyers/{id}/pause":                   market.RoleOperator,
+	"POST /admin/v1/buyers/{id}/resume":                  market.RoleOperator,
+	"POST /admin/v1/webhooks/{id}/dead/{event}/resend":   market.RoleOperator,
+	"DELETE /admin/v1/webhooks/{id}/dead/{event}":        market.RoleOperator,
+	"POST /admin/v1/webhooks/{id}/resend":                market.RoleOperator,
+	"POST /admin/v1/webhooks/{id}/off":                   market.RoleOperator,
+	"POST /admin/v1/webhooks/{id}/on":                    market.RoleOperator,
+	"POST /admin/v1/bench":                               market.RoleOperator,
+	"PUT /admin/v1/suppression/{id}":                     market.RoleOperator,
+	"POST /admin/v1/backup":                              market.RoleOperator,
+	"POST /admin/v1/report/rebuild":                      market.RoleOperator,
+	"POST /admin/v1/leads/find":                          market.RoleViewer, // masked
+	"POST /admin/v1/leads/{id}/reveal":                   market.RoleOperator,
+	"GET /admin/v1/audit":                                market.RoleOperator,
+	"POST /admin/v1/alerts/silences":                     market.RoleOperator,
+	"DELETE /admin/v1/alerts/silences/{id}":              market.RoleOperator,
+	"POST /admin/v1/campaigns/{id}/instructions/link":    market.RoleOperator,
+	"DELETE /admin/v1/suppliers/{id}/instructions/links": market.RoleOperator,
 
 	// The handlers restrict these to the caller's own things.
-	"DELETE " + pathSession:     market.RoleViewer,
-	"PUT " + pathPassword:       market.RoleViewer,
-	"POST " + pathAPITokens:     market.RoleViewer,
-	"DELETE " + pathOneAPIToken: market.RoleViewer,
+	"DELETE " + pathSession:                    market.RoleViewer,
+	"POST /admin/v1/users/{name}/totp":         market.RoleViewer,
+	"POST /admin/v1/users/{name}/totp/confirm": market.RoleViewer,
+	"DELETE /admin/v1/users/{name}/totp":       market.RoleViewer,
+	"PUT " + pathPassword:                      market.RoleViewer,
+	"POST " + pathAPITokens:                    market.RoleViewer,
+	"DELETE " + pathOneAPIToken:                market.RoleViewer,
 }
 
 // hasUserAccounts reports whether any user account exists. Without accounts only the configured
@@ -327,15 +347,15 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password st
 	}
 	t := a.sessions
 	user, _ := a.operator.Engine().State().OperatorUser(name)
-	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user}
+	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user, method: byPassword}
 	known, end := t.verified.awaitOrStartPasswordCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
 		t.recordUserSeen(name)
-		return who, httperror.Error{}
+		return a.rejectIfFactorActive(who)
 	}
 	right := false
 	defer func() { end(right) }()
-	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
+	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
 	if wait := t.countLoginAsFailed(from, name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogTooManyFailures(from)
@@ -352,5 +372,14 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password st
 	}
 	t.uncountFailedLogin(from, name)
 	t.recordUserSeen(name)
-	return who, httperror.Error{}
+	return a.rejectIfFactorActive(who)
+}
+
+// rejectIfFactorActive returns an error if the account of a caller with the right password has a second
+// factor, because HTTP Basic has no place for a code.
+func (a *Admin) rejectIfFactorActive(caller principal) (principal, httperror.Error) {
+	if a.hasActiveFactor(caller.name) {
+		return principal{}, errBasicWithFactor
+	}
+	return caller, httperror.Error{}
 }

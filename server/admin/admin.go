@@ -27,9 +27,16 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/keys/token"
+	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/audit"
+	"pingpost/server/admin/oidc"
+	"pingpost/server/admin/payload"
+	"pingpost/server/admin/person"
+	"pingpost/server/admin/team"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/ratelimit"
 	"pingpost/server/request"
@@ -54,17 +61,26 @@ type RunningExchange interface {
 	Seal(name, value string) []byte
 	// RevealSecret decrypts such a secret. It returns false if there is no secret of this name.
 	RevealSecret(name string) (value string, ok bool)
+	// Unseal decrypts a value that Seal encrypted under the same name.
+	Unseal(name string, sealed []byte) (value string, ok bool)
 	// TokenIssuer returns the issuer that hashes the secrets that clients present. It is not nil
 	// once there is an engine.
 	TokenIssuer() *token.Issuer
+	// Instructions returns the publisher of posting instructions. It is not nil once there is an
+	// engine.
+	Instructions() *instructions.Publisher
 	// IsSandbox reports whether the exchange is a sandbox, which accepts static tokens.
 	IsSandbox() bool
+	// Alerts returns the service that runs the alerts. It returns nil until the log has been replayed.
+	Alerts() alerts.Service
 	ConfigEntryStore
+	ConfigDriftStore
 	SuppressionListStore
 	BackupController
 	LeadAndAuctionExplainer
 	StatementSource
 	Eraser
+	person.Store
 	ReportProvider
 	ProcessStatusReporter
 }
@@ -81,6 +97,10 @@ type Admin struct {
 	rotating     sync.Mutex                    // one webhook secret rotates at a time
 	uploading    singleUploadGuard             // one suppression list is uploaded at a time
 	sessions     *sessionStore                 // sessions and login limits
+	team         *team.Handlers
+	requireTOTP  bool           // accounts need a second factor
+	provider     *oidc.Provider // nil: no sign-in at an identity provider
+	oidc         *oidc.Handlers // nil with provider
 	answer       fasthttp.RequestHandler
 	http         *fasthttp.Server
 	tls          *tls.Config // nil: plain HTTP
@@ -89,8 +109,12 @@ type Admin struct {
 	watch        *metrics.MeterHistory
 	overviews    *overviewCache
 	live         *liveOverviewFeed
-	searches     chan struct{}        // has an element for each running search
-	benches      chan struct{}        // has an element for each running test lead
+	audit        *audit.Recorder
+	recorded     map[string]bool // operations that the audit log records, as "PUT /admin/v1/config"
+	persons      *person.Handlers
+	searches     chan struct{} // has an element for each running search
+	benches      chan struct{} // has an element for each running test lead
+	alerts       alerts.API
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
 }
 
@@ -124,25 +148,29 @@ const (
 // one; if it is empty, it never matches.
 func New(operator RunningExchange, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
-	a.sessions = newSessionStore()
+	a.sessions, a.audit, a.recorded = newSessionStore(), a.newAuditRecorder(), make(map[string]bool)
+	a.persons = person.NewHandlers(operator)
+	a.team = team.NewHandlers(teamServer{a})
 	a.deprecations = apidocs.LoadDeprecations(api.AdminYAML())
 	a.watch = metrics.NewMeterHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
+	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf}
 	a.live = newLiveOverviewFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
-	routes.NotFound = a.requireRole(market.RoleViewer, func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
-	routes.MethodNotAllowed = a.requireRole(market.RoleViewer, a.sendMethodNotAllowed)
+	routes.NotFound = a.requireRole(market.RoleViewer, "", func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
+	routes.MethodNotAllowed = a.requireRole(market.RoleViewer, "", a.sendMethodNotAllowed)
 	routes.GET("/healthz", a.rejectUnknownParameters("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
-	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswer(a.login)))))
+	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswerOrErrorSent(a.login)))))
+	a.addOpenTeamRoutes(routes)
 	a.addAuthenticatedRoutes(routes)
-	a.answer = a.withMetrics(a.rejectAmbiguousRequests(routes.Handler, routes.NotFound))
+	a.answer = a.withMetricsAndPanicRecovery(a.rejectAmbiguousRequests(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
-		Handler: a.answer, ErrorHandler: a.answerUnreadableRequest, ExpectHandler: a.decideExpectContinue, ConnState: connection.ExpectRequestHeadWhenIdle, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
+		Handler: a.answer, ErrorHandler: a.answerUnreadableRequest, ExpectHandler: a.decideExpectContinue, ConnState: connection.UpdateHeadScannerOnStateChange, Name: "pingpost", NoDefaultServerHeader: true, Logger: log.New(io.Discard, "", 0),
 		MaxRequestBodySize: maxDocument, ReadTimeout: operatorRequestTimeout, IdleTimeout: operatorRequestTimeout, WriteTimeout: 2 * operatorRequestTimeout,
 		SecureErrorLogMessage: true, CloseOnShutdown: true, Concurrency: 2 * maxOperators,
 
@@ -161,9 +189,9 @@ func (a *Admin) sendMethodNotAllowed(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
-// withMetrics returns a handler that calls h and counts its answer. It answers a panic of h with a
+// withMetricsAndPanicRecovery returns a handler that calls h and counts its answer. It answers a panic of h with a
 // 500, and closes the connection if h did not read the request's body.
-func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		begun := time.Now()
 		defer func() {
@@ -173,7 +201,7 @@ func (a *Admin) withMetrics(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 			if ctx.UserValue(bodyExpected) == true {
 				return // the handler runs again after the body
 			}
-			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(bodyRead) == nil {
+			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(payload.BodyRead) == nil {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
 			connection.CloseUnauthenticatedIfHalfFull(ctx)

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/config/canonical"
 	"pingpost/engine"
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/internal/must"
 	"pingpost/keys/token"
+	"pingpost/server/admin/alerts"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
@@ -36,9 +38,15 @@ func (d stubOperator) Engine() *engine.Engine { return d.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
+func (stubOperator) ConfigEntry(canonical.EntryRef) (*ConfigEntry, error) {
+	return nil, engine.ErrNotFound
+}
+
 func (stubOperator) Configuration() []byte { return []byte("{}") }
 
 func (stubOperator) Seal(string, string) []byte { return nil }
+
+func (stubOperator) Unseal(string, []byte) (string, bool) { return "", false }
 
 func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
@@ -47,6 +55,8 @@ func (d stubOperator) TokenIssuer() *token.Issuer { return d.tokens }
 func (stubOperator) IsSandbox() bool { return false }
 
 func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
+
+func (stubOperator) Alerts() alerts.Service { return nil }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"net/url"
 	"slices"
 
 	"github.com/valyala/fasthttp"
@@ -15,6 +14,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -22,9 +22,9 @@ import (
 // recognize it.
 const hintLength = 8
 
-// KeyHint returns the beginning of a secret key, by which operators recognize it in lists. It
+// SecretPrefixHint returns the beginning of a secret key, by which operators recognize it in lists. It
 // is at most a quarter of the key.
-func KeyHint(key string) string { return key[:min(hintLength, len(key)/4)] }
+func SecretPrefixHint(secret string) string { return secret[:min(hintLength, len(secret)/4)] }
 
 // addAPIKey creates an API key for a supplier. Only this answer shows the key. A supplier may
 // have two valid keys. With a third one the request must name the key that it replaces, by its
@@ -34,19 +34,19 @@ func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer an
 	if err != nil {
 		return nil, err
 	}
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	key := newSecretWithUniqueHint("key_", e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, id)))
 	err = e.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: id,
-		Hash: sha256.Sum256([]byte(key)), Hint: KeyHint(key), Replaces: replaced,
+		Hash: sha256.Sum256([]byte(key)), Hint: SecretPrefixHint(key), Replaces: replaced,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answerCreatedSecret(ctx, struct {
+	return payload.SetCreatedAndNoStore(ctx, struct {
 		Key  string `json:"api_key"`
 		Hint string `json:"hint"`
-	}{key, KeyHint(key)})
+	}{key, SecretPrefixHint(key)})
 }
 
 // newSecretWithUniqueHint returns a random secret that begins with prefix. Its hint differs from
@@ -56,31 +56,21 @@ func newSecretWithUniqueHint(prefix string, liveCredentials []state.Credential) 
 		var random [24]byte
 		_, _ = rand.Read(random[:])
 		secret := prefix + hex.EncodeToString(random[:])
-		if !slices.ContainsFunc(liveCredentials, func(c state.Credential) bool { return c.Hint == KeyHint(secret) }) {
+		if !slices.ContainsFunc(liveCredentials, func(c state.Credential) bool { return c.Hint == SecretPrefixHint(secret) }) {
 			return secret
 		}
 	}
 }
 
-// pathParameter returns a variable part of the request's path, such as id in /buyers/{id},
-// percent-decoded.
-func pathParameter(ctx *fasthttp.RequestCtx, name string) string {
-	raw, _ := ctx.UserValue(name).(string)
-	if plain, err := url.PathUnescape(raw); err == nil {
-		return plain
-	}
-	return raw
-}
-
 // listAPIKeys lists the valid API keys of a supplier, each by its hint, with the times of
 // creation and last use.
 func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectSupplier, id)
 	if ref == 0 {
 		return nil, httperror.New(404, errcode.NotFound, "No supplier of this id was ever configured.")
 	}
-	return map[string]any{"keys": convertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredentialSummary)}, nil
+	return map[string]any{"keys": payload.ConvertAll(e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, ref), newCredentialSummary)}, nil
 }
 
 // credentialSummary describes a key, secret or token in a list, by its hint and without its value.
@@ -91,12 +81,12 @@ type credentialSummary struct {
 }
 
 func newCredentialSummary(credential *state.Credential) credentialSummary {
-	return credentialSummary{credential.Hint, formatTimeToSeconds(credential.At), formatTimeOrNull(credential.LastUse.MinuteUnixNanos())}
+	return credentialSummary{credential.Hint, payload.FormatTimeToSeconds(credential.At), payload.FormatTimeOrNull(credential.LastUse.MinuteUnixNanos())}
 }
 
 func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	hint := pathParameter(ctx, "hint")
-	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, pathParameter(ctx, "id")))
+	hint := payload.PathParameter(ctx, "hint")
+	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, payload.PathParameter(ctx, "id")))
 	return nil, revokeMatchingCredentials(e.AsOperator(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })
 }
 
@@ -127,8 +117,8 @@ func readHintOfSecretToReplace(ctx *fasthttp.RequestCtx) (hint string, err error
 	var body struct {
 		Replaces string `json:"replaces"`
 	}
-	if len(requestBodyOf(ctx)) > 0 {
-		err = decodeJSONBody(ctx, &body)
+	if len(payload.RequestBody(ctx)) > 0 {
+		err = payload.DecodeJSONBody(ctx, &body)
 	}
 	return body.Replaces, err
 }
@@ -138,7 +128,7 @@ var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secre
 // newSecretToReplaceRequiredError is the error that two secrets are valid already, so that the
 // request must name the one to replace. The answer lists the valid secrets.
 func newSecretToReplaceRequiredError(validSecrets any) error {
-	return &detailedAPIError{failure: errUnconfirmed, members: map[string]any{"live": validSecrets}}
+	return &payload.DetailedError{Failure: errUnconfirmed, Members: map[string]any{"live": validSecrets}}
 }
 
 // addMembersToErrorAnswer adds JSON members to the error that the request's answer already contains.
@@ -151,5 +141,5 @@ func addMembersToErrorAnswer(ctx *fasthttp.RequestCtx, members map[string]any) {
 		panic("BUG: an error answer is not a JSON object: " + err.Error())
 	}
 	maps.Copy(document, members)
-	sendJSON(ctx, document)
+	payload.SendJSON(ctx, document)
 }

@@ -3,21 +3,19 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
 	"pingpost/engine"
+	"pingpost/engine/exclusion"
 	"pingpost/engine/market"
-	"pingpost/engine/market/escape"
-	"pingpost/internal/fakedata"
 	"pingpost/internal/strictjson"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
+	"pingpost/server/testlead"
 	"pingpost/server/wire"
 )
 
@@ -33,18 +31,19 @@ type testLeadRequest struct {
 	Supplier string          `json:"supplier"`
 	Lead     json.RawMessage `json:"lead"`
 	Consent  json.RawMessage `json:"consent"`
+	DryRun   bool            `json:"dry_run"`
 }
 
 // ingestTestLead sends an operator's test lead through the exchange as if its supplier had sent
 // it (POST bench). It answers with the answer that the supplier would get.
 func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var sent testLeadRequest
-	if err := decodeJSONBody(ctx, &sent); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &sent); err != nil {
 		return nil, err
 	}
 	supplier, faults := sent.validate(e)
 	if len(faults) > 0 {
-		return nil, newInvalidFieldsError(faults)
+		return nil, payload.NewInvalidFieldsError(faults)
 	}
 	select {
 	case a.benches <- struct{}{}:
@@ -58,24 +57,39 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 		return nil, request.NewMalformedJSONError(request.DescribeJSONError(err))
 	}
 	id := e.NewRequestID()
-	decided, err := e.Ingest(&engine.IngestRequest{
+	request := engine.IngestRequest{
 		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
-	})
+	}
+	if sent.DryRun {
+		run, err := e.DryRunTestLead(&request)
+		return newDryRunAnswer(ctx, id, run, err)
+	}
+	decided, err := e.Ingest(&request)
 	return newTestLeadAnswer(ctx, id, &decided, err)
 }
 
 // validate checks the operator's input. It returns the supplier in whose name the lead is sent,
 // or the errors of the fields.
-func (b *testLeadRequest) validate(e *engine.Engine) (supplier *market.Supplier, faults fieldErrors) {
-	faults.addErrorIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
+func (b *testLeadRequest) validate(e *engine.Engine) (supplier *market.Supplier, faults payload.FieldErrors) {
+	faults.AddIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
 	if catalog := e.ActiveCatalog(); catalog != nil {
 		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
 	}
-	faults.addErrorIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
-	faults.addErrorIf(b.Supplier != "" && supplier == nil, "supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
-	faults.addErrorIf(len(b.Lead) == 0 || b.Lead[0] != '{', "lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
-	faults.addErrorIf(len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null", "consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
+	faults.AddIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
+	faults.AddIf(b.Supplier != "" && supplier == nil, "supplier", errcode.FieldUnknown, "the id of a supplier that is configured")
+	faults.AddIf(len(b.Lead) == 0 || b.Lead[0] != '{', "lead", errcode.FieldMissingRequired, "the lead's members, as an ingest has them, but for flo_campaign_id and flo_supplier_id")
+	faults.AddIf(b.DryRun && b.acceptsBid(), "lead", errcode.FieldNotAllowedValue, "no flo_ping_id and no flo_buyer_id: a dry run cannot accept a bid")
+	faults.AddIf(len(b.Consent) > 0 && b.Consent[0] != '{' && string(b.Consent) != "null", "consent", errcode.FieldWrongType, "an object with members such as tcpa_consent and consent_cert_url")
 	return supplier, faults
+}
+
+// acceptsBid reports whether the lead accepts the bid of an earlier ping.
+func (b *testLeadRequest) acceptsBid() bool {
+	var named struct {
+		Ping  json.RawMessage `json:"flo_ping_id"`
+		Buyer json.RawMessage `json:"flo_buyer_id"`
+	}
+	return json.Unmarshal(b.Lead, &named) == nil && (named.Ping != nil || named.Buyer != nil)
 }
 
 // buildIngestBody returns the JSON body that the supplier would send to the ingest path.
@@ -86,8 +100,8 @@ func (b *testLeadRequest) buildIngestBody() []byte {
 			_ = json.Unmarshal(object, &members) // already parsed as an object
 		}
 	}
-	members["flo_campaign_id"], members["flo_supplier_id"] = encodeJSON(b.Campaign), encodeJSON(b.Supplier)
-	return encodeJSON(members)
+	members["flo_campaign_id"], members["flo_supplier_id"] = payload.EncodeJSON(b.Campaign), payload.EncodeJSON(b.Supplier)
+	return payload.EncodeJSON(members)
 }
 
 // testLeadAnswer is the answer to POST bench: the status and body that the supplier would get,
@@ -96,6 +110,7 @@ type testLeadAnswer struct {
 	Status int             `json:"status"`
 	Answer json.RawMessage `json:"answer"` // the body that the supplier would get
 	Lead   *string         `json:"lead"`
+	DryRun *dryRunAnswer   `json:"dry_run,omitempty"`
 }
 
 // newTestLeadAnswer wraps the answer that the supplier would get, success or rejection, in an
@@ -103,8 +118,14 @@ type testLeadAnswer struct {
 func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAnswer *engine.IngestAnswer, engineErr error) (answer any, failed error) {
 	if engineErr == nil {
 		lead := supplierAnswer.Lead.String()
-		return testLeadAnswer{fasthttp.StatusCreated, wire.AppendIngestAnswer(nil, supplierAnswer), &lead}, nil
+		return testLeadAnswer{Status: fasthttp.StatusCreated, Answer: wire.AppendIngestAnswer(nil, supplierAnswer), Lead: &lead}, nil
 	}
+	return newRefusedLeadAnswer(ctx, id, engineErr)
+}
+
+// newRefusedLeadAnswer returns the answer that a supplier would get for a lead that the engine
+// refuses. If the engine failed, it returns an error.
+func newRefusedLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, engineErr error) (answer any, failed error) {
 	httperror.WriteEngineError(ctx, id, engineErr)
 	refused := testLeadAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
@@ -114,8 +135,17 @@ func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAn
 	return refused, nil
 }
 
+// exampleLeadAnswer is the answer to GET bench/example.
+type exampleLeadAnswer struct {
+	Campaign       string           `json:"campaign"`
+	Supplier       *string          `json:"supplier"`
+	Lead           json.RawMessage  `json:"lead"`
+	Eligible       []market.BuyerID `json:"eligible_buyers"` // by state and filters
+	Contradictions []string         `json:"contradictions"`  // the rules that no lead can meet
+}
+
 // getExampleLead answers GET bench/example with a made-up lead for the campaign in the query. If
-// possible, the lead passes the campaign's filters, and a buyer accepts its state. An operator can
+// possible, the lead passes the rules and filters of the campaign and of a buyer. An operator can
 // send it with POST bench.
 func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	catalog := e.ActiveCatalog()
@@ -124,94 +154,59 @@ func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	}
 	c := catalog.Campaigns[market.CampaignID(ctx.QueryArgs().Peek("campaign"))]
 	if c == nil {
-		return nil, newInvalidFieldError("campaign", errcode.FieldUnknown, "the id of a campaign that is configured")
+		return nil, payload.NewInvalidFieldError("campaign", errcode.FieldUnknown, "the id of a campaign that is configured")
 	}
-	return struct {
-		Campaign string          `json:"campaign"`
-		Supplier *string         `json:"supplier"`
-		Lead     json.RawMessage `json:"lead"`
-	}{string(c.ID), nullIfEmpty(findSupplierAllowedInCampaign(catalog, c)), appendExampleLead(nil, c)}, nil
+	example := testlead.MakeExample(c, rand.Int64())
+	return exampleLeadAnswer{
+		Campaign: string(c.ID), Supplier: payload.NullIfEmpty(testlead.FindSupplier(catalog, c)), Lead: testlead.AppendObject(nil, example.Members),
+		Eligible: append([]market.BuyerID{}, example.Eligible...), Contradictions: append([]string{}, example.Contradictions...),
+	}, nil
 }
 
-// findSupplierAllowedInCampaign returns the id of a supplier that may send leads to the campaign, or
-// "".
-func findSupplierAllowedInCampaign(catalog *market.Catalog, campaign *market.Campaign) (supplierID string) {
-	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
-		if campaign.AcceptsSupplier(id) {
-			return string(id)
-		}
-	}
-	return ""
+// dryRunAnswer is the decision of a dry run.
+type dryRunAnswer struct {
+	Decision   string            `json:"decision"` // sold, pinged or unsold
+	Buyer      *string           `json:"buyer_id"`
+	Reason     *string           `json:"reason"`
+	Rule       *exclusion.Rule   `json:"rule"`
+	Candidates []dryRunCandidate `json:"candidates"`
 }
 
-// appendExampleLead appends a made-up lead that fits the campaign. It drops members that the
-// campaign or its filters would reject, and adds members that they require.
-func appendExampleLead(body []byte, campaign *market.Campaign) []byte {
-	made := fakedata.MakeLeads(fakedata.Request{Count: 1, Vertical: campaign.Vertical, State: findSellableState(campaign), Seed: rand.Int64()})
-	var object strictjson.Object
-	var lead market.Lead
-	lead.Reset(campaign.Mapping.SlotCount())
-	if err := object.Parse(made[0].AppendIngest(nil, string(campaign.ID), "")); err != nil {
-		panic("BUG: a made-up lead is not a valid JSON object: " + err.Error())
-	}
-	wrong := map[string]bool{}
-	for _, fault := range campaign.Mapping.FillLeadFromIngest(&lead, object.Members(), nil) {
-		wrong[fault.Field] = true
-	}
-	for i := range campaign.Filters {
-		if f := &campaign.Filters[i]; !f.Accepts(&lead) {
-			wrong[campaign.Mapping.ArrivalName(f.FieldSlot())], wrong[campaign.Mapping.FieldNameForBuyers(f.FieldSlot())] = true, true
-		}
-	}
-	first := true
-	add := func(name string, value []byte) {
-		if !first {
-			body = append(body, ',')
-		}
-		first = false
-		body = append(append(escape.AppendJSONString(body, []byte(name)), ':'), value...)
-	}
-	body = append(body, '{')
-	for _, m := range object.Members() {
-		name := string(m.Name)
-		if !strings.HasPrefix(name, "flo_") && !wrong[name] {
-			add(name, encodeMemberValue(&m))
-		}
-	}
-	for slot := range campaign.Mapping.SlotCount() {
-		name := campaign.Mapping.ArrivalName(market.FieldSlot(slot))
-		if !wrong[name] {
-			continue
-		}
-		if value := campaign.Mapping.ExampleValueJSON(market.FieldSlot(slot), campaign.Filters); value != nil {
-			add(name, value)
-		}
-	}
-	return append(body, '}')
+// dryRunCandidate is the decision about one filter set. Its members are those of an explanation's
+// candidate.
+type dryRunCandidate struct {
+	Buyer     market.BuyerID  `json:"buyer_id"`
+	Seat      int             `json:"seat"`
+	Outcome   string          `json:"outcome"`
+	WouldPing bool            `json:"asked"`
+	Rule      *exclusion.Rule `json:"rule"`
 }
 
-// encodeMemberValue returns the value of a parsed member as JSON text again.
-func encodeMemberValue(m *market.JSONMember) []byte {
-	if m.Kind == market.JSONString {
-		return escape.AppendJSONString(nil, m.Text)
-	}
-	return m.Text
+// isTestLeadDryRun reports whether the body of POST bench asks for a dry run. An invalid body does not.
+func isTestLeadDryRun(ctx *fasthttp.RequestCtx) bool {
+	var sent testLeadRequest
+	return payload.DecodeJSONBody(ctx, &sent) == nil && sent.DryRun
 }
 
-// findSellableState returns a US state that the campaign and one of its buyers accept, or
-// California if there is no such state.
-func findSellableState(campaign *market.Campaign) market.USState {
-	places := fakedata.AllUSStateData()
-	for i := range places {
-		state := market.ParseUSState([]byte(places[i].State))
-		if !campaign.FiltersAcceptState(places[i].State) {
-			continue
-		}
-		for j := range campaign.FilterSets {
-			if campaign.FilterSets[j].States.Has(state) {
-				return state
-			}
-		}
+// newDryRunAnswer returns the answer to a dry run. Its status is that of the test lead; its body is
+// empty, because the answer to a test lead has the id of a recorded lead.
+func newDryRunAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, run *engine.DryRun, engineErr error) (answer any, failed error) {
+	if engineErr != nil {
+		return newRefusedLeadAnswer(ctx, id, engineErr)
 	}
-	return market.ParseUSState([]byte("CA"))
+	d := &dryRunAnswer{
+		Decision: "unsold", Buyer: payload.NullIfEmpty(string(run.Buyer)), Reason: payload.NullIfEmpty(run.Reason.String()),
+		Rule: run.Rule, Candidates: []dryRunCandidate{},
+	}
+	switch {
+	case run.Buyer != "":
+		d.Decision = "sold"
+	case run.Reason == market.ReasonNone:
+		d.Decision = "pinged"
+	}
+	for i := range run.FilterSets {
+		set := &run.FilterSets[i]
+		d.Candidates = append(d.Candidates, dryRunCandidate{Buyer: set.Buyer, Seat: i, Outcome: set.Outcome.String(), WouldPing: set.WouldPing, Rule: set.Rule})
+	}
+	return testLeadAnswer{Status: fasthttp.StatusCreated, Answer: json.RawMessage("{}"), DryRun: d}, nil
 }

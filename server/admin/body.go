@@ -3,12 +3,10 @@ package admin
 import (
 	"github.com/valyala/fasthttp"
 
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
-
-// bodyRead is the name under which a request stores its body once it has been read.
-const bodyRead = "body"
 
 // bodyExpected is the name of a flag of requests that wait for permission to send their body
 // (Expect: 100-continue). The flag becomes true once the head is accepted.
@@ -60,18 +58,13 @@ func (a *Admin) withBodyAndRecheckedCaller(maxBytes int, tooLarge httperror.Erro
 			a.sendError(ctx, bad)
 			return
 		}
-		ctx.SetUserValue(bodyRead, body)
+		ctx.SetUserValue(payload.BodyRead, body)
 		if gone := a.checkCallerStillValid(ctx); gone.Status != 0 {
 			a.sendError(ctx, gone)
 			return
 		}
 		h(ctx)
 	}
-}
-
-func requestBodyOf(ctx *fasthttp.RequestCtx) []byte {
-	body, _ := ctx.UserValue(bodyRead).([]byte)
-	return body
 }
 
 // rejectConcurrent returns a handler that lets one request at a time into h, and answers 409 to

@@ -12,6 +12,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/calendar"
 	"pingpost/engine/state"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -75,14 +76,14 @@ func (l *capUsageList) addCaps(scope string, campaign market.CampaignID, buyer m
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
 		usage := capUsage{
-			Scope: scope, Campaign: nullIfEmpty(string(campaign)), Buyer: nullIfEmpty(string(buyer)), Period: limit.Period.String(), Unit: limit.Unit.String(),
+			Scope: scope, Campaign: payload.NullIfEmpty(string(campaign)), Buyer: payload.NullIfEmpty(string(buyer)), Period: limit.Period.String(), Unit: limit.Unit.String(),
 			Limit: capValueForJSON(limit.Unit, limit.Limit), Used: capValueForJSON(limit.Unit, standing.Used), Reserved: capValueForJSON(limit.Unit, standing.Reserved),
 		}
 		if limit.Unit == market.UnitMoney {
-			usage.Currency = encodeJSON(nullIfEmpty(currency.String()))
+			usage.Currency = payload.EncodeJSON(payload.NullIfEmpty(currency.String()))
 		}
 		if limit.Period != calendar.Total && standing.Until != math.MaxInt64 {
-			usage.From, usage.Until = nullIfEmpty(formatTimeWithNanos(standing.From)), nullIfEmpty(formatTimeWithNanos(standing.Until))
+			usage.From, usage.Until = payload.NullIfEmpty(payload.FormatTimeWithNanos(standing.From)), payload.NullIfEmpty(payload.FormatTimeWithNanos(standing.Until))
 		}
 		l.caps = append(l.caps, usage)
 	}

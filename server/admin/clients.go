@@ -12,6 +12,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -22,7 +23,7 @@ type supplierOrBuyerHandler func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (
 // path, and passes it to h. It answers 404 if there never was one with this id.
 func (a *Admin) withSupplierOrBuyerFromPath(kind event.ConfigObjectKind, h supplierOrBuyerHandler) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		id := pathParameter(ctx, "id")
+		id := payload.PathParameter(ctx, "id")
 		ref := e.State().RefOf(kind, id)
 		if ref == 0 {
 			return nil, errUnknownOwner
@@ -93,9 +94,9 @@ func newScopedCredentialSummary(credential *state.Credential) scopedCredentialSu
 // one the body must name the secret that it replaces. If the body has no scopes, the new secret
 // has those of the newest one. A first secret then has ping and post, or webhook for a buyer.
 func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	client := pathParameter(ctx, "client")
+	client := payload.PathParameter(ctx, "client")
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, isInvalidInClientID) {
-		return nil, newInvalidFieldError("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
+		return nil, payload.NewInvalidFieldError("client_id", errcode.FieldInvalidFormat, "1 to 128 visible ASCII characters and no colon")
 	}
 	live := o.liveOAuthClientSecrets(client)
 	otherwise := event.ScopePing | event.ScopePost
@@ -116,17 +117,17 @@ func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuye
 	secret := newSecretWithUniqueHint("sec_", live)
 	err = o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
-		Hash: a.operator.TokenIssuer().HashClient([]byte(client), []byte(secret)), Hint: KeyHint(secret), Replaces: replaced,
+		Hash: a.operator.TokenIssuer().HashClientCredentials([]byte(client), []byte(secret)), Hint: SecretPrefixHint(secret), Replaces: replaced,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return answerCreatedSecret(ctx, struct {
+	return payload.SetCreatedAndNoStore(ctx, struct {
 		Client string   `json:"client_id"`
 		Secret string   `json:"client_secret"`
 		Hint   string   `json:"hint"`
 		Scopes []string `json:"scopes"`
-	}{client, secret, KeyHint(secret), scopes.Names()})
+	}{client, secret, SecretPrefixHint(secret), scopes.Names()})
 }
 
 // maxClient is the greatest length of an OAuth client's id in bytes. The configuration has the
@@ -141,8 +142,8 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
-	if len(requestBodyOf(ctx)) > 0 {
-		err = decodeJSONBody(ctx, &body)
+	if len(payload.RequestBody(ctx)) > 0 {
+		err = payload.DecodeJSONBody(ctx, &body)
 	}
 	if err != nil || body.Scopes == nil {
 		return defaultScopes, err
@@ -156,7 +157,7 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 		scopes |= scope
 	}
 	if scopes == 0 {
-		err = newInvalidFieldError("scopes", errcode.FieldNotAllowedValue, "one or more of ping, post and webhook")
+		err = payload.NewInvalidFieldError("scopes", errcode.FieldNotAllowedValue, "one or more of ping, post and webhook")
 	}
 	return scopes, err
 }
@@ -164,14 +165,14 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 // revokeOAuthClient revokes all secrets of an OAuth client. Access tokens that the client got with
 // them end too.
 func (a *Admin) revokeOAuthClient(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(*state.Credential) bool { return true })
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(payload.PathParameter(ctx, "client")), func(*state.Credential) bool { return true })
 }
 
 // revokeOAuthClientSecret revokes one secret of an OAuth client, by its hint. Access tokens that the
 // client got with it end too.
 func (a *Admin) revokeOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	hint := pathParameter(ctx, "hint")
-	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(pathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
+	hint := payload.PathParameter(ctx, "hint")
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveOAuthClientSecrets(payload.PathParameter(ctx, "client")), func(c *state.Credential) bool { return c.Hint == hint })
 }
 
 // sandboxOnly returns a handler that calls h in a sandbox and answers 404 elsewhere. Static
@@ -193,7 +194,7 @@ func staticTokenID(credential *state.Credential) string {
 
 // listStaticTokens lists the static tokens of a supplier or buyer, without their values.
 func (a *Admin) listStaticTokens(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	return map[string]any{"tokens": convertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredentialSummary {
+	return map[string]any{"tokens": payload.ConvertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredentialSummary {
 		token := newScopedCredentialSummary(c)
 		token.ID = staticTokenID(c)
 		return token
@@ -211,20 +212,20 @@ func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (an
 	token := newSecretWithUniqueHint("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
-		Hash: a.operator.TokenIssuer().HashBearer([]byte(token)), Hint: KeyHint(token),
+		Hash: a.operator.TokenIssuer().HashBearer([]byte(token)), Hint: SecretPrefixHint(token),
 	}
 	if err := o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		return nil, err
 	}
-	return answerCreatedSecret(ctx, struct {
+	return payload.SetCreatedAndNoStore(ctx, struct {
 		Token  string   `json:"token"`
 		ID     string   `json:"id"`
 		Hint   string   `json:"hint"`
 		Scopes []string `json:"scopes"`
-	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), KeyHint(token), scopes.Names()})
+	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), SecretPrefixHint(token), scopes.Names()})
 }
 
 func (a *Admin) revokeStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	id := pathParameter(ctx, "token")
+	id := payload.PathParameter(ctx, "token")
 	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
 }

@@ -10,17 +10,18 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/config/canonical"
 	"pingpost/config/syntax"
 	"pingpost/engine"
 	"pingpost/engine/market"
-	"pingpost/internal/strictjson"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
 
 var (
-	errConfigTooLarge   = httperror.New(413, errcode.PayloadTooLarge, "The configuration is larger than 4 MiB. Write a larger one to the configuration file, and send SIGHUP.")
-	errEntryTooLarge    = httperror.New(413, errcode.PayloadTooLarge, "The entry is larger than 1 MiB. Write a larger one to the configuration file, and send SIGHUP.")
+	errConfigTooLarge   = httperror.New(413, errcode.PayloadTooLarge, "The configuration is larger than 4 MiB. Write a larger one to the configuration file, and run pingpost config take file (with provisioning: enforce, send SIGHUP).")
+	errEntryTooLarge    = httperror.New(413, errcode.PayloadTooLarge, "The entry is larger than 1 MiB. Write a larger one to the configuration file, and run pingpost config take file (with provisioning: enforce, send SIGHUP).")
 	errListTooLarge     = httperror.New(413, errcode.PayloadTooLarge, "The suppression list exceeds 4 GiB or 50,000,000 entries. Divide it into several lists.")
 	errUploadUnderWay   = httperror.New(409, errcode.Conflict, "Another suppression list is being uploaded. Send this one after that upload has ended.")
 	errApplyUnderWay    = httperror.New(409, errcode.Conflict, "Another configuration is being applied. Check its changes, then send this one again.")
@@ -39,40 +40,9 @@ func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fie
 	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// detailedAPIError is an error of the API with the errors of single fields of the request, and with
-// further members of its JSON document.
-type detailedAPIError struct {
-	failure httperror.Error
-	fields  []market.FieldError
-	members map[string]any
-}
-
-func (d *detailedAPIError) Error() string { return d.failure.Message }
-
-func newInvalidFieldsError(fields []market.FieldError) error {
-	return &detailedAPIError{failure: httperror.InvalidPayload, fields: fields}
-}
-
-// fieldErrors collects the errors of a request's fields.
-type fieldErrors []market.FieldError
-
-// addErrorIf adds an error of a field if isInvalid is set.
-func (f *fieldErrors) addErrorIf(isInvalid bool, field, code, expected string) {
-	if isInvalid {
-		*f = append(*f, market.FieldError{Field: field, Code: code, Expected: expected})
-	}
-}
-
-func newInvalidFieldError(fieldName, code, expected string) error {
-	return newInvalidFieldsError([]market.FieldError{{Field: fieldName, Code: code, Expected: expected}})
-}
-
-// encodedJSON is an encoded JSON document.
-type encodedJSON []byte
-
-// withAnswer returns a handler that answers with the document that h returns, as JSON or as a stream,
+// withAnswerOrErrorSent returns a handler that answers with the document that h returns, as JSON or as a stream,
 // or with its error. Without a document the status is 204, unless h has set another one.
-func (a *Admin) withAnswer(h func(ctx *fasthttp.RequestCtx) (answer any, err error)) fasthttp.RequestHandler {
+func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer any, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		answer, err := h(ctx)
 		if err != nil {
@@ -86,19 +56,21 @@ func (a *Admin) withAnswer(h func(ctx *fasthttp.RequestCtx) (answer any, err err
 			}
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)
-		case encodedJSON:
+		case payload.Sender:
+			answer.SendAnswer(ctx)
+		case payload.EncodedJSON:
 			ctx.SetContentType(httperror.TypeJSON)
 			ctx.SetBody(answer)
 		default:
-			sendJSON(ctx, answer)
+			payload.SendJSON(ctx, answer)
 		}
 	}
 }
 
-// withEngine is withAnswer for a handler that needs the engine. While the exchange starts or stops
+// withEngine is withAnswerOrErrorSent for a handler that needs the engine. While the exchange starts or stops
 // there is no engine, and the answer is a 503.
 func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error)) fasthttp.RequestHandler {
-	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	return a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		e := a.operator.Engine()
 		if e == nil {
 			return nil, httperror.Unavailable
@@ -111,7 +83,7 @@ func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 // configuration. Unknown errors are a 503.
 func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var failure httperror.Error
-	var detailed *detailedAPIError
+	var detailed *payload.DetailedError
 	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
 	var rotation *engine.TooManySecretsError
@@ -119,12 +91,12 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &failure):
 		a.sendError(ctx, failure)
 	case errors.As(err, &detailed):
-		a.sendError(ctx, detailed.failure, detailed.fields...)
-		addMembersToErrorAnswer(ctx, detailed.members)
+		a.sendError(ctx, detailed.Failure, detailed.Fields...)
+		addMembersToErrorAnswer(ctx, detailed.Members)
 	case errors.As(err, &conflict):
 		a.sendAsAPIError(ctx, conflict.asAPIError())
 	case errors.As(err, &rotation):
-		a.sendAsAPIError(ctx, newSecretToReplaceRequiredError(convertAll(rotation.Active, newCredentialSummary)))
+		a.sendAsAPIError(ctx, newSecretToReplaceRequiredError(payload.ConvertAll(rotation.Active, newCredentialSummary)))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):
@@ -161,7 +133,7 @@ func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
 	if document == nil {
 		return nil, httperror.Unavailable
 	}
-	return encodedJSON(document), nil
+	return payload.EncodedJSON(document), nil
 }
 
 // ConfigurationChangeResult is the answer to a configuration document: the changes that it makes,
@@ -195,13 +167,13 @@ const TypeApply = "application/vnd.pingpost.apply+json"
 // media type TypeApply the body also has the variables that the document uses.
 func readConfigurationDocument(ctx *fasthttp.RequestCtx) (document []byte, variables map[string]string, err error) {
 	if kind, _, _ := strings.Cut(string(ctx.Request.Header.ContentType()), ";"); !strings.EqualFold(strings.TrimSpace(kind), TypeApply) {
-		return requestBodyOf(ctx), nil, nil
+		return payload.RequestBody(ctx), nil, nil
 	}
 	var sent struct {
 		Document  *string           `json:"document"`
 		Variables map[string]string `json:"variables"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(requestBodyOf(ctx)))
+	decoder := json.NewDecoder(bytes.NewReader(payload.RequestBody(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
 		return nil, nil, request.NewMalformedJSONError("The body is not an object of document, a text, and variables, an object of texts.")
@@ -222,19 +194,88 @@ func isDryRun(query *fasthttp.Args) bool {
 	return true
 }
 
-// decodeJSONBody decodes the request's body, which must be a JSON object, into the struct to
-// which destination points.
-func decodeJSONBody(ctx *fasthttp.RequestCtx, destination any) error {
-	err := strictjson.Unmarshal(requestBodyOf(ctx), destination)
-	var syntax *strictjson.SyntaxError
-	var wrong *strictjson.TypeError
-	switch {
-	case errors.As(err, &syntax), !bytes.HasPrefix(bytes.TrimLeft(requestBodyOf(ctx), " \t\r\n"), []byte("{")): // null would fit any type
-		return request.NewMalformedJSONError(request.DescribeJSONError(err))
-	case err == nil:
-		return nil
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return newInvalidFieldError(wrong.Field, errcode.FieldWrongType, "a value of another type")
+// ConfigDriftStore compares the configuration file with the exchange's own entries. The exchange
+// implements it.
+type ConfigDriftStore interface {
+	// ConfigDrift reads the file and returns the differences that need a decision.
+	ConfigDrift() (*ConfigDrift, error)
+	// ResolveConfigDrift takes one side of the drift. The error may be *ConfigEntryConflict,
+	// engine.ErrNotFound or *syntax.Problems.
+	ResolveConfigDrift(request *ConfigDriftResolution) (*ConfigurationChangeResult, error)
+}
+
+// ConfigDrift has the entries of the configuration file that changed since the operator last
+// accepted them, and that the exchange does not have in the file's version, in JSON.
+type ConfigDrift struct {
+	File      string             `json:"file"`
+	FileError string             `json:"file_error,omitempty"` // why the file cannot be compared
+	Enforced  bool               `json:"enforced"`             // the file always applies, so there is no drift
+	Entries   []ConfigDriftEntry `json:"entries"`
+}
+
+// ConfigDriftEntry is one entry that drifts, in JSON.
+type ConfigDriftEntry struct {
+	Entry   string               `json:"entry"` // such as buyers[buy_blue]
+	Kind    canonical.Collection `json:"kind"`
+	ID      string               `json:"id"`
+	Change  DriftChange          `json:"change"`
+	Changes []string             `json:"changes"` // from the exchange's version to the file's
+}
+
+// DriftChange says what happened to an entry of the file.
+type DriftChange string
+
+// The values of DriftChange.
+const (
+	DriftAdded   DriftChange = "added"
+	DriftChanged DriftChange = "changed"
+	DriftRemoved DriftChange = "removed"
+)
+
+// ConfigDriftResolution is an operator's decision about drifting entries, from JSON.
+type ConfigDriftResolution struct {
+	Side    DriftSide `json:"side"`
+	Entries []string  `json:"entries"` // as ConfigDriftEntry.Entry; empty: all
+	By      string    `json:"-"`
+}
+
+// DriftSide is the version of an entry that an operator chooses.
+type DriftSide string
+
+// The values of DriftSide.
+const (
+	DriftSideFile     DriftSide = "file"
+	DriftSideExchange DriftSide = "exchange"
+)
+
+// maxDriftEntries bounds the entries that one request names.
+const maxDriftEntries = 10_000
+
+func (a *Admin) getConfigDrift(*fasthttp.RequestCtx) (answer any, err error) {
+	drift, err := a.operator.ConfigDrift()
+	if err != nil {
+		return nil, err
 	}
-	return newInvalidFieldError("body", errcode.FieldWrongType, "an object whose members have their types and ranges")
+	drift.Entries = append([]ConfigDriftEntry{}, drift.Entries...)
+	return drift, nil
+}
+
+// resolveConfigDrift answers POST config/drift: it takes the file's or the exchange's side, and
+// returns the changes.
+func (a *Admin) resolveConfigDrift(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	request := ConfigDriftResolution{By: callerNameOf(ctx)}
+	if err := payload.DecodeJSONBody(ctx, &request); err != nil {
+		return nil, err
+	}
+	var faults payload.FieldErrors
+	faults.AddIf(request.Side != DriftSideFile && request.Side != DriftSideExchange, "side", errcode.FieldNotAllowedValue, "file or exchange")
+	faults.AddIf(len(request.Entries) > maxDriftEntries, "entries", errcode.FieldTooLong, "at most 10,000 entries")
+	if len(faults) > 0 {
+		return nil, payload.NewInvalidFieldsError(faults)
+	}
+	result, err := a.operator.ResolveConfigDrift(&request)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"changes": append([]string{}, result.Changes...), "unapplied": append([]string{}, result.Unapplied...)}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/config/canonical"
 	"pingpost/config/syntax"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
@@ -76,25 +77,27 @@ func (c *ConfigEntryConflict) Error() string { return c.Message }
 const maxItem = 1 << 20
 
 func (a *Admin) addConfigEntryRoutes(add, addForLargeBody func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", "/admin/v1/config/history", a.withAnswer(a.getConfigHistory))
-	add("GET", "/admin/v1/config/defaults", a.withAnswer(a.getConfigDefaults))
+	add("GET", "/admin/v1/config/history", a.withAnswerOrErrorSent(a.getConfigHistory))
+	add("GET", "/admin/v1/config/drift", a.withAnswerOrErrorSent(a.getConfigDrift))
+	addForLargeBody("POST", "/admin/v1/config/drift", a.withAnswerOrErrorSent(a.resolveConfigDrift))
+	add("GET", "/admin/v1/config/defaults", a.withAnswerOrErrorSent(a.getConfigDefaults))
 	for _, kind := range canonical.Collections {
 		at := "/admin/v1/config/" + string(kind)
-		add("GET", at, a.withAnswer(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
-		add("GET", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+		add("GET", at, a.withAnswerOrErrorSent(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
+		add("GET", at+"/{id}", a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (any, error) {
 			return a.getConfigEntry(ctx, configEntryRefFromPath(ctx, kind))
 		}))
-		addForLargeBody("PUT", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
-			return a.putOrDeleteConfigEntry(ctx, configEntryRefFromPath(ctx, kind), requestBodyOf(ctx))
+		addForLargeBody("PUT", at+"/{id}", a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (any, error) {
+			return a.putOrDeleteConfigEntry(ctx, configEntryRefFromPath(ctx, kind), payload.RequestBody(ctx))
 		}))
-		add("DELETE", at+"/{id}", a.withAnswer(func(ctx *fasthttp.RequestCtx) (any, error) {
+		add("DELETE", at+"/{id}", a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (any, error) {
 			return a.putOrDeleteConfigEntry(ctx, configEntryRefFromPath(ctx, kind), nil)
 		}))
 	}
 }
 
 func configEntryRefFromPath(ctx *fasthttp.RequestCtx, kind canonical.Collection) canonical.EntryRef {
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	return canonical.EntryRef{Kind: kind, ID: strings.Clone(id)}
 }
 
@@ -136,7 +139,7 @@ func (a *Admin) putOrDeleteConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.E
 		}
 		change.Document = body
 	}
-	if change.IfMatch, err = readExpectedETag(ctx, change.Document != nil); err != nil {
+	if change.IfMatch, err = payload.ReadExpectedETag(ctx, change.Document != nil); err != nil {
 		return nil, err
 	}
 	changed, err := a.operator.ChangeConfigEntry(change)
@@ -149,22 +152,6 @@ func (a *Admin) putOrDeleteConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.E
 	changed.Changes, changed.Unapplied = append([]string{}, changed.Changes...), append([]string{}, changed.Unapplied...)
 	changed.Warnings = append([]string{}, changed.Warnings...)
 	return changed, nil
-}
-
-// readExpectedETag returns the ETag of the version on which the operator based a change, from the
-// header If-Match. A new entry needs If-None-Match: * instead, and has an empty ETag. So
-// operators cannot overwrite each other's changes by mistake.
-func readExpectedETag(ctx *fasthttp.RequestCtx, isPut bool) (etag string, err error) {
-	match := string(ctx.Request.Header.Peek("If-Match"))
-	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
-	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
-	case etag != "" && etag != "*" && fresh == "":
-		return etag, nil
-	case match == "" && fresh == "*" && isPut:
-		return "", nil
-	}
-	return "", newInvalidFieldError("If-Match", errcode.FieldMissingRequired,
-		"the etag of the version that this change is based on, as GET returns it; or If-None-Match: * for a new entry")
 }
 
 // makeErrorPathsRelativeToEntry returns an error of the configuration with the paths of its
@@ -180,15 +167,15 @@ func makeErrorPathsRelativeToEntry(ref canonical.EntryRef, err error) error {
 			list[i].Field = cmp.Or(at, "document")
 		}
 	}
-	return &detailedAPIError{failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), fields: list}
+	return &payload.DetailedError{Failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), Fields: list}
 }
 
 // asAPIError returns the 409 for the conflict. If another operator changed the entry meanwhile, it
 // has both versions.
 func (c *ConfigEntryConflict) asAPIError() error {
-	conflict := &detailedAPIError{failure: httperror.New(409, errcode.Conflict, c.Message)}
+	conflict := &payload.DetailedError{Failure: httperror.New(409, errcode.Conflict, c.Message)}
 	if c.Both {
-		conflict.members = map[string]any{"current": c.Current, "sent": c.Sent}
+		conflict.Members = map[string]any{"current": c.Current, "sent": c.Sent}
 	}
 	return conflict
 }
@@ -257,7 +244,7 @@ func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err erro
 // readConfigHistoryQuery parses the query parameters of GET config/history.
 func readConfigHistoryQuery(args *fasthttp.Args) (q ConfigHistoryQuery, err error) {
 	bad := func(field, expected string) (ConfigHistoryQuery, error) {
-		return q, newInvalidFieldError(field, errcode.FieldNotAllowedValue, expected)
+		return q, payload.NewInvalidFieldError(field, errcode.FieldNotAllowedValue, expected)
 	}
 	q.Limit, q.Kind, q.ID = defaultPage, canonical.Collection(args.Peek("kind")), string(args.Peek("id"))
 	if q.Kind != "" && !slices.Contains(canonical.Collections[:], q.Kind) {

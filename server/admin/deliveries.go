@@ -10,6 +10,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -23,7 +24,7 @@ func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
 	default:
-		return nil, newInvalidFieldError("state", errcode.FieldNotAllowedValue, "pending or unknown")
+		return nil, payload.NewInvalidFieldError("state", errcode.FieldNotAllowedValue, "pending or unknown")
 	}
 	var open []*state.UnfinishedPost
 	e.State().EachUnfinishedPost(func(p *state.UnfinishedPost) {
@@ -66,7 +67,7 @@ type unfinishedDelivery struct {
 func newUnfinishedDelivery(s *state.State, post *state.UnfinishedPost) unfinishedDelivery {
 	d := unfinishedDelivery{
 		Lead: post.Lead.String(), State: deliveryStateName(post), Buyer: s.NameOf(event.ObjectBuyer, post.Sale.Buyer),
-		Attempts: uint64(post.Attempts), Decided: formatTimeWithNanos(post.Decided), Test: post.Sale.Test,
+		Attempts: uint64(post.Attempts), Decided: payload.FormatTimeWithNanos(post.Decided), Test: post.Sale.Test,
 	}
 	d.Price.Amount, d.Price.Currency = post.Sale.Price, post.Sale.Currency.String()
 	return d
@@ -75,7 +76,7 @@ func newUnfinishedDelivery(s *state.State, post *state.UnfinishedPost) unfinishe
 // resolveDelivery carries out an operator's decision on a delivery with an unknown result.
 // resend posts the lead again, confirm counts it as sold, and release gives it back as unsold.
 func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	name := pathParameter(ctx, "lead")
+	name := payload.PathParameter(ctx, "lead")
 	lead, ok := market.ParseLeadID(name)
 	if !ok {
 		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
@@ -83,7 +84,7 @@ func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 	settlements := map[string]event.PostSettlement{
 		"resend": event.SettledResent, "confirm": event.SettledConfirmed, "release": event.SettledReleased,
 	}
-	word := pathParameter(ctx, "how")
+	word := payload.PathParameter(ctx, "how")
 	how, ok := settlements[word]
 	if !ok {
 		return nil, httperror.NotFound
@@ -99,6 +100,6 @@ func (a *Admin) pauseOrResumeHandler(objectKind string, pause bool) fasthttp.Req
 		target = event.ObjectBuyer
 	}
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		return nil, e.AsOperator(callerNameOf(ctx)).SetPaused(target, pathParameter(ctx, "id"), pause)
+		return nil, e.AsOperator(callerNameOf(ctx)).SetPaused(target, payload.PathParameter(ctx, "id"), pause)
 	})
 }

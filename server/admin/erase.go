@@ -7,6 +7,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/market/format"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -92,7 +93,7 @@ func readErasureRequest(ctx *fasthttp.RequestCtx) (erasure *ErasureRequest, err 
 		Phone string `json:"phone"`
 		Email string `json:"email"`
 	}
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	given := 0
@@ -102,11 +103,11 @@ func readErasureRequest(ctx *fasthttp.RequestCtx) (erasure *ErasureRequest, err 
 		}
 	}
 	if given != 1 {
-		return nil, newInvalidFieldError("lead", errcode.FieldMissingRequired, "the id of a lead, or in its place a phone, or an email")
+		return nil, payload.NewInvalidFieldError("lead", errcode.FieldMissingRequired, "the id of a lead, or in its place a phone, or an email")
 	}
 	erasure = &ErasureRequest{By: callerNameOf(ctx)}
 	bad := func(field, expected string) (*ErasureRequest, error) {
-		return nil, newInvalidFieldError(field, errcode.FieldInvalidFormat, expected)
+		return nil, payload.NewInvalidFieldError(field, errcode.FieldInvalidFormat, expected)
 	}
 	var ok bool
 	switch {

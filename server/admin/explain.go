@@ -9,6 +9,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -47,13 +48,13 @@ var errTooManyExplains = httperror.New(503, errcode.Unavailable, "Too many leads
 // the path, or in the query parameter id if it contains characters that a path cannot.
 func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExplained)
-	return a.withAnswer(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
-		id, query := pathParameter(ctx, "id"), ctx.QueryArgs()
+	return a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
+		id, query := payload.PathParameter(ctx, "id"), ctx.QueryArgs()
 		if id == "" {
 			id = string(query.Peek("id"))
 		}
 		if id == "" || len(id) > maxSellersID {
-			return nil, newInvalidFieldError("id", errcode.FieldInvalidFormat,
+			return nil, payload.NewInvalidFieldError("id", errcode.FieldInvalidFormat,
 				"the id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…), or a seller's own id of its auction")
 		}
 		select {
@@ -65,9 +66,9 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 		document, err := a.explainLeadOrAuction(id, string(query.Peek("supplier")))
 		var several *AmbiguousSupplierError
 		if errors.As(err, &several) {
-			err = newInvalidFieldError("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
+			err = payload.NewInvalidFieldError("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
 		}
-		return encodedJSON(document), err
+		return payload.EncodedJSON(document), err
 	})
 }
 

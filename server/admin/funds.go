@@ -13,6 +13,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -22,7 +23,7 @@ const maxFundsNote = 256
 // getBuyerBalance answers with a buyer's balance, and the part of it that open posts have reserved.
 // If the buyer has no account, the answer has no balance.
 func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectBuyer, id)
 	if ref == 0 {
 		return nil, httperror.New(404, errcode.NotFound, "No buyer of this id was ever configured.")
@@ -44,22 +45,22 @@ func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
 	}
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	var faults fieldErrors
+	var faults payload.FieldErrors
 	amount, ok := parseTopUpAmount(body.Amount)
-	faults.addErrorIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
-	faults.addErrorIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
+	faults.AddIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
+	faults.AddIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
 	long := len(body.Note) > maxFundsNote
-	faults.addErrorIf(long, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxFundsNote)+" bytes")
+	faults.AddIf(long, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxFundsNote)+" bytes")
 	// Statements contain the note as one line, on a terminal or in a file.
 	unprintable := strings.ContainsFunc(body.Note, func(c rune) bool { return !unicode.IsPrint(c) })
-	faults.addErrorIf(!long && unprintable, "note", errcode.FieldInvalidFormat, "a line of printable characters")
+	faults.AddIf(!long && unprintable, "note", errcode.FieldInvalidFormat, "a line of printable characters")
 	if len(faults) > 0 {
-		return nil, newInvalidFieldsError(faults)
+		return nil, payload.NewInvalidFieldsError(faults)
 	}
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	if err := e.AsOperator(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
 		return nil, err
 	}

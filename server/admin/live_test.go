@@ -45,7 +45,7 @@ func (b *streamServer) subscriberCount() int {
 func numberedEvent(n int64) []byte { return formatServerSentEvent("n", fmt.Appendf(nil, "%d\n", n)) }
 
 // stream requests a stream and reads its head.
-func (b *streamServer) stream(t *testing.T, version string) (*servertest.Conn, http.Header, io.Reader) {
+func (b *streamServer) stream(t *testing.T, version string) (*servertest.RawClientConn, http.Header, io.Reader) {
 	t.Helper()
 	k := servertest.Dial(t, b.address)
 	must.Value(io.WriteString(k, "GET /admin/v1/live HTTP/"+version+"\r\nHost: x\r\n"+servertest.BasicAuth+"\r\n"))(t)
@@ -97,7 +97,7 @@ func TestLiveStreamSendsEachEventOnce(t *testing.T) {
 func TestLiveEventIsBuiltOnceForAllSubscribers(t *testing.T) {
 	b := newStreamServer(t, numberedEvent)
 	b.live.every = time.Hour
-	var all []*servertest.Conn
+	var all []*servertest.RawClientConn
 	for i := range maxSubscribers {
 		s := b.live.addSubscriber(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
 		if s == nil {
@@ -191,9 +191,11 @@ func TestLiveStreamEndsAtShutdown(t *testing.T) {
 func TestLiveStreamClosesUnreadConn(t *testing.T) {
 	large := formatServerSentEvent("n", bytes.Repeat([]byte("x"), 1<<20))
 	b := newStreamServer(t, func(int64) []byte { return large })
-	b.live.stallLimit = 2 * time.Second
+	b.live.stallLimit = 10 * time.Second // the other stream must not stall for so long on a busy machine
+	b.live.every = 20 * time.Millisecond // its reader has to copy all events of that time
 	b.stream(t, "1.1")
-	_, _, reads := b.stream(t, "1.1")
+	k, _, reads := b.stream(t, "1.1")
+	must.Succeed(t, k.SetDeadline(time.Now().Add(time.Minute)))
 	var received atomic.Int64
 	go func() { // reads all events, so that its connection stays open
 		for part := make([]byte, 1<<20); ; {

@@ -10,8 +10,8 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
-	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
+	"pingpost/server/admin/payload"
 	"pingpost/server/clientaddr"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
@@ -20,6 +20,7 @@ import (
 
 const (
 	pathSession     = "/admin/v1/session"
+	pathMethods     = "/admin/v1/session/methods"
 	pathUsers       = "/admin/v1/users"
 	pathUser        = "/admin/v1/users/{name}"
 	pathPassword    = "/admin/v1/users/{name}/password"
@@ -30,7 +31,7 @@ const (
 // addSessionUserAndTokenRoutes registers the operations on operators' sessions, users and API
 // tokens with the function add.
 func (a *Admin) addSessionUserAndTokenRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", pathSession, a.withAnswer(a.getSession))
+	add("GET", pathSession, a.withAnswerOrErrorSent(a.getSession))
 	add("DELETE", pathSession, a.logout)
 	add("GET", pathUsers, a.withEngine(a.listUsers))
 	add("PUT", pathUser, a.withEngine(a.createOrChangeUser))
@@ -60,19 +61,20 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Name     string `json:"name"`
 		Password string `json:"password"`
+		Code     string `json:"code"`
 	}
 	e := a.operator.Engine()
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	name, proper := normalizeUserName(body.Name)
 	if !proper {
 		name = sanitizeActorName(body.Name)
 	}
-	from, now := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
+	from, now := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
 	if wait := a.sessions.countLoginAsFailed(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogTooManyFailures(from)
@@ -87,11 +89,17 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, newPasswordCheckError(err)
 	case !right:
 		a.meter.CountWrongCredential()
+		a.recordFailedSignIn(ctx, user.Name)
 		return nil, errWrongLogin
 	}
+	if err := a.checkSecondFactor(ctx, e, user.Name, body.Code); err != nil {
+		if body.Code != "" {
+			a.recordFailedSignIn(ctx, user.Name)
+		}
+		return nil, err
+	}
 	a.sessions.uncountFailedLogin(from, name)
-	connection.MarkAuthenticated(ctx)
-	return a.startSession(ctx, name, user), nil
+	return a.startSession(ctx, &session{name: name, user: user, role: market.RoleAdmin, method: bySession}, "POST "+pathSession)
 }
 
 // countLoginAsFailed counts a login from a client network under a user name as failed. The
@@ -125,18 +133,22 @@ func newPasswordCheckError(err error) httperror.Error {
 	return httperror.New(503, errcode.Unavailable, err.Error())
 }
 
-// startSession creates a session after a successful login. It adds the session's cookie to the
-// answer and returns a description of the user. user is zero for the configured password.
-func (a *Admin) startSession(ctx *fasthttp.RequestCtx, name string, user state.OperatorUser) principalJSON {
-	who := principal{name: name, role: user.Role, hasAccount: true}
-	if user.Name == "" {
-		who.role, who.hasAccount = market.RoleAdmin, false
+// startSession records the sign-in and starts the session s, after the operation has authenticated
+// the person. It adds the session's cookie to the answer and returns a description of the user.
+// Without a record there is no session.
+func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation string) (answer any, err error) {
+	who := principal{name: s.name, role: s.role, method: s.method, session: s}
+	if s.user.Name != "" {
+		who.role, who.hasAccount = s.user.Role, true
 	}
-	var value string
-	value, who.session = a.sessions.createSession(name, user)
+	if err := a.recordSignIn(ctx, &who, operation); err != nil {
+		return nil, err
+	}
+	connection.MarkAuthenticated(ctx)
+	value := a.sessions.addSession(s)
 	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return a.describePrincipal(&who)
+	return a.describePrincipal(&who), nil
 }
 
 func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
@@ -169,16 +181,18 @@ type principalJSON struct {
 	By      string  `json:"by"`
 	CSRF    string  `json:"csrf,omitempty"`
 	Expires *string `json:"expires_at"`
+	Method  string  `json:"method"`
+	Factor  *string `json:"second_factor"`
 }
 
 func (a *Admin) describePrincipal(caller *principal) principalJSON {
-	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password"}
+	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password", Method: caller.method.String(), Factor: payload.NullIfEmpty(a.secondFactorOf(caller))}
 	switch {
 	case caller.session != nil:
 		document.By, document.CSRF = "session", caller.session.csrf
-		document.Expires = formatTimeOrNull(a.sessions.sessionExpiry(caller.session).UnixNano())
+		document.Expires = payload.FormatTimeOrNull(a.sessions.sessionExpiry(caller.session).UnixNano())
 	case caller.token != nil:
-		document.By, document.Expires = "token", formatTimeOrNull(caller.token.Expires)
+		document.By, document.Expires = "token", payload.FormatTimeOrNull(caller.token.Expires)
 	}
 	return document
 }

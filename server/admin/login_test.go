@@ -20,8 +20,16 @@ import (
 	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/metrics"
+	"pingpost/server/ratelimit"
 	"pingpost/server/servertest"
 )
+
+// Seal and Unseal bind a value to its name, as the exchange's key does.
+func (l *accountsFixture) Seal(name, value string) []byte { return []byte(name + "|" + value) }
+
+func (l *accountsFixture) Unseal(name string, sealed []byte) (string, bool) {
+	return strings.CutPrefix(string(sealed), name+"|")
+}
 
 // accountsFixture is an admin server over an engine, for tests that create accounts.
 type accountsFixture struct {
@@ -33,12 +41,24 @@ type accountsFixture struct {
 	clockAhead atomic.Int64 // added to the clock of the sessions
 }
 
+// now is the clock of the sessions and codes.
+func (l *accountsFixture) now() time.Time { return time.Now().Add(time.Duration(l.clockAhead.Load())) }
+
 func openAccounts(t *testing.T, password string) *accountsFixture {
+	t.Helper()
+	return openAccountsWith(t, password, nil)
+}
+
+// openAccountsWith calls prepare before the server serves, unless it is nil.
+func openAccountsWith(t *testing.T, password string, prepare func(*accountsFixture)) *accountsFixture {
 	t.Helper()
 	d := servertest.OpenEngine(t)
 	l := &accountsFixture{stubOperator: stubOperator{engine: d.Engine, tokens: token.New([32]byte{7})}, t: t, log: d.Log}
 	l.admin = New(l, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), password, slog.New(slog.DiscardHandler))
-	l.admin.sessions.now = func() time.Time { return time.Now().Add(time.Duration(l.clockAhead.Load())) }
+	l.admin.sessions.now = l.now
+	if prepare != nil {
+		prepare(l)
+	}
 	l.address = servertest.StartServer(t, l.admin.Serve, l.admin.Shutdown)
 	return l
 }
@@ -129,7 +149,7 @@ func TestSessionFromLoginToLogout(t *testing.T) {
 	if got := l.send("GET /admin/v1/session", bob.read, ""); !got.has(200, `"name":"bob@x.example","role":"operator","by":"session","csrf":"`) || !strings.Contains(got.body, `"expires_at":"2`) {
 		t.Errorf("%+v", got)
 	}
-	if got := l.send("GET /admin/v1/session", servertest.BasicAuth, ""); !got.has(200, `{"name":"op","role":"admin","by":"password","expires_at":null}`) {
+	if got := l.send("GET /admin/v1/session", servertest.BasicAuth, ""); !got.has(200, `{"name":"op","role":"admin","by":"password","expires_at":null,"method":"shared_password","second_factor":null}`) {
 		t.Errorf("%+v", got)
 	}
 	if got := l.send("DELETE /admin/v1/session", bob.read, ""); !got.has(403, "X-CSRF-Token") || !l.isAuthenticated(bob.read) {
@@ -268,8 +288,8 @@ func TestBodyAfterEndOfCredentialHasNoEffect(t *testing.T) {
 	bob := l.mustLogIn("bob", testPassword)
 	var token struct{ Token string }
 	must.Succeed(t, json.Unmarshal([]byte(l.send("POST /admin/v1/api-tokens", bob.write, `{"name":"sheet"}`).body), &token))
-	hash, before := l.tokens.HashPersonal([]byte(token.Token)), time.Now().UnixNano()
-	var conns []*servertest.Conn
+	hash, before := l.tokens.HashOperatorAPIToken([]byte(token.Token)), time.Now().UnixNano()
+	var conns []*servertest.RawClientConn
 	for _, row := range []struct {
 		line, headers string
 		accepted      func() bool // the head was authenticated
@@ -350,6 +370,7 @@ func TestInvalidCookiesAreRejected(t *testing.T) {
 	if got := l.send("GET /admin/v1/session", "Cookie: __Host-pingpost="+strings.Repeat("x", 20<<10)+"\r\n", ""); got.status != 431 && got.status != 400 {
 		t.Errorf("cookie of 20 KiB: got %+v, want 431 or 400", got)
 	}
+	servertest.RequireMetrics(t, l.admin.meter, "pingpost_wrong_credentials_total 0")
 }
 
 // A changing request with the cookie but without the CSRF token has no effect.
@@ -406,6 +427,9 @@ func TestSessionLimitEndsLongestIdle(t *testing.T) {
 // hashed. Successful logins do not count.
 func TestFailedLoginLimits(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
+	// The same limits, refilled so slowly that it does not matter how long the hashing takes.
+	l.admin.sessions.byNetwork = ratelimit.NewTokenBuckets[netip.Prefix](time.Hour, l.admin.sessions.byNetwork.Burst())
+	l.admin.sessions.byName = ratelimit.NewTokenBuckets[string](time.Hour, l.admin.sessions.byName.Burst())
 	l.createUser("bob", market.RoleViewer)
 	for range 15 {
 		l.mustLogIn("bob", testPassword)
@@ -518,7 +542,7 @@ func TestAPITokenLifecycle(t *testing.T) {
 	operatorToken, id := createToken(bob, `{"name":"sheet"}`)
 	viewerToken, _ := createToken(bob, `{"name":"less","role":"viewer","expires_in":"30d"}`)
 	carlsToken, carlsID := createToken(carl, `{"name":"carl's"}`)
-	if got := l.send("GET /admin/v1/session", operatorToken, ""); !got.has(200, `{"name":"bob","role":"operator","by":"token","expires_at":null}`) {
+	if got := l.send("GET /admin/v1/session", operatorToken, ""); !got.has(200, `{"name":"bob","role":"operator","by":"token","expires_at":null,"method":"api_token","second_factor":"off"}`) {
 		t.Errorf("%+v", got)
 	}
 	if got := l.send("GET /admin/v1/session", viewerToken, ""); !got.has(200, `{"name":"bob","role":"viewer","by":"token","expires_at":"2`) {
@@ -560,7 +584,7 @@ func TestAPITokenLifecycle(t *testing.T) {
 	}
 	expired := "ppa_expired"
 	user, _ := l.engine.State().OperatorUser("bob")
-	must.Succeed(t, l.engine.AsOperator("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.tokens.HashPersonal([]byte(expired)), Expires: 1}))
+	must.Succeed(t, l.engine.AsOperator("").AddAPIToken(user, &state.APIToken{User: user.Name, Role: market.RoleViewer, Hash: l.tokens.HashOperatorAPIToken([]byte(expired)), Expires: 1}))
 	for name, value := range map[string]string{
 		"expired": expired, "revoked": strings.TrimSpace(operatorToken[22:]), "cut": strings.TrimSpace(viewerToken[22:])[:20], "made up": "ppa_" + strings.Repeat("0", 48),
 		"none": "", "a supplier's kind": "ppt_x", "long": "ppa_" + strings.Repeat("x", 3000), "not one": "\x7f",
@@ -596,9 +620,11 @@ func TestEventsNameOperator(t *testing.T) {
 		if got := l.send("POST /admin/v1/buyers/buy_blue/"+pause, row.headers, ""); got.status >= 300 {
 			t.Errorf("%s: got %+v", name, got)
 		}
-		logged := must.Value(new(event.Decoder).Decode(l.log.Entry(int(before))))(t)
-		if event.RequestingOperator(logged) != row.want {
-			t.Errorf("%s: logged %s", name, event.DescribeAsJSON(logged))
+		for i := range 3 { // the record of the audit log before and after the change
+			logged := must.Value(new(event.Decoder).Decode(l.log.Entry(int(before) + i)))(t)
+			if event.RequestingOperator(logged) != row.want {
+				t.Errorf("%s: logged %s", name, event.DescribeAsJSON(logged))
+			}
 		}
 		pause = map[string]string{"pause": "resume", "resume": "pause"}[pause]
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -61,7 +62,7 @@ var errProfile = httperror.New(503, errcode.Unavailable, "The profile failed; an
 // serveGoProfile serves the Go runtime's profiles (pprof). It replaces the library's error
 // answers by errors in the form of the API.
 func (a *Admin) serveGoProfile(ctx *fasthttp.RequestCtx) {
-	switch name := pathParameter(ctx, "name"); {
+	switch name := payload.PathParameter(ctx, "name"); {
 	case name == "profile":
 		fasthttpadaptor.NewFastHTTPHandlerFunc(pprof.Profile)(ctx)
 	case name == "trace":

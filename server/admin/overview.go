@@ -18,6 +18,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/report"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/metrics"
 )
@@ -36,6 +37,15 @@ type ProcessStatus struct {
 	Since           time.Time
 	Seq             uint64 // last durable log entry
 	DiskFree        uint64
+	Zone            *time.Location // in which days begin in reports; nil: UTC
+}
+
+// zone returns the time zone in which days begin in reports and in periods of requests.
+func (s *ProcessStatus) zone() *time.Location {
+	if s.Zone == nil {
+		return time.UTC
+	}
+	return s.Zone
 }
 
 var errTooManyStreams = httperror.New(503, errcode.Unavailable, "Too many event streams are open. Close a dashboard page, or try again after the time in Retry-After.")
@@ -66,7 +76,7 @@ func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.cached == nil || now.Sub(o.at) >= overviewMaxAge || now.Before(o.at) {
-		o.cached, o.at = append(encodeJSON(o.buildOverview(now, e)), '\n'), now
+		o.cached, o.at = append(payload.EncodeJSON(o.buildOverview(now, e)), '\n'), now
 	}
 	return o.cached
 }
@@ -92,7 +102,7 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: formatTimeToSeconds(now.UnixNano()), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.IsSandbox(),
+		At: payload.FormatTimeToSeconds(now.UnixNano()), TimeZone: s.zone().String(), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.IsSandbox(),
 		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
 		Rates: overviewRates{
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
@@ -102,15 +112,24 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountUnknownDeliveriesExceptTests(),
 		Backup: o.admin.operator.BackupStatus(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
+	all.Alerts.Firing = e.State().Alerts().FiringCount()
+	if service := o.admin.operator.Alerts(); service != nil {
+		for _, health := range service.ChannelHealth() {
+			all.Alerts.Queued += health.Queued
+			if health.FailingSince != nil {
+				all.Alerts.Failing++
+			}
+		}
+	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
 		share := roundToThousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {
-		all.Series = append(all.Series, overviewInterval{formatTimeToSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
+		all.Series = append(all.Series, overviewInterval{payload.FormatTimeToSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
 	kept := o.admin.operator.Report()
-	all.Today = o.today.cachedDaySums(kept, now)
+	all.Today = o.today.cachedDaySums(kept, now.In(s.zone()))
 	if all.Report.Kept = kept != nil; kept != nil {
 		lag := roundToThousandths(kept.ProgressStatus().Lag.Seconds())
 		all.Report.Lag = &lag
@@ -125,7 +144,7 @@ func (a *Admin) getOverview(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, httperror.Unavailable
 	}
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return encodedJSON(document), nil
+	return payload.EncodedJSON(document), nil
 }
 
 // streamOverview answers GET live with a stream of server-sent events: the overview now, and a
@@ -146,6 +165,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) (answer any, err error)
 // overview has the figures of the dashboard's start page, in JSON.
 type overview struct {
 	At          string             `json:"at"`
+	TimeZone    string             `json:"time_zone"`
 	Tenant      string             `json:"tenant"`
 	Version     string             `json:"version"`
 	Sandbox     bool               `json:"sandbox"`
@@ -160,6 +180,7 @@ type overview struct {
 	Webhooks    overviewHooks      `json:"webhooks"`
 	Returns     int                `json:"returns_waiting"`
 	Unknown     int                `json:"deliveries_unknown"`
+	Alerts      overviewAlerts     `json:"alerts"`
 	Report      overviewReport     `json:"report"`
 	Backup      BackupStatus       `json:"backup"`
 	Log         overviewLog        `json:"log"`
@@ -211,6 +232,11 @@ type (
 	overviewHooks struct {
 		Waiting int `json:"waiting"`
 		Dead    int `json:"dead"`
+	}
+	overviewAlerts struct {
+		Firing  int `json:"firing"`
+		Queued  int `json:"notifications_queued"`
+		Failing int `json:"channels_failing"`
 	}
 	overviewReport struct {
 		Kept bool     `json:"kept"`
@@ -275,11 +301,11 @@ func newOverviewBuyer(e *engine.Engine, buyer *market.Buyer, recent metrics.Buye
 	}
 }
 
-// todaySumsCache caches the current day's sums (UTC) of leads and revenue. It pauses after each
+// todaySumsCache caches the current day's sums of leads and revenue. It pauses after each
 // query of the report for twenty times the query's duration, and at least todayEvery, so that the
 // queries take a small share of the time.
 type todaySumsCache struct {
-	day  time.Time
+	day  payload.Bounds
 	next time.Time // time of the next query
 	rows []overviewDay
 }
@@ -290,12 +316,11 @@ const (
 	todayTimeout = time.Second     // longest duration of a query
 )
 
-// cachedDaySums returns the sums of the day that contains now, and queries the report if they
-// are too old. They are empty if the exchange has no report or the report cannot answer yet.
+// cachedDaySums returns the sums of the day that contains now, in now's zone, and queries the report if
+// they are too old. They are empty if the exchange has no report or the report cannot answer yet.
 func (t *todaySumsCache) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
-	now = now.UTC()
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.UTC)
-	if !day.Equal(t.day) {
+	day, _ := payload.NamedPeriod("today", now, now.Location())
+	if day != t.day {
 		*t = todaySumsCache{day: day, rows: []overviewDay{}}
 	}
 	if from == nil || now.Before(t.next) {
@@ -309,10 +334,10 @@ func (t *todaySumsCache) cachedDaySums(from *report.Report, now time.Time) []ove
 	return t.rows
 }
 
-func queryDaySums(from *report.Report, day time.Time) ([]overviewDay, error) {
+func queryDaySums(from *report.Report, day payload.Bounds) ([]overviewDay, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), todayTimeout)
 	defer cancel()
-	answer, err := from.Ask(ctx, report.Question{From: day.UnixNano(), To: day.AddDate(0, 0, 1).UnixNano(), Since: true})
+	answer, err := from.Ask(ctx, report.Question{From: day.From, To: day.To, Since: true})
 	if err != nil {
 		return nil, err
 	}

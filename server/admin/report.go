@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/report"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -36,7 +38,7 @@ var (
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
 	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
-		q, form, err := readReportQuery(ctx, time.Now())
+		q, form, err := readReportQuery(ctx, time.Now(), a.timeZone())
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +63,7 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 		body.buf = of.form.Begin(body.buf)
 		body.release = func() { <-places }
 		for name, value := range map[string]string{
-			"Entry": strconv.FormatUint(rows.Seq, 10), "At": formatTimeToSeconds(rows.At), "From": formatTimeToSeconds(rows.From), "To": formatTimeToSeconds(rows.To),
+			"Entry": strconv.FormatUint(rows.Seq, 10), "At": payload.FormatTimeToSeconds(rows.At), "From": payload.FormatTimeToSeconds(rows.From), "To": payload.FormatTimeToSeconds(rows.To),
 		} {
 			ctx.Response.Header.Set("X-Report-"+name, value)
 		}
@@ -69,16 +71,11 @@ func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	})
 }
 
-// formatTimeToSeconds formats a time in Unix nanoseconds as RFC 3339 in whole seconds, in UTC.
-func formatTimeToSeconds(unixNanos int64) string {
-	return time.Unix(0, unixNanos).UTC().Format(time.RFC3339)
-}
-
 // reportRowEncoder encodes the rows of a report one after the other for a streamed answer. first is
 // already read: an error such as a too large query shows before the first row, when the answer
 // can still be an error.
 type reportRowEncoder struct {
-	answer *report.AnswerRows
+	answer *report.RowIterator
 	form   report.RowFormat
 	first  *report.Row
 }
@@ -115,10 +112,10 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Repor
 // apiErrorOfReport returns the API's error for an error of the report.
 func (a *Admin) apiErrorOfReport(err error) error {
 	var wrong *report.InvalidQuestionError
-	var behind *report.LogNotReachedError
+	var behind *report.NotFollowedYetError
 	switch {
 	case errors.As(err, &wrong):
-		return newInvalidFieldError(wrong.Field, errcode.FieldOutOfRange, wrong.Expected)
+		return payload.NewInvalidFieldError(wrong.Field, errcode.FieldOutOfRange, wrong.Expected)
 	case errors.As(err, &behind):
 		return httperror.New(503, errcode.Unavailable, "The report cannot answer yet: "+behind.Error()+". Ask again after the time in Retry-After.")
 	}
@@ -136,17 +133,21 @@ func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, source *report.Report) (
 
 // readReportQuery parses the query parameters of GET report. It returns the question, a
 // function that returns the output format, and a field error. Without times the period is the
-// current month in the requested zone, as far as the report goes back.
-func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (question *report.Question, newFormat func(*report.Question) report.RowFormat, err error) {
+// current month in the requested zone, as far as the report goes back. Without a zone, that is
+// defaultZone.
+func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time, defaultZone *time.Location) (question *report.Question, newFormat func(*report.Question) report.RowFormat, err error) {
 	query := ctx.QueryArgs()
-	q := &report.Question{Only: map[report.Dimension]string{}, Zone: time.UTC}
+	q := &report.Question{Only: map[report.Dimension]string{}, Zone: defaultZone, Totals: query.GetBool("totals")}
+	if text := string(query.Peek("totals")); !slices.Contains([]string{"", "0", "1", "false", "true"}, text) {
+		return nil, nil, payload.NewInvalidFieldError("totals", errcode.FieldNotAllowedValue, "true or false")
+	}
 	for name := range strings.SplitSeq(string(query.Peek("by")), ",") {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
 		d, ok := report.ParseDimension(name)
 		if !ok {
-			return nil, nil, newInvalidFieldError("by", errcode.FieldNotAllowedValue, "some of "+report.DimensionNames()+", with commas between them")
+			return nil, nil, payload.NewInvalidFieldError("by", errcode.FieldNotAllowedValue, "some of "+report.DimensionNames()+", with commas between them")
 		}
 		q.By = append(q.By, d)
 	}
@@ -155,10 +156,15 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (question *report.
 			q.Only[d] = string(query.Peek(d.String()))
 		}
 	}
+	for name := range strings.SplitSeq(string(query.Peek("columns")), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			q.Columns = append(q.Columns, name)
+		}
+	}
 	if name := string(query.Peek("zone")); name != "" {
 		zone, err := time.LoadLocation(name)
 		if err != nil || name == "Local" {
-			return nil, nil, newInvalidFieldError("zone", errcode.FieldNotAllowedValue, "a time zone such as America/New_York or Asia/Kolkata")
+			return nil, nil, payload.NewInvalidFieldError("zone", errcode.FieldNotAllowedValue, "a time zone such as America/New_York or Asia/Kolkata")
 		}
 		q.Zone = zone
 	}
@@ -174,26 +180,52 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time) (question *report.
 	case ok && (form == formNDJSON || !query.Has("format")):
 		return q, report.NewNDJSON, nil
 	}
-	return nil, nil, newInvalidFieldError("format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
+	return nil, nil, payload.NewInvalidFieldError("format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
 }
 
+// readReportPeriod parses the period of a report into q: its name in period, or its ends in from and to.
 func readReportPeriod(query *fasthttp.Args, q *report.Question, now time.Time) error {
-	now = now.In(q.Zone)
-	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, q.Zone)
-	q.From, q.To, q.Since = first.UnixNano(), first.AddDate(0, 1, 0).UnixNano(), !query.Has("from")
+	name := string(query.Peek("period"))
+	if name == "" {
+		q.Since = !query.Has("from")
+		month, _ := payload.NamedPeriod("this_month", now, q.Zone)
+		q.From, q.To = month.From, month.To
+	} else if err := readNamedPeriod(query, now, q.Zone, &q.From, &q.To); err != nil {
+		return err
+	} else {
+		q.Since = true
+	}
 	for name, into := range map[string]*int64{"from": &q.From, "to": &q.To} {
 		text := string(query.Peek(name))
 		if text == "" {
 			continue
 		}
-		at, ok := parseDayOrTime(text)
-		if day, err := time.ParseInLocation(time.DateOnly, text, q.Zone); err == nil {
-			at = day.UnixNano()
-		}
+		at, ok := payload.ParseDayOrTime(text, q.Zone)
 		if !ok {
-			return newInvalidFieldError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)")
+			return payload.NewInvalidFieldError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in the zone) or a time (2026-11-30T12:00:00Z)")
 		}
 		*into = at
 	}
 	return nil
+}
+
+// readNamedPeriod parses the parameter period, which excludes from and to. Without it, the ends
+// stay unchanged.
+func readNamedPeriod(query *fasthttp.Args, now time.Time, zone *time.Location, from, to *int64) error {
+	name := string(query.Peek("period"))
+	if name == "" {
+		return nil
+	}
+	p, known := payload.NamedPeriod(name, now, zone)
+	if !known || query.Has("from") || query.Has("to") {
+		return payload.NewInvalidFieldError("period", errcode.FieldNotAllowedValue, "one of "+payload.PeriodNames+", without from and to")
+	}
+	*from, *to = p.From, p.To
+	return nil
+}
+
+// timeZone returns the zone in which days begin in reports and in periods of requests.
+func (a *Admin) timeZone() *time.Location {
+	s := a.operator.ProcessStatus()
+	return s.zone()
 }

@@ -9,6 +9,7 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -24,10 +25,10 @@ const maxReturnNote = 1000
 // listPendingReturns lists the returns of leads that buyers requested and that wait for an
 // operator's approval, oldest leads first. The parameters limit and after select a page.
 func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	r := &searchParameterParser{query: ctx.QueryArgs()}
+	r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
 	limit, after := r.readLimit(defaultReturns, maxReturns), readAfterCursor(r, market.ParseLeadID, "a lead's id, such as next of the page before")
 	if len(r.faults) > 0 {
-		return nil, newInvalidFieldsError(r.faults)
+		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	page, total, err := e.ListPendingReturns(after, limit)
 	if err != nil {
@@ -37,7 +38,7 @@ func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 		Total   int             `json:"total"`
 		Returns []pendingReturn `json:"returns"`
 		Next    string          `json:"next,omitempty"`
-	}{Total: total, Returns: convertAll(page, newPendingReturn)}
+	}{Total: total, Returns: payload.ConvertAll(page, newPendingReturn)}
 	if len(page) == limit {
 		list.Next = page[limit-1].Lead.String()
 	}
@@ -61,8 +62,8 @@ type pendingReturn struct {
 
 func newPendingReturn(w *engine.PendingReturn) pendingReturn {
 	return pendingReturn{
-		Lead: w.Lead.String(), Status: w.Status.String(), Buyer: nullIfEmpty(w.Buyer), Supplier: nullIfEmpty(w.Supplier), Campaign: nullIfEmpty(w.Campaign),
-		Reason: nullIfEmpty(w.Reason), Requested: formatTimeWithNanos(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: nullIfEmpty(w.Currency.String()), Test: w.Test,
+		Lead: w.Lead.String(), Status: w.Status.String(), Buyer: payload.NullIfEmpty(w.Buyer), Supplier: payload.NullIfEmpty(w.Supplier), Campaign: payload.NullIfEmpty(w.Campaign),
+		Reason: payload.NullIfEmpty(w.Reason), Requested: payload.FormatTimeWithNanos(w.Requested), Credit: w.Credit, Reverse: w.Reverse, Currency: payload.NullIfEmpty(w.Currency.String()), Test: w.Test,
 	}
 }
 
@@ -72,18 +73,18 @@ func (a *Admin) decideReturn(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		Approve *bool  `json:"approve"`
 		Note    string `json:"note"`
 	}
-	if err := decodeJSONBody(ctx, &word); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &word); err != nil {
 		return nil, err
 	}
-	lead, ok := market.ParseLeadID(pathParameter(ctx, "lead"))
+	lead, ok := market.ParseLeadID(payload.PathParameter(ctx, "lead"))
 	if !ok {
 		return nil, httperror.New(404, errcode.NotFound, "There is no lead of this id.")
 	}
-	var faults fieldErrors
-	faults.addErrorIf(word.Approve == nil, "approve", errcode.FieldMissingRequired, "true or false")
-	faults.addErrorIf(utf8.RuneCountInString(word.Note) > maxReturnNote, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxReturnNote)+" characters")
+	var faults payload.FieldErrors
+	faults.AddIf(word.Approve == nil, "approve", errcode.FieldMissingRequired, "true or false")
+	faults.AddIf(utf8.RuneCountInString(word.Note) > maxReturnNote, "note", errcode.FieldTooLong, "at most "+strconv.Itoa(maxReturnNote)+" characters")
 	if len(faults) > 0 {
-		return nil, newInvalidFieldsError(faults)
+		return nil, payload.NewInvalidFieldsError(faults)
 	}
 	return nil, e.AsOperator(callerNameOf(ctx)).DecideReturn(lead, *word.Approve, word.Note)
 }

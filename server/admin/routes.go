@@ -4,27 +4,34 @@ import (
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/posting"
+	"pingpost/server/apidocs"
+	"pingpost/server/dashboard"
 	"pingpost/server/httperror"
+	"pingpost/server/instructions"
 	"pingpost/server/request"
 )
 
 func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add := func(method, path string, h fasthttp.RequestHandler) {
-		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, h)))
+		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxBody, httperror.BodyTooLarge, a.rejectUnknownParameters(method, path, a.recordAction(method, path, h))))
 	}
 	a.addSessionUserAndTokenRoutes(add)
-	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.withAnswer(a.applyConfiguration)))))
+	a.addTeamRoutes(add)
+	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.recordAction("PUT", "/admin/v1/config", a.withAnswerOrErrorSent(a.applyConfiguration))))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
-		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, h)))
+		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, a.recordAction(method, path, h))))
 	})
-	add("GET", "/admin/v1/suppression", a.withAnswer(a.listSuppressionLists))
-	a.addProtectedRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList))
-	add("GET", "/admin/v1/backup", a.withAnswer(a.getBackupStatus))
-	add("POST", "/admin/v1/backup", a.withAnswer(a.startBackup))
+	add("GET", "/admin/v1/suppression", a.withAnswerOrErrorSent(a.listSuppressionLists))
+	a.addProtectedRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.recordAction("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList)))
+	add("GET", "/admin/v1/backup", a.withAnswerOrErrorSent(a.getBackupStatus))
+	add("POST", "/admin/v1/backup", a.withAnswerOrErrorSent(a.startBackup))
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
-	add("GET", "/admin/v1/hash", a.withAnswer(a.getStateHash))
-	add("GET", "/admin/v1/config", a.withAnswer(a.getConfiguration))
+	add("GET", "/admin/v1/hash", a.withAnswerOrErrorSent(a.getStateHash))
+	add("GET", "/admin/v1/config", a.withAnswerOrErrorSent(a.getConfiguration))
 	add("GET", "/admin/v1/deliveries", a.withEngine(a.listDeliveries))
 	explain := a.explainLeadOrAuctionHandler()
 	add("GET", "/admin/v1/explain", explain)
@@ -57,7 +64,9 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 		add("POST", at+"/tokens", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.addStaticToken)))
 		add("DELETE", at+"/tokens/{token}", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.revokeStaticToken)))
 	}
+	a.addInstructionRoutes(add)
 	a.addWebhookRoutes(add)
+	a.alerts.AddRoutes(func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) })
 	a.addMonitoringRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.serveGoProfile)
 }
@@ -65,16 +74,20 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 // adminQueries lists the query parameters that each operation of the admin API accepts, by
 // method and path. An operation that is not in the table accepts no parameters.
 var adminQueries = map[string][]string{
-	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "limit", "after"},
-	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "limit", "after"},
-	"GET /admin/v1/unmatched":                        {"campaign", "supplier", "buyer", "from", "to"},
+	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "limit", "after"},
+	"GET /admin/v1/leads/export":                     {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "format", "columns"},
+	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "period", "limit", "after"},
+	"GET /admin/v1/audit":                            {"actor", "operation", "credential", "target_kind", "target", "outcome", "q", "from", "to", "limit", "after", "format"},
+	"GET /admin/v1/unmatched":                        {"campaign", "supplier", "buyer", "from", "to", "period"},
 	"GET /admin/v1/caps":                             {"campaign", "buyer"},
 	"GET /admin/v1/bench/example":                    {"campaign"},
+	"GET /admin/v1/campaigns/{id}/instructions":      {"supplier", "format"},
 	"GET /admin/v1/explain":                          {"id", "supplier"},
 	"GET /admin/v1/explain/{id}":                     {"supplier"},
-	"GET /admin/v1/statement":                        {"buyer", "supplier", "from", "to", "format"},
-	"GET /admin/v1/report":                           {"by", "supplier", "buyer", "campaign", "source", "state", "reason", "zone", "from", "to", "format"},
+	"GET /admin/v1/statement":                        {"buyer", "supplier", "from", "to", "period", "format"},
+	"GET /admin/v1/report":                           {"by", "supplier", "buyer", "campaign", "source", "state", "reason", "zone", "from", "to", "period", "format", "columns", "totals"},
 	"GET /admin/v1/deliveries":                       {"state"},
+	"GET /admin/v1/alerts/history":                   {"limit", "after"},
 	"GET /admin/v1/returns":                          {"limit", "after"},
 	"GET /admin/v1/webhooks/{id}/dead":               {"limit", "after"},
 	"GET /admin/v1/config/history":                   {"kind", "id", "limit", "after"},
@@ -88,6 +101,7 @@ var adminQueries = map[string][]string{
 	"PUT /admin/v1/config/suppression_lists/{id}":    {"dry"},
 	"DELETE /admin/v1/config/suppression_lists/{id}": {"dry"},
 	"PUT /admin/v1/suppression/{id}":                 {"mode"},
+	"GET /admin/v1/session/oidc/callback":            {"state", "code", "iss", "error"}, // and any others
 	"GET /debug/pprof/{name:*}":                      {"seconds", "debug", "gc"},
 }
 
@@ -107,14 +121,32 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 // addMonitoringRoutes registers the operations that show the state of the exchange or send a test
 // lead. Only the test lead changes the state.
 func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	add("GET", "/admin/v1/overview", a.withAnswer(a.getOverview))
-	add("GET", "/admin/v1/live", a.withAnswer(a.streamOverview))
+	add("GET", "/admin/v1/overview", a.withAnswerOrErrorSent(a.getOverview))
+	add("GET", "/admin/v1/live", a.withAnswerOrErrorSent(a.streamOverview))
 	add("GET", "/admin/v1/leads", a.limitConcurrentSearches(a.searchLeads))
+	add("POST", "/admin/v1/leads/find", a.withEngine(a.findPerson))
+	add("POST", "/admin/v1/leads/{id}/reveal", a.withEngine(a.revealContact))
+	add("GET", "/admin/v1/audit", a.auditHandler())
+	add("GET", "/admin/v1/leads/export", a.leadExportHandler())
 	add("GET", "/admin/v1/auctions", a.limitConcurrentSearches(a.searchAuctions))
 	add("GET", "/admin/v1/unmatched", a.limitConcurrentSearches(a.getUnsoldCounts))
 	add("GET", "/admin/v1/caps", a.withEngine(a.listCapUsage))
 	add("POST", "/admin/v1/bench", a.withEngine(a.ingestTestLead))
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))
+}
+
+// addInstructionRoutes registers the operations on posting instructions for suppliers.
+func (a *Admin) addInstructionRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+	withPublisher := func(h func(*fasthttp.RequestCtx, *instructions.Publisher) (any, error)) fasthttp.RequestHandler {
+		return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (any, error) {
+			return h(ctx, a.operator.Instructions())
+		})
+	}
+	add("GET", "/admin/v1/campaigns/{id}/instructions", withPublisher(posting.GetInstructions))
+	add("POST", "/admin/v1/campaigns/{id}/instructions/link", withPublisher(posting.AddLink))
+	add("DELETE", "/admin/v1/suppliers/{id}/instructions/links", withPublisher(func(ctx *fasthttp.RequestCtx, p *instructions.Publisher) (any, error) {
+		return posting.RevokeLinks(ctx, p, callerNameOf(ctx))
+	}))
 }
 
 // withDeprecationHeaders returns a handler that calls h, and adds the headers of a deprecated
@@ -126,3 +158,32 @@ func (a *Admin) withDeprecationHeaders(method, path string, h fasthttp.RequestHa
 		a.deprecations.WriteHeaders(ctx, method, path)
 	}
 }
+
+// addDashboardRoutes registers the files of the dashboard. They need no authentication, because
+// they contain no data: the page loads all data through the API.
+func (a *Admin) addDashboardRoutes(routes *router.Router) {
+	for _, at := range dashboard.Paths() {
+		serve := a.rejectUnknownParameters("GET", at, fileHandler(dashboard.FindFile(at)))
+		routes.GET(at, serve)
+		routes.HEAD(at, serve)
+	}
+}
+
+func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if sendFile(ctx, file) {
+			ctx.Response.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
+			ctx.Response.Header.Set("Cross-Origin-Resource-Policy", "same-origin")
+		}
+	}
+}
+
+// sendFile answers with a file, or with 304 if the client's copy is current. It reports whether
+// it sent the body.
+func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) (sentBody bool) {
+	form := file.EncodingFor(&ctx.Request.Header)
+	return file.Send(ctx, form, request.MatchesETag(&ctx.Request.Header, form.Tag))
+}
+
+// serveOpenAPI answers GET openapi.yaml with the OpenAPI document of the admin API.
+func (a *Admin) serveOpenAPI(ctx *fasthttp.RequestCtx) { sendFile(ctx, apidocs.AdminOpenAPI()) }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
 	"pingpost/report"
+	"pingpost/server/admin/export"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -33,7 +36,7 @@ func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *r
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			answer, err = h(&searchParameterParser{query: ctx.QueryArgs()}, from)
+			answer, err = h(&searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}, from)
 		case <-late.C:
 			err = errTooManySearches
 		}
@@ -45,7 +48,8 @@ func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *r
 // invalid one.
 type searchParameterParser struct {
 	query  *fasthttp.Args
-	faults fieldErrors
+	zone   *time.Location // of days
+	faults payload.FieldErrors
 }
 
 func (r *searchParameterParser) parameter(name string) string { return string(r.query.Peek(name)) }
@@ -55,7 +59,11 @@ func (r *searchParameterParser) parameter(name string) string { return string(r.
 func (r *searchParameterParser) readCommonParameters() (s report.SearchQuery) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
-	r.faults.addErrorIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
+	var invalid *payload.DetailedError
+	if err := readNamedPeriod(r.query, time.Now(), r.zone, &s.From, &s.To); errors.As(err, &invalid) {
+		r.faults = append(r.faults, invalid.Fields...)
+	}
+	r.faults.AddIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	return s
 }
 
@@ -70,7 +78,7 @@ func (r *searchParameterParser) readCommonListParameters() report.SearchQuery {
 		test := text == "true" || text == "1"
 		s.Test = &test
 	default:
-		r.faults.addErrorIf(true, "test", errcode.FieldNotAllowedValue, "true or false")
+		r.faults.AddIf(true, "test", errcode.FieldNotAllowedValue, "true or false")
 	}
 	return s
 }
@@ -81,7 +89,7 @@ func (r *searchParameterParser) readLimit(defaultValue, maximum int) int {
 		return defaultValue
 	}
 	n, err := strconv.Atoi(text)
-	r.faults.addErrorIf(err != nil || n < 1 || n > maximum, "limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
+	r.faults.AddIf(err != nil || n < 1 || n > maximum, "limit", errcode.FieldOutOfRange, "1 to "+strconv.Itoa(maximum))
 	return n
 }
 
@@ -90,20 +98,71 @@ func readAfterCursor[T any](r *searchParameterParser, parse func(string) (T, boo
 	if text := r.parameter("after"); text != "" {
 		var ok bool
 		after, ok = parse(text)
-		r.faults.addErrorIf(!ok, "after", errcode.FieldInvalidFormat, expected)
+		r.faults.AddIf(!ok, "after", errcode.FieldInvalidFormat, expected)
 	}
 	return after
 }
+
+// expectedTime says which times the parameters from and to accept.
+const expectedTime = "a day (2026-11-30, its beginning in the time zone of the exchange) or a time (2026-11-30T12:00:00Z)"
 
 func (r *searchParameterParser) readTimeNanos(parameterName string) int64 {
 	text := r.parameter(parameterName)
 	if text == "" {
 		return 0
 	}
-	at, ok := parseDayOrTime(text)
-	r.faults.addErrorIf(!ok, parameterName, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
+	at, ok := payload.ParseDayOrTime(text, r.zone)
+	r.faults.AddIf(!ok, parameterName, errcode.FieldInvalidFormat, expectedTime)
 	return at
 }
+
+// maxExports is the number of exports of leads that may run at the same time.
+const maxExports = 2
+
+var errTooManyExports = httperror.New(503, errcode.Unavailable, "Too many exports are being read. Send this request again after the time in Retry-After.")
+
+// leadExportHandler returns the handler of GET leads/export: all results of a search for leads as a
+// file. It sends the rows while it reads them.
+func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
+	places := make(chan struct{}, maxExports)
+	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
+		s := r.readLeadSearch()
+		if now := time.Now().UnixNano(); s.To == 0 || s.To > now {
+			s.To = now // the export ends although leads arrive
+		}
+		form, ok := parseStatementFormat(r.parameter("format"), string(ctx.Request.Header.Peek("Accept")))
+		if !ok || form == formJSON && r.parameter("format") != "" {
+			r.faults.AddIf(true, "format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
+		}
+		if len(r.faults) > 0 {
+			return nil, payload.NewInvalidFieldsError(r.faults)
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			return nil, errTooManyExports
+		}
+		rows, err := export.NewLeadExport(from, s, exportFormats[form], r.parameter("columns"))
+		if err != nil {
+			<-places
+			return nil, a.apiErrorOfReport(err)
+		}
+		body := newStreamedBody(ctx.Conn(), rows.ContentType(), leadExportRows{rows}, a.logger)
+		body.release = func() { <-places }
+		ctx.Response.Header.Set("Content-Disposition", `attachment; filename="leads.`+string(exportFormats[form])+`"`)
+		return body, nil
+	})
+}
+
+// exportFormats maps the formats of the admin API to those of exports. JSON is what a client gets
+// that does not choose.
+var exportFormats = map[statementFormat]export.Format{formJSON: export.NDJSON, formNDJSON: export.NDJSON, formCSV: export.CSV, formParquet: export.Parquet}
+
+// leadExportRows makes an export the rows of a streamed answer.
+type leadExportRows struct{ *export.LeadExport }
+
+func (r leadExportRows) appendNextRow(dst []byte) ([]byte, error) { return r.AppendNextRow(dst) }
 
 // readLeadSearch parses all parameters of GET leads.
 func (r *searchParameterParser) readLeadSearch() report.SearchQuery {
@@ -123,7 +182,7 @@ func (r *searchParameterParser) readLeadSearch() report.SearchQuery {
 	case isPing:
 		s.Auction = market.AuctionID(ping)
 	default:
-		r.faults.addErrorIf(true, "q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
+		r.faults.AddIf(true, "q", errcode.FieldInvalidFormat, "the id of a lead (lead_…), an auction (auc_…) or a ping (ping_…)")
 	}
 	return s
 }
@@ -140,7 +199,7 @@ func (r *searchParameterParser) readAuctionSearch() report.SearchQuery {
 func (a *Admin) searchLeads(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readLeadSearch()
 	if len(r.faults) > 0 {
-		return nil, newInvalidFieldsError(r.faults)
+		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	found, page, err := from.SearchLeads(context.Background(), s)
 	if err != nil {
@@ -149,14 +208,14 @@ func (a *Admin) searchLeads(r *searchParameterParser, from *report.Report) (answ
 	return struct {
 		Leads []leadSearchResult `json:"leads"`
 		searchContinuation
-	}{convertAll(found, newLeadSearchResult), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
+	}{payload.ConvertAll(found, newLeadSearchResult), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
 func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readAuctionSearch()
 	if len(r.faults) > 0 {
-		return nil, newInvalidFieldsError(r.faults)
+		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	found, page, err := from.SearchAuctions(context.Background(), s)
 	if err != nil {
@@ -165,7 +224,7 @@ func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (a
 	return struct {
 		Auctions []auctionSearchResult `json:"auctions"`
 		searchContinuation
-	}{convertAll(found, newAuctionSearchResult), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
+	}{payload.ConvertAll(found, newAuctionSearchResult), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
 }
 
 // getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
@@ -174,7 +233,7 @@ func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (a
 func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readCommonParameters()
 	if len(r.faults) > 0 {
-		return nil, newInvalidFieldsError(r.faults)
+		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	if s.To == 0 {
 		s.To = time.Now().UnixNano()
@@ -195,10 +254,10 @@ func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (
 		Buyers    []bidTally      `json:"buyers"`
 	}{
 		why.Leads, why.Unsold,
-		convertAll(why.Reasons, func(t *report.NamedCount) reasonTally { return reasonTally{t.Name, t.N} }),
-		convertAll(why.Outcomes, newBidTally),
-		convertAll(why.Campaigns, func(t *report.NamedCount) campaignTally { return campaignTally{t.Name, t.N} }),
-		convertAll(why.Buyers, newBidTally),
+		payload.ConvertAll(why.Reasons, func(t *report.NamedCount) reasonTally { return reasonTally{t.Name, t.N} }),
+		payload.ConvertAll(why.Outcomes, newBidTally),
+		payload.ConvertAll(why.Campaigns, func(t *report.NamedCount) campaignTally { return campaignTally{t.Name, t.N} }),
+		payload.ConvertAll(why.Buyers, newBidTally),
 	}, nil
 }
 
@@ -234,7 +293,7 @@ func newSearchContinuation(page *report.SearchProgress, next string) (end search
 		end.Next = &next
 	}
 	if page.Searched > 0 {
-		end.SearchedFrom = nullIfEmpty(formatTimeWithNanos(page.Searched))
+		end.SearchedFrom = payload.NullIfEmpty(payload.FormatTimeWithNanos(page.Searched))
 	}
 	return end
 }
@@ -262,13 +321,13 @@ type leadSearchResult struct {
 
 func newLeadSearchResult(l *report.LeadSearchResult) leadSearchResult {
 	row := leadSearchResult{
-		ID: l.ID.String(), At: formatTimeWithNanos(l.At), Campaign: nullIfEmpty(l.Campaign), Supplier: nullIfEmpty(l.Supplier), Buyer: nullIfEmpty(l.Buyer),
-		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: nullIfEmpty(l.Reason.String()),
-		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: nullIfEmpty(l.Currency),
-		Source: nullIfEmpty(l.Source), State: nullIfEmpty(l.State), Test: l.Test, Posts: int64(l.Posts), Erased: l.Erased,
+		ID: l.ID.String(), At: payload.FormatTimeWithNanos(l.At), Campaign: payload.NullIfEmpty(l.Campaign), Supplier: payload.NullIfEmpty(l.Supplier), Buyer: payload.NullIfEmpty(l.Buyer),
+		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: payload.NullIfEmpty(l.Reason.String()),
+		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: payload.NullIfEmpty(l.Currency),
+		Source: payload.NullIfEmpty(l.Source), State: payload.NullIfEmpty(l.State), Test: l.Test, Posts: int64(l.Posts), Erased: l.Erased,
 	}
 	if !l.Auction.IsZero() {
-		row.Auction = nullIfEmpty(l.Auction.String())
+		row.Auction = payload.NullIfEmpty(l.Auction.String())
 	}
 	return row
 }
@@ -299,12 +358,12 @@ type auctionSearchResult struct {
 
 func newAuctionSearchResult(a *report.AuctionSearchResult) auctionSearchResult {
 	row := auctionSearchResult{
-		ID: a.ID.String(), At: formatTimeWithNanos(a.At), Campaign: nullIfEmpty(a.Campaign), Supplier: nullIfEmpty(a.Supplier),
-		Asked: int64(a.Asked), Reason: nullIfEmpty(a.Reason.String()), Winner: nullIfEmpty(a.Winner),
-		Amount: amountOrNull(a.Amount, a.Currency), Currency: nullIfEmpty(a.Currency), Test: a.Test,
+		ID: a.ID.String(), At: payload.FormatTimeWithNanos(a.At), Campaign: payload.NullIfEmpty(a.Campaign), Supplier: payload.NullIfEmpty(a.Supplier),
+		Asked: int64(a.Asked), Reason: payload.NullIfEmpty(a.Reason.String()), Winner: payload.NullIfEmpty(a.Winner),
+		Amount: amountOrNull(a.Amount, a.Currency), Currency: payload.NullIfEmpty(a.Currency), Test: a.Test,
 	}
 	if !a.Lead.IsZero() {
-		row.Lead = nullIfEmpty(a.Lead.String())
+		row.Lead = payload.NullIfEmpty(a.Lead.String())
 	}
 	return row
 }

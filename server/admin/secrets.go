@@ -13,7 +13,9 @@ import (
 	"pingpost/config"
 	"pingpost/engine"
 	"pingpost/outbound/webhook/signature"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
+	"pingpost/server/instructions"
 )
 
 // replaceSecret answers PUT secrets/NAME: it replaces the value of a stored secret that the exchange
@@ -22,21 +24,21 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 	var body struct {
 		Value string `json:"value"`
 	}
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name := pathParameter(ctx, "name")
+	name := payload.PathParameter(ctx, "name")
 	if config.IsAddressVariable(name) {
 		return nil, httperror.New(404, errcode.NotFound, "This secret is a variable of the configuration file. Change the variable, then run pingpost apply.")
 	}
-	if _, ok := e.State().SealedSecret(name); !ok {
+	if _, ok := e.State().SealedSecret(name); !ok || instructions.IsLinkSecret(name) {
 		return nil, httperror.New(404, errcode.NotFound, "There is no secret of this name. Name it in the configuration first.")
 	}
 	if body.Value == "" {
-		return nil, newInvalidFieldError("value", errcode.FieldMissingRequired, "the new secret")
+		return nil, payload.NewInvalidFieldError("value", errcode.FieldMissingRequired, "the new secret")
 	}
 	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
-		return nil, newInvalidFieldError("value", errcode.FieldInvalidFormat, expected)
+		return nil, payload.NewInvalidFieldError("value", errcode.FieldInvalidFormat, expected)
 	}
 	return nil, e.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, body.Value))
 }
@@ -50,7 +52,7 @@ type secretListEntry struct {
 // PUT secrets/NAME.
 func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
-		return config.IsAddressVariable(name) || config.IsPreviousWebhookSecretName(name)
+		return config.IsAddressVariable(name) || config.IsPreviousWebhookSecretName(name) || instructions.IsLinkSecret(name)
 	})
 	list := make([]secretListEntry, len(names))
 	for i, name := range names {
@@ -127,7 +129,7 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 	if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, secret)); err != nil {
 		return nil, err
 	}
-	return answerCreatedSecret(ctx, struct {
+	return payload.SetCreatedAndNoStore(ctx, struct {
 		Secret string `json:"secret"`
 		Hint   string `json:"hint"`
 	}{secret, WebhookSecretHint(secret)})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
 	"pingpost/server/ratelimit"
@@ -29,12 +30,14 @@ const (
 // session is the login of an operator's browser. Only the browser has the session id; the store
 // has a hash of it.
 type session struct {
-	hash [32]byte
-	name string             // the user's, or the name given with the configured password
-	user state.OperatorUser // the account at login; zero for the configured password
-	csrf string             // known to pages of this address only
-	born time.Time
-	seen time.Time // guarded by the store's lock
+	hash   [32]byte
+	name   string              // the user's, or the name given with the configured password
+	user   state.OperatorUser  // the account at login; zero for the configured password and for OIDC
+	role   market.OperatorRole // without an account
+	method signInMethod
+	csrf   string // known to pages of this address only
+	born   time.Time
+	seen   time.Time // guarded by the store's lock
 }
 
 // isCSRFValid reports whether the request has the session's CSRF token. Only the dashboard's
@@ -49,8 +52,9 @@ func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
 type sessionStore struct {
 	keeper    *passphrase.Hasher
 	verified  *verifiedPasswordCache
-	byNetwork *ratelimit.Buckets[netip.Prefix]
-	byName    *ratelimit.Buckets[string]
+	byNetwork *ratelimit.TokenBuckets[netip.Prefix]
+	byName    *ratelimit.TokenBuckets[string]
+	byCode    *ratelimit.TokenBuckets[string] // wrong codes of second factors, by account
 	now       func() time.Time
 
 	mu       sync.Mutex
@@ -62,17 +66,18 @@ type sessionStore struct {
 func newSessionStore() *sessionStore {
 	keeper := passphrase.New()
 	return &sessionStore{
-		keeper: keeper, verified: newVerifiedPasswordCache(keeper), byNetwork: ratelimit.NewBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewBuckets[string](3*time.Second, 20), now: time.Now,
+		keeper: keeper, verified: newVerifiedPasswordCache(keeper), byNetwork: ratelimit.NewTokenBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewTokenBuckets[string](3*time.Second, 20), byCode: ratelimit.NewTokenBuckets[string](5*time.Minute, 10), now: time.Now,
 		sessions: make(map[[32]byte]*session), users: make(map[string]int64), tokens: make(map[[32]byte]int64),
 	}
 }
 
-// createSession starts a session for a user and returns it with the value of its cookie. If the
-// user or all users together have too many sessions, it ends those that were unused for
+// addSession starts the session s, whose name, account and method are set, and returns the value of its
+// cookie. If the user or all users together have too many sessions, it ends those that were unused for
 // longest.
-func (t *sessionStore) createSession(userName string, user state.OperatorUser) (cookie string, s *session) {
+func (t *sessionStore) addSession(s *session) (cookie string) {
 	cookie, now := randomToken(), t.now()
-	s = &session{hash: sha256.Sum256([]byte(cookie)), name: userName, user: user, csrf: randomToken(), born: now, seen: now}
+	s.hash, s.csrf, s.born, s.seen = sha256.Sum256([]byte(cookie)), randomToken(), now, now
+	userName := s.name
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	all, own := t.removeExpiredSessionsLocked(userName, now)
@@ -83,24 +88,24 @@ func (t *sessionStore) createSession(userName string, user state.OperatorUser) (
 		t.endIdlestSessionLocked(userName)
 	}
 	t.sessions[s.hash] = s
-	t.users[user.Name] = now.UnixNano()
-	return cookie, s
+	t.users[s.user.Name] = now.UnixNano()
+	return cookie
 }
 
 // removeExpiredSessionsLocked removes expired sessions. It returns the number of the remaining ones,
 // and how many of them belong to userName. The caller holds t.mu.
-func (t *sessionStore) removeExpiredSessionsLocked(userName string, now time.Time) (remaining, ofUser int) {
+func (t *sessionStore) removeExpiredSessionsLocked(userName string, now time.Time) (remainingInTotal, remainingOfUser int) {
 	for hash, s := range t.sessions {
 		switch {
 		case s.isExpiredLocked(now):
 			delete(t.sessions, hash)
 			continue
 		case s.name == userName:
-			ofUser++
+			remainingOfUser++
 		}
-		remaining++
+		remainingInTotal++
 	}
-	return remaining, ofUser
+	return remainingInTotal, remainingOfUser
 }
 
 func (s *session) isExpiredLocked(now time.Time) bool { return !now.Before(s.expiryLocked()) }
@@ -175,9 +180,9 @@ func (t *sessionStore) endSession(s *session) {
 }
 
 // endSessionsAndForgetUses ends all sessions of a user that was changed or removed. It also drops
-// the remembered check of the user's password, the times of last use of endedTokens (the user's
+// the remembered check of the user's password, the times of last use of revokedTokens (the user's
 // tokens that the change revoked) and, with userRemoved set, the user's time of last use.
-func (t *sessionStore) endSessionsAndForgetUses(userName string, endedTokens []state.APIToken, userRemoved bool) {
+func (t *sessionStore) endSessionsAndForgetUses(userName string, revokedTokens []state.APIToken, userRemoved bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for hash, s := range t.sessions {
@@ -185,12 +190,23 @@ func (t *sessionStore) endSessionsAndForgetUses(userName string, endedTokens []s
 			delete(t.sessions, hash)
 		}
 	}
-	for i := range endedTokens {
-		delete(t.tokens, endedTokens[i].Hash)
+	for i := range revokedTokens {
+		delete(t.tokens, revokedTokens[i].Hash)
 	}
 	t.verified.forgetUser(userName)
 	if userRemoved {
 		delete(t.users, userName)
+	}
+}
+
+// endOtherSessions ends all sessions of an account except one, which may be nil.
+func (t *sessionStore) endOtherSessions(account string, kept *session) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for hash, s := range t.sessions {
+		if s.user.Name == account && s != kept {
+			delete(t.sessions, hash)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/report/columnar"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -47,7 +48,7 @@ var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many sta
 func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		ask, err := readStatementQuery(ctx, e)
+		ask, err := readStatementQuery(ctx, e, a.timeZone())
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, q
 	sum, err := a.operator.Statement(query.party, query.period)
 	var past *ledger.HistoryTooShortError
 	if errors.As(err, &past) {
-		err = newInvalidFieldError("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
+		err = payload.NewInvalidFieldError("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
 	}
 	if err != nil {
 		return nil, err
@@ -95,49 +96,40 @@ type statementQuery struct {
 	form   statementFormat
 }
 
-func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine) (*statementQuery, error) {
+// readStatementQuery parses the parameters of GET statement. Days are those of the zone.
+func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, zone *time.Location) (*statementQuery, error) {
 	query := ctx.QueryArgs()
 	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
 	if (buyer == "") == (supplier == "") {
-		return nil, newInvalidFieldError("buyer", errcode.FieldMissingRequired, "the id of a buyer, or that of a supplier in supplier")
+		return nil, payload.NewInvalidFieldError("buyer", errcode.FieldMissingRequired, "the id of a buyer, or that of a supplier in supplier")
 	}
 	ask := &statementQuery{party: ledger.Party{Kind: event.ObjectBuyer}, id: buyer}
 	if supplier != "" {
 		ask.party.Kind, ask.id = event.ObjectSupplier, supplier
 	}
 	ask.party.Ref = e.State().RefOf(ask.party.Kind, ask.id)
+	if err := readNamedPeriod(query, time.Now(), zone, &ask.period.From, &ask.period.To); err != nil {
+		return nil, err
+	}
 	for name, into := range map[string]*int64{"from": &ask.period.From, "to": &ask.period.To} {
 		text := string(query.Peek(name))
 		if text == "" {
 			continue
 		}
-		at, ok := parseDayOrTime(text)
+		at, ok := payload.ParseDayOrTime(text, zone)
 		if !ok {
-			return nil, newInvalidFieldError(name, errcode.FieldInvalidFormat, "a day (2026-11-30, its beginning in UTC) or a time (2026-11-30T12:00:00Z)")
+			return nil, payload.NewInvalidFieldError(name, errcode.FieldInvalidFormat, expectedTime)
 		}
 		*into = at
 	}
 	if ask.period.To != 0 && ask.period.From >= ask.period.To {
-		return nil, newInvalidFieldError("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
+		return nil, payload.NewInvalidFieldError("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
 	}
 	var ok bool
 	if ask.form, ok = parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
-		return nil, newInvalidFieldError("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
+		return nil, payload.NewInvalidFieldError("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
 	}
 	return ask, nil
-}
-
-// parseDayOrTime parses a date such as 2026-01-31, or an RFC 3339 time, and returns it in Unix
-// nanoseconds. It accepts the years 1971 to 2199.
-func parseDayOrTime(text string) (unixNanos int64, ok bool) {
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		t, err = time.Parse(time.RFC3339Nano, text)
-	}
-	if err != nil || t.Year() <= 1970 || t.Year() >= 2200 {
-		return 0, false
-	}
-	return t.UnixNano(), true
 }
 
 // buyerAccountCurrency returns the currency of a buyer's account: that of its purchases in the

@@ -119,7 +119,7 @@ func appendBalances(dst []byte, s ledger.BalanceAndReserved) []byte {
 	return append(dst, '}')
 }
 
-func (w *jsonStatementEncoder) appendTotal(dst []byte, t *ledger.EntryTotal) []byte {
+func (w *jsonStatementEncoder) appendTotal(dst []byte, t *ledger.StatementTotal) []byte {
 	dst = append(append(append(dst, `{"kind":"`...), t.Kind.String()...), '"')
 	if campaign := w.campaignIDOrEmpty(t.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))

@@ -54,7 +54,7 @@ var (
 	bluesSum = ledger.Statement{
 		Period: ledger.Period{From: morning, To: morning + int64(time.Hour)}, Seq: 20, At: morning + 4e9, Account: true, Entries: 4,
 		Closing: ledger.BalanceAndReserved{Balance: 512_050_001, Held: 7_000_000},
-		Totals: []ledger.EntryTotal{
+		Totals: []ledger.StatementTotal{
 			{Kind: ledger.EntryOpening, InAccount: true, Count: 1, Amount: 500_000_000},
 			{Kind: ledger.EntryTopUp, InAccount: true, Count: 1, Amount: 1},
 			{Kind: ledger.EntrySale, Campaign: 1, Currency: usd, Count: 1, Amount: -12_050_000},
@@ -68,7 +68,7 @@ var (
 func newStatementOperator(t *testing.T) (o *stubOperator, closed *atomic.Int64) {
 	t.Helper()
 	d := servertest.OpenEngine(t)
-	name := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
+	name := &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
 	seq, _ := d.Engine.State().Position()
 	d.Engine.State().Apply(seq+1, 1, name)
 	closed = new(atomic.Int64)
@@ -86,7 +86,7 @@ func newStatementOperator(t *testing.T) (o *stubOperator, closed *atomic.Int64) 
 }
 
 // requestStatement requests a statement. The caller reads the body.
-func requestStatement(t *testing.T, address, query string, header ...string) (*http.Response, *servertest.Conn) {
+func requestStatement(t *testing.T, address, query string, header ...string) (*http.Response, *servertest.RawClientConn) {
 	t.Helper()
 	conn := servertest.Dial(t, address)
 	fmt.Fprintf(conn, "GET /admin/v1/statement?%s HTTP/1.1\r\nHost: x\r\n%s%s\r\n", query, asOperator, strings.Join(append(header, ""), "\r\n"))
@@ -285,7 +285,7 @@ func TestStatementIsStreamed(t *testing.T) {
 	closed := make(chan struct{}, 10)
 	o.entries = func() StatementEntryIterator { return &endlessEntries{1 << 40, io.EOF, closed} }
 	address := serveAdmin(t, o)
-	var open []*servertest.Conn
+	var open []*servertest.RawClientConn
 	for range maxStatements {
 		_, conn := requestStatement(t, address, "buyer=buy_blue") //nolint:bodyclose // the body is endless; closing the connection ends it
 		must.Value(io.CopyN(io.Discard, conn.Answer, 4<<20))(t)

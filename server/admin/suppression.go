@@ -13,6 +13,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
@@ -24,7 +25,7 @@ import (
 type SuppressionListStore interface {
 	// SuppressionLists returns the lists of the current configuration.
 	SuppressionLists() ([]SuppressionList, error)
-	// Upload reads all lines and then replaces the entries of a list by them; with upload.Add it
+	// ApplySuppressionUpload reads all lines and then replaces the entries of a list by them; with upload.Add it
 	// adds them. After an error the list is unchanged. The error may be BadLinesError,
 	// ErrUploadTooLong, engine.ErrNotFound, engine.ErrConflict, or the reader's own.
 	ApplySuppressionUpload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
@@ -107,18 +108,18 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	defer a.uploading.finishUpload()
-	id := pathParameter(ctx, "id")
-	lines := &uploadBodyReader{from: request.TrailerCheckedBody{Ctx: ctx, Fields: request.CountChunkedHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
+	id := payload.PathParameter(ctx, "id")
+	lines := &uploadBodyReader{from: request.TrailerRejectingReader{Ctx: ctx, Fields: request.CountChunkedHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkCallerStillValid(ctx).Status == 0 }
 	done, err := a.operator.ApplySuppressionUpload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
-		ctx.SetUserValue(bodyRead, []byte{})
+		ctx.SetUserValue(payload.BodyRead, []byte{})
 	}
 	if err != nil {
 		a.sendUploadError(ctx, lines, err)
 		return
 	}
-	sendJSON(ctx, done)
+	payload.SendJSON(ctx, done)
 }
 
 func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadBodyReader, err error) {
@@ -162,7 +163,7 @@ const uploadCheckEvery = time.Second // interval of checks whether the caller is
 type uploadBodyReader struct {
 	from         io.Reader
 	conn         net.Conn
-	tcp          *connection.Conn
+	tcp          *connection.LimitedConn
 	length       int // -1: chunked
 	read         int
 	until        time.Time

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
+	"pingpost/server/admin/payload"
 	"pingpost/server/clientaddr"
 	"pingpost/server/httperror"
 )
@@ -25,7 +26,7 @@ const (
 var (
 	errUnknownAPIToken = httperror.New(404, errcode.NotFound, "You have no API token of this id. The list of API tokens shows the ids.")
 	errTokenMakesToken = httperror.New(403, errcode.Forbidden, "An API token cannot create API tokens. Log in and create it in a session.")
-	errNoAccount       = httperror.New(409, errcode.InvalidTransition, "The configured password has no account, and only users have API tokens. Create a user first.")
+	errNoAccount       = httperror.New(409, errcode.InvalidTransition, "This sign-in has no account, and only users have API tokens. Create a user first.")
 	errOtherToken      = httperror.New(403, errcode.Forbidden, "An API token may revoke only itself. Log in and revoke other tokens in a session.")
 	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role has more permissions than yours. Choose your own role or a lower one.")
 )
@@ -36,7 +37,7 @@ func apiTokenID(token *state.APIToken) string { return hex.EncodeToString(token.
 // listAPITokens lists the caller's personal API tokens, or the tokens of all users if the
 // caller is an admin.
 func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	return map[string]any{"tokens": convertAll(a.tokensVisibleToCaller(ctx), a.describeAPIToken)}, nil
+	return map[string]any{"tokens": payload.ConvertAll(a.tokensVisibleToCaller(ctx), a.describeAPIToken)}, nil
 }
 
 // tokensVisibleToCaller returns the API tokens that the caller may list and revoke: all tokens for an
@@ -69,7 +70,7 @@ type apiTokenJSON struct {
 func (a *Admin) describeAPIToken(token *state.APIToken) apiTokenJSON {
 	return apiTokenJSON{
 		ID: apiTokenID(token), Hint: token.Hint, Name: token.Name, User: token.User, Role: token.Role.String(),
-		Created: formatTimeOrNull(token.At), Expires: formatTimeOrNull(token.Expires), LastUsed: formatTimeOrNull(a.sessions.tokenLastUsed(token.Hash)),
+		Created: payload.FormatTimeOrNull(token.At), Expires: payload.FormatTimeOrNull(token.Expires), LastUsed: payload.FormatTimeOrNull(a.sessions.tokenLastUsed(token.Hash)),
 	}
 }
 
@@ -81,25 +82,25 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		ExpiresIn *string `json:"expires_in"`
 	}
 	who := principalFrom(ctx)
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	made := state.APIToken{User: who.name, Name: body.Name, Role: who.role, Hint: ""}
-	var wrong fieldErrors
-	wrong.addErrorIf(body.Name == "" || sanitizeActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "a name for the token: 1 to 64 bytes of printable characters")
+	var wrong payload.FieldErrors
+	wrong.AddIf(body.Name == "" || sanitizeActorName(body.Name) != body.Name, "name", errcode.FieldInvalidFormat, "a name for the token: 1 to 64 bytes of printable characters")
 	if body.Role != nil {
 		role, ok := market.ParseRole(*body.Role)
-		wrong.addErrorIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
+		wrong.AddIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
 		made.Role = role
 	}
 	if body.ExpiresIn != nil {
 		days, ok := parseTokenLifetimeDays(*body.ExpiresIn)
-		wrong.addErrorIf(!ok, "expires_in", errcode.FieldInvalidFormat, "days, such as 30d, at most "+strconv.Itoa(maxTokenDays)+"d; without it the token has no end")
+		wrong.AddIf(!ok, "expires_in", errcode.FieldInvalidFormat, "days, such as 30d, at most "+strconv.Itoa(maxTokenDays)+"d; without it the token has no end")
 		made.Expires = time.Now().AddDate(0, 0, days).UnixNano()
 	}
 	switch {
 	case len(wrong) > 0:
-		return nil, newInvalidFieldsError(wrong)
+		return nil, payload.NewInvalidFieldsError(wrong)
 	case who.token != nil:
 		return nil, errTokenMakesToken
 	case !who.hasAccount:
@@ -108,14 +109,14 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, errAboveRole
 	}
 	token := newSecretWithUniqueHint(apiTokenPrefix, nil)
-	made.Hash, made.Hint = a.operator.TokenIssuer().HashPersonal([]byte(token)), KeyHint(token)
+	made.Hash, made.Hint = a.operator.TokenIssuer().HashOperatorAPIToken([]byte(token)), SecretPrefixHint(token)
 	if err := e.AsOperator(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
 		return nil, err
 	}
 	stored, _, _ := e.State().APIToken(made.Hash)
 	shown := a.describeAPIToken(&stored)
 	shown.Token = token
-	return answerCreatedSecret(ctx, &shown)
+	return payload.SetCreatedAndNoStore(ctx, &shown)
 }
 
 func parseTokenLifetimeDays(text string) (days int, ok bool) {
@@ -128,7 +129,7 @@ func parseTokenLifetimeDays(text string) (days int, ok bool) {
 // admin. A caller that authenticated with an API token below the role admin may revoke only
 // that token, because a thief might hold it.
 func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	id := pathParameter(ctx, "id")
+	id := payload.PathParameter(ctx, "id")
 	for _, token := range a.tokensVisibleToCaller(ctx) {
 		if apiTokenID(&token) == id {
 			if who := principalFrom(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
@@ -149,7 +150,7 @@ var (
 
 // listUsers lists the accounts of all users, with role, creation and last use.
 func (a *Admin) listUsers(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	return map[string]any{"users": convertAll(e.State().Users(), a.describeUser)}, nil
+	return map[string]any{"users": payload.ConvertAll(e.State().Users(), a.describeUser)}, nil
 }
 
 // accountJSON describes a user's account in JSON.
@@ -158,10 +159,11 @@ type accountJSON struct {
 	Role     string  `json:"role"`
 	Created  *string `json:"created_at"`
 	LastSeen *string `json:"last_seen"`
+	TOTP     bool    `json:"totp"`
 }
 
 func (a *Admin) describeUser(user *state.OperatorUser) accountJSON {
-	return accountJSON{user.Name, user.Role.String(), formatTimeOrNull(user.Created), formatTimeOrNull(a.sessions.userLastSeen(user.Name))}
+	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), a.hasActiveFactor(user.Name)}
 }
 
 // createOrChangeUser creates a user's account, or changes the role or password of an existing one.
@@ -170,23 +172,23 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 		Role     string  `json:"role"`
 		Password *string `json:"password"`
 	}
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
 	wanted := engine.User{}
-	var wrong fieldErrors
+	var wrong payload.FieldErrors
 	var ok bool
-	wanted.Name, ok = normalizeUserName(pathParameter(ctx, "name"))
-	wrong.addErrorIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
+	wanted.Name, ok = normalizeUserName(payload.PathParameter(ctx, "name"))
+	wrong.AddIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
 	wanted.Role, ok = market.ParseRole(body.Role)
-	wrong.addErrorIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
+	wrong.AddIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
 	before, known := e.State().OperatorUser(wanted.Name)
-	wrong.addErrorIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
+	wrong.AddIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
 	if body.Password != nil {
-		wrong.addPasswordErrors("password", *body.Password)
+		addPasswordErrors(&wrong, "password", *body.Password)
 	}
 	if len(wrong) > 0 {
-		return nil, newInvalidFieldsError(wrong)
+		return nil, payload.NewInvalidFieldsError(wrong)
 	}
 	if body.Password != nil {
 		var err error
@@ -211,13 +213,13 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 
 // addPasswordErrors adds an error if a new password is too short or too long. field is the name
 // of the member that contains it.
-func (f *fieldErrors) addPasswordErrors(field, password string) {
-	f.addErrorIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
-	f.addErrorIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
+func addPasswordErrors(f *payload.FieldErrors, field, password string) {
+	f.AddIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
+	f.AddIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
 }
 
 func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	name, ok := normalizeUserName(pathParameter(ctx, "name"))
+	name, ok := normalizeUserName(payload.PathParameter(ctx, "name"))
 	if !ok {
 		return nil, errUnknownUser
 	}
@@ -237,10 +239,10 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		New string  `json:"new"`
 	}
 	who := principalFrom(ctx)
-	if err := decodeJSONBody(ctx, &body); err != nil {
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name, _ := normalizeUserName(pathParameter(ctx, "name"))
+	name, _ := normalizeUserName(payload.PathParameter(ctx, "name"))
 	self := who.hasAccount && who.name == name
 	if !self && who.role < market.RoleAdmin {
 		return nil, errNotOwnPassword
@@ -249,11 +251,11 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if !ok {
 		return nil, errUnknownUser
 	}
-	var wrong fieldErrors
-	wrong.addPasswordErrors("new", body.New)
-	wrong.addErrorIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
+	var wrong payload.FieldErrors
+	addPasswordErrors(&wrong, "new", body.New)
+	wrong.AddIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
 	if len(wrong) > 0 {
-		return nil, newInvalidFieldsError(wrong)
+		return nil, payload.NewInvalidFieldsError(wrong)
 	}
 	if body.Old != nil {
 		if err := a.checkOldPassword(ctx, &user, *body.Old); err != nil {
@@ -275,12 +277,15 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 // checkOldPassword returns an error if oldPassword is not the user's current password, or cannot be
 // checked because too many logins failed.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.OperatorUser, oldPassword string) error {
-	from := clientaddr.NetworkOf(a.authFailures.ClientAddress(ctx))
+	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
 	if wait := a.sessions.countLoginAsFailed(from, user.Name, time.Now().UnixNano()); wait > 0 {
+		a.meter.CountWrongCredential()
+		a.authFailures.LogTooManyFailures(from)
 		return errTooManyLogins.WithRetryAfter(wait)
 	}
 	right, err := a.sessions.keeper.CheckPassword(user.Password, oldPassword)
 	if err == nil && !right {
+		a.meter.CountWrongCredential()
 		return errOldPassword
 	}
 	a.sessions.uncountFailedLogin(from, user.Name)

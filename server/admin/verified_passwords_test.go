@@ -45,7 +45,7 @@ func TestBasicAuthOfUsers(t *testing.T) {
 			status              int
 			text                string
 		}{
-			"own session":          {"GET /admin/v1/session", vera, "", 200, `{"name":"vera","role":"viewer","by":"password","expires_at":null}`},
+			"own session":          {"GET /admin/v1/session", vera, "", 200, `{"name":"vera","role":"viewer","by":"password","expires_at":null,"method":"password","second_factor":"off"}`},
 			"a viewer reads":       {"GET /admin/v1/hash", vera, "", 200, ""},
 			"a viewer changes":     {"POST /admin/v1/buyers/buy_blue/pause", vera, "", 403, "forbidden"},
 			"an admin reads users": {"GET /admin/v1/users", anna, "", 200, `"vera"`},

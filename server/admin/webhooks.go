@@ -11,6 +11,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/escape"
 	"pingpost/engine/state"
+	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 )
 
@@ -35,7 +36,7 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 // webhooks, dead letters or a switched-off webhook, with the status of each.
 func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	list := []webhookStatus{}
-	for ref := 1; ref <= e.State().CountNumberedNames(event.ObjectSupplier); ref++ {
+	for ref := 1; ref <= e.State().CountPermanentNumbers(event.ObjectSupplier); ref++ {
 		o := &supplierOrBuyer{engine: e, kind: event.ObjectSupplier, ref: market.PermanentNumber(ref), id: e.State().NameOf(event.ObjectSupplier, market.PermanentNumber(ref))}
 		if o.configuredWebhookEndpoint() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
 			list = append(list, a.webhookStatusOf(o))
@@ -83,7 +84,7 @@ func (a *Admin) webhookStatusOf(o *supplierOrBuyer) webhookStatus {
 		document.URL = &url
 	}
 	if status.FailingSince != 0 {
-		document.FailingSince = nullIfEmpty(formatTimeWithNanos(status.FailingSince))
+		document.FailingSince = payload.NullIfEmpty(payload.FormatTimeWithNanos(status.FailingSince))
 	}
 	return document
 }
@@ -115,7 +116,7 @@ func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (a
 		Total int          `json:"total"`
 		Next  *int         `json:"next"`
 		Dead  []deadLetter `json:"dead"`
-	}{Total: total, Dead: convertAll(dead, newDeadLetter)}
+	}{Total: total, Dead: payload.ConvertAll(dead, newDeadLetter)}
 	if next := after + limit; len(dead) == limit && next < total {
 		list.Next = &next
 	}
@@ -135,7 +136,7 @@ type deadLetter struct {
 
 func newDeadLetter(h *state.QueuedWebhook) deadLetter {
 	return deadLetter{
-		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), formatTimeWithNanos(h.Created), formatTimeWithNanos(h.Due),
+		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), payload.FormatTimeWithNanos(h.Created), payload.FormatTimeWithNanos(h.Due),
 	}
 }
 
@@ -147,7 +148,7 @@ func readIntegerParameter(ctx *fasthttp.RequestCtx, parameterName string, defaul
 	}
 	n, err = strconv.Atoi(string(ctx.QueryArgs().Peek(parameterName)))
 	if err != nil || n < minimum || n > maximum {
-		err = newInvalidFieldError(parameterName, errcode.FieldOutOfRange, "a whole number from "+strconv.Itoa(minimum)+" to "+strconv.Itoa(maximum))
+		err = payload.NewInvalidFieldError(parameterName, errcode.FieldOutOfRange, "a whole number from "+strconv.Itoa(minimum)+" to "+strconv.Itoa(maximum))
 	}
 	return n, err
 }
@@ -156,7 +157,7 @@ func readIntegerParameter(ctx *fasthttp.RequestCtx, parameterName string, defaul
 // to send it again or to drop it.
 func (a *Admin) deadLetterHandler(action func(engine.OperatorActions, market.LeadID, market.WebhookType) error) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-		id, ok := market.ParseWebhookID(pathParameter(ctx, "event"))
+		id, ok := market.ParseWebhookID(payload.PathParameter(ctx, "event"))
 		if !ok {
 			return nil, httperror.New(404, errcode.NotFound, "There is no event of this id. Event ids begin with evt_.")
 		}

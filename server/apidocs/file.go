@@ -35,26 +35,19 @@ const cachePublic = "public, max-age=300"
 const (
 	PathYAML = "/openapi.yaml"
 	PathJSON = "/openapi.json"
-	PathPage = "/docs"
 )
 
 var files = map[string]func() *File{
 	PathYAML: sync.OnceValue(func() *File { return NewFile("application/yaml", "", cachePublic, api.PublicYAML()) }),
 	PathJSON: sync.OnceValue(func() *File { return NewFile("application/json", "", cachePublic, api.PublicJSON()) }),
-	PathPage: sync.OnceValue(func() *File {
-		html, policy := newReferencePage()
-		return NewFile("text/html; charset=utf-8", policy, cachePublic, html)
-	}),
 }
 
-// MustFindFile returns the public document at one of the paths PathYAML, PathJSON and PathPage. It
-// panics for other paths.
-func MustFindFile(path string) *File {
-	file := files[path]
-	if file == nil {
-		panic("BUG: there is no public document at this path")
+// FindFile returns the OpenAPI document at PathYAML or PathJSON, or nil for other paths.
+func FindFile(path string) *File {
+	if file := files[path]; file != nil {
+		return file()
 	}
-	return file()
+	return nil
 }
 
 // AdminOpenAPI returns the OpenAPI document of the admin API, as YAML.

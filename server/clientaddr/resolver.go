@@ -100,9 +100,9 @@ func FromConn(remoteAddr net.Addr) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// NetworkOf returns the network under which limits count a client: its single IPv4 address, or
+// NetworkForLimits returns the network under which limits count a client: its single IPv4 address, or
 // its IPv6 /64, which a provider assigns to one customer.
-func NetworkOf(address netip.Addr) netip.Prefix {
+func NetworkForLimits(address netip.Addr) netip.Prefix {
 	bits := address.BitLen()
 	if address.Is6() {
 		bits = 64

@@ -11,8 +11,8 @@ import (
 	"pingpost/server/clientaddr"
 )
 
-// Conn is an accepted connection. The Limiter counts it until it is closed.
-type Conn struct {
+// LimitedConn is an accepted connection. The Limiter counts it until it is closed.
+type LimitedConn struct {
 	net.Conn
 	limiter       *Limiter
 	network       netip.Prefix
@@ -27,22 +27,22 @@ type Conn struct {
 	head                        bareLineFeedScanner
 }
 
-func newConn(conn net.Conn, limiter *Limiter) *Conn {
-	g := &Conn{Conn: conn, limiter: limiter, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
+func newConn(conn net.Conn, limiter *Limiter) *LimitedConn {
+	g := &LimitedConn{Conn: conn, limiter: limiter, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
 	g.markUsed()
 	return g
 }
 
-func (g *Conn) markUsed() { g.lastUsed.Store(time.Now().UnixNano()) }
+func (g *LimitedConn) markUsed() { g.lastUsed.Store(time.Now().UnixNano()) }
 
 // SetReadDeadline stores the deadline. The next Read that may block applies it.
-func (g *Conn) SetReadDeadline(t time.Time) error {
+func (g *LimitedConn) SetReadDeadline(t time.Time) error {
 	g.readDeadline.wanted = t
 	return nil
 }
 
 // SetWriteDeadline stores the deadline. The next Write applies it.
-func (g *Conn) SetWriteDeadline(t time.Time) error {
+func (g *LimitedConn) SetWriteDeadline(t time.Time) error {
 	g.writeDeadline.wanted = t
 	return nil
 }
@@ -57,12 +57,12 @@ func RenewWriteDeadline(ctx *fasthttp.RequestCtx, timeout time.Duration) {
 }
 
 // SetDeadline stores the deadline for both reading and writing.
-func (g *Conn) SetDeadline(t time.Time) error {
+func (g *LimitedConn) SetDeadline(t time.Time) error {
 	g.readDeadline.wanted, g.writeDeadline.wanted = t, t
 	return nil
 }
 
-func (g *Conn) Read(p []byte) (int, error) {
+func (g *LimitedConn) Read(p []byte) (int, error) {
 	if g.head.bare {
 		return 0, ErrBareLineFeed
 	}
@@ -87,18 +87,19 @@ func (g *Conn) Read(p []byte) (int, error) {
 // HasBareLineFeed reports whether the head of a request on this connection may have a line that
 // ends in LF without CR. It finds those that the library's header lines no longer show. A proxy
 // may see another request in such a head.
-func (g *Conn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
+func (g *LimitedConn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
 // HasBareLineFeedAfterLastChunk reports whether, since the connection was last idle, LF without CR
 // came directly after a line that ends a chunked body (0, CR, LF). Text inside a body can look
 // like that too.
-func (g *Conn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
+func (g *LimitedConn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
 
 // Abort closes a TCP connection with a reset, so that the client does not take a partial answer
-// for a complete one. Connections other than TCP stay open.
-func (g *Conn) Abort() {
+// for a complete one. Under TLS it closes the connection below TLS: the client then gets no
+// close_notify, which would mark the answer as complete. Connections other than TCP stay open.
+func (g *LimitedConn) Abort() {
 	if g == nil {
 		return
 	}
@@ -109,17 +110,17 @@ func (g *Conn) Abort() {
 
 // HasReadFailed reports whether a read has failed, because the client closed the connection, the
 // connection broke, or the read deadline passed.
-func (g *Conn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
+func (g *LimitedConn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
 // scanForBareLineFeeds passes received bytes to the scanners that search for bare line feeds.
-func (g *Conn) scanForBareLineFeeds(received []byte) {
+func (g *LimitedConn) scanForBareLineFeeds(received []byte) {
 	if !g.received.Load() {
 		g.received.Store(true)
 	}
 	g.head.scan(received)
 }
 
-func (g *Conn) Write(p []byte) (int, error) {
+func (g *LimitedConn) Write(p []byte) (int, error) {
 	if deadline, due := g.writeDeadline.deadlineToSet(); due {
 		if err := g.Conn.SetWriteDeadline(deadline); err != nil {
 			return 0, err
@@ -134,7 +135,7 @@ func (g *Conn) Write(p []byte) (int, error) {
 
 // Close closes the connection, and the Limiter no longer counts it. If the last request was not
 // read to its end, Close first reads and drops some of the rest.
-func (g *Conn) Close() error {
+func (g *LimitedConn) Close() error {
 	if g.unreadRequest.Swap(false) {
 		g.drainUnread()
 	}
@@ -146,7 +147,7 @@ func (g *Conn) Close() error {
 
 // markAuthenticated records that a valid credential came over the connection. The Limiter never
 // closes such a connection to make room for a new one.
-func (g *Conn) markAuthenticated() {
+func (g *LimitedConn) markAuthenticated() {
 	if g.authenticated.Swap(true) {
 		return
 	}
@@ -177,5 +178,5 @@ func CloseUnauthenticatedIfHalfFull(ctx *fasthttp.RequestCtx) {
 
 // clientNetworkOf returns the network under which the Limiter counts the connection.
 func clientNetworkOf(conn net.Conn) netip.Prefix {
-	return clientaddr.NetworkOf(clientaddr.FromConn(conn.RemoteAddr()))
+	return clientaddr.NetworkForLimits(clientaddr.FromConn(conn.RemoteAddr()))
 }

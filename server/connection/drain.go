@@ -30,7 +30,7 @@ func CloseAfterAnswer(ctx *fasthttp.RequestCtx, cause httperror.Error) {
 
 // drainUnread tells the client that no more data follows, and then reads and drops its data for
 // at most drainTime. Without this, a reset could destroy the answer before the client reads it.
-func (g *Conn) drainUnread() {
+func (g *LimitedConn) drainUnread() {
 	half, ok := g.Conn.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil || g.Conn.SetReadDeadline(time.Now().Add(drainTime)) != nil {
 		return

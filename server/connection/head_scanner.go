@@ -80,26 +80,26 @@ func (l *bareLineFeedScanner) scanHeadLines(p []byte) {
 	}
 }
 
-// receivedByteBefore returns the byte that was received distance bytes before p[index], which may
+// receivedByteBefore returns the byte that was received bytesBack bytes before received[index], which may
 // be in an earlier piece.
-func (l *bareLineFeedScanner) receivedByteBefore(p []byte, index, distance int) byte {
-	if index >= distance {
-		return p[index-distance]
+func (l *bareLineFeedScanner) receivedByteBefore(received []byte, index, bytesBack int) byte {
+	if index >= bytesBack {
+		return received[index-bytesBack]
 	}
-	return l.tail[requestLineEnd+index-distance]
+	return l.tail[requestLineEnd+index-bytesBack]
 }
 
-// recordBareRequestLineEnds searches p for lines that end in an HTTP version and LF without CR, as
+// recordBareRequestLineEnds searches received for lines that end in an HTTP version and LF without CR, as
 // a request line could. It records a hash of each in l.lines.
-func (l *bareLineFeedScanner) recordBareRequestLineEnds(p []byte) {
+func (l *bareLineFeedScanner) recordBareRequestLineEnds(received []byte) {
 	for end := 0; ; {
-		at := bytes.Index(p[end:], httpVersion)
+		at := bytes.Index(received[end:], httpVersion)
 		if at < 0 {
 			return
 		}
 		end += at + len(httpVersion)
-		if line := end + 1; line < len(p) && p[line] == '\n' && line >= requestLineEnd {
-			l.lines |= lineEndHashBit(p[line-requestLineEnd : line])
+		if line := end + 1; line < len(received) && received[line] == '\n' && line >= requestLineEnd {
+			l.lines |= lineEndHashBit(received[line-requestLineEnd : line])
 		}
 	}
 }
@@ -125,11 +125,11 @@ func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader
 	return len(line) < requestLineEnd || l.lines&lineEndHashBit(line[len(line)-requestLineEnd:]) != 0
 }
 
-// ExpectRequestHeadWhenIdle is the library's callback for changes of a connection's state. When a
+// UpdateHeadScannerOnStateChange is the library's callback for changes of a connection's state. When a
 // connection becomes idle, it tells the connection's bareLineFeedScanner that the next received
 // bytes begin the head of a request. If the library had already read the beginning of that request
-// from the connection, ExpectRequestHeadWhenIdle takes this back when the request becomes active.
-func ExpectRequestHeadWhenIdle(conn net.Conn, state fasthttp.ConnState) {
+// from the connection, UpdateHeadScannerOnStateChange takes this back when the request becomes active.
+func UpdateHeadScannerOnStateChange(conn net.Conn, state fasthttp.ConnState) {
 	if g := unwrapConn(conn); g != nil && (state == fasthttp.StateIdle || state == fasthttp.StateActive && g.received.Load()) {
 		g.head.idle = state == fasthttp.StateIdle
 	}

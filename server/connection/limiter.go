@@ -44,13 +44,13 @@ type Limiter struct {
 	mu              sync.Mutex // guards the rest
 	open            int
 	perNetwork      map[netip.Prefix]int
-	unauthenticated map[*Conn]struct{}
+	unauthenticated map[*LimitedConn]struct{}
 }
 
 func NewLimiter(listener net.Listener, maxOpen, maxPerNetwork int, newRequestID func() market.RequestID, reportError func(error)) *Limiter {
 	return &Limiter{
 		Listener: listener, max: maxOpen, maxPerNetwork: maxPerNetwork, newID: newRequestID, reportError: reportError,
-		perNetwork: make(map[netip.Prefix]int), unauthenticated: make(map[*Conn]struct{}), Accepting: make(chan struct{}),
+		perNetwork: make(map[netip.Prefix]int), unauthenticated: make(map[*LimitedConn]struct{}), Accepting: make(chan struct{}),
 	}
 }
 
@@ -117,7 +117,7 @@ func isTransientAcceptError(err error) bool {
 // admitConn counts a new connection if the limits allow it, and reports whether they do. If
 // another connection had to give way, admitConn returns that one as evicted, and the caller
 // closes it.
-func (c *Limiter) admitConn(g *Conn) (admitted bool, evicted *Conn) {
+func (c *Limiter) admitConn(g *LimitedConn) (admitted bool, evicted *LimitedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.perNetwork[g.network] >= c.maxPerNetwork && !(c.IsProxy != nil && c.IsProxy(g.network.Addr())) {
@@ -134,13 +134,13 @@ func (c *Limiter) admitConn(g *Conn) (admitted bool, evicted *Conn) {
 	return true, evicted
 }
 
-func (c *Limiter) removeConn(g *Conn) {
+func (c *Limiter) removeConn(g *LimitedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.removeLocked(g)
 }
 
-func (c *Limiter) removeLocked(g *Conn) {
+func (c *Limiter) removeLocked(g *LimitedConn) {
 	c.open--
 	if c.perNetwork[g.network]--; c.perNetwork[g.network] == 0 {
 		delete(c.perNetwork, g.network)
@@ -167,7 +167,7 @@ const evictionSample = 64
 // removeIdlestUnauthenticatedLocked stops counting the connection without a valid credential that
 // was idle for longest, and returns it for closing. Among many it compares only a random sample. It
 // returns nil if there is none, or if another goroutine closes it. The caller holds c.mu.
-func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
+func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *LimitedConn) {
 	seen := 0
 	for g := range c.unauthenticated {
 		if idlest == nil || g.lastUsed.Load() < idlest.lastUsed.Load() {
@@ -184,10 +184,10 @@ func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *Conn) {
 	return idlest
 }
 
-// CloseConnsWithoutInput closes the connections over which no byte of a request has come. A
+// CloseConnsAwaitingFirstRequest closes the connections over which no byte of a request has come. A
 // shutdown would otherwise wait for requests that may never arrive.
-func (c *Limiter) CloseConnsWithoutInput() {
-	var silent []*Conn
+func (c *Limiter) CloseConnsAwaitingFirstRequest() {
+	var silent []*LimitedConn
 	c.mu.Lock()
 	for g := range c.unauthenticated {
 		if !g.received.Load() {

@@ -49,9 +49,9 @@ func TestClientNetwork(t *testing.T) {
 func TestLimiterCountsConnsOnce(t *testing.T) {
 	c := NewLimiter(nil, 3, 2, nil, nil)
 	a, b := netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("192.0.2.2/32")
-	admit := func(p netip.Prefix, want bool) *Conn {
+	admit := func(p netip.Prefix, want bool) *LimitedConn {
 		t.Helper()
-		g := &Conn{Conn: stubConn{}, limiter: c, network: p}
+		g := &LimitedConn{Conn: stubConn{}, limiter: c, network: p}
 		if got, _ := c.admitConn(g); got != want {
 			t.Errorf("connection from %v admitted: %v, want %v", p, got, want)
 		}
@@ -68,7 +68,7 @@ func TestLimiterCountsConnsOnce(t *testing.T) {
 	}
 	fourth := admit(b, true)
 	admit(b, false)
-	for _, g := range []*Conn{second, third, fourth} {
+	for _, g := range []*LimitedConn{second, third, fourth} {
 		must.Succeed(t, g.Close())
 	}
 	if c.open != 0 || len(c.perNetwork)+len(c.unauthenticated) != 0 {
@@ -151,8 +151,8 @@ func TestOutOfDescriptorsEvictsIdleConn(t *testing.T) {
 func TestLimitEvictsLongestIdleUnauthenticatedConn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewLimiter(nil, 4, 10, nil, nil)
-		var conns []*Conn
-		open := func() (g, evicted *Conn, admitted bool) {
+		var conns []*LimitedConn
+		open := func() (g, evicted *LimitedConn, admitted bool) {
 			server, client := net.Pipe()
 			t.Cleanup(func() { server.Close(); client.Close() })
 			go func() { _, _ = io.Copy(io.Discard, client) }()
@@ -168,8 +168,8 @@ func TestLimitEvictsLongestIdleUnauthenticatedConn(t *testing.T) {
 		conns[0].markAuthenticated()
 		must.Value(fmt.Fprint(conns[1], "activity"))(t)
 		time.Sleep(time.Minute)
-		var newConns []*Conn
-		for _, want := range []*Conn{conns[2], conns[3], conns[1]} {
+		var newConns []*LimitedConn
+		for _, want := range []*LimitedConn{conns[2], conns[3], conns[1]} {
 			g, evicted, admitted := open()
 			if !admitted || evicted != want || c.open != 4 {
 				t.Errorf("admitted %v, evicted the right one %v, %d open", admitted, evicted == want, c.open)

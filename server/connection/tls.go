@@ -15,20 +15,20 @@ import (
 )
 
 // tlsConn is a connection that speaks TLS over a Conn. The Limiter counts, evicts and times the
-// Conn below, and deadlines take effect as late as for plain connections. The library makes the
+// LimitedConn below, and deadlines take effect as late as for plain connections. The library makes the
 // handshake within the read timeout, and allocates no memory for a request before it is
 // complete.
 type tlsConn struct {
 	*tls.Conn
-	transport *tcpTransport
+	transport *tlsUnderlyingConn
 }
 
-// tcpTransport is the connection that TLS reads from and writes to. The goroutine that
+// tlsUnderlyingConn is the connection that TLS reads from and writes to. The goroutine that
 // serves the connection sets deadlines on the Conn directly. TLS itself only sets the
 // deadline of its close_notify, possibly from another goroutine that closes an idle
 // connection; that deadline bypasses the Conn's stored ones.
-type tcpTransport struct {
-	*Conn
+type tlsUnderlyingConn struct {
+	*LimitedConn
 	received      int // bytes of the handshake
 	handshakeDone bool
 	closing       atomic.Bool
@@ -44,11 +44,11 @@ var errLongHandshake = errors.New("the client sent more than 16 KiB in the TLS h
 
 // wrapTLSIfConfigured returns a TLS connection over g, or g itself if the Limiter has no TLS
 // configuration.
-func (c *Limiter) wrapTLSIfConfigured(g *Conn) net.Conn {
+func (c *Limiter) wrapTLSIfConfigured(g *LimitedConn) net.Conn {
 	if c.TLS == nil {
 		return g
 	}
-	under := &tcpTransport{Conn: g}
+	under := &tlsUnderlyingConn{LimitedConn: g}
 	return &tlsConn{tls.Server(under, c.TLS), under}
 }
 
@@ -82,7 +82,7 @@ func looksLikeHTTP(head [5]byte) bool {
 // answerPlainHTTP answers 400 in plain HTTP to a client that did not use TLS. It then reads for
 // a moment, because a reset could destroy the answer for a client that is still sending.
 func (s *tlsConn) answerPlainHTTP() {
-	conn := s.transport.Conn.Conn
+	conn := s.transport.LimitedConn.Conn
 	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
 		return
 	}
@@ -107,11 +107,15 @@ func (s *tlsConn) Read(p []byte) (int, error) {
 
 // SetDeadline, SetReadDeadline and SetWriteDeadline store the deadline in the Conn below TLS,
 // which applies it before it may block. The library calls them.
-func (s *tlsConn) SetDeadline(t time.Time) error { return s.transport.Conn.SetDeadline(t) }
+func (s *tlsConn) SetDeadline(t time.Time) error { return s.transport.LimitedConn.SetDeadline(t) }
 
-func (s *tlsConn) SetReadDeadline(t time.Time) error { return s.transport.Conn.SetReadDeadline(t) }
+func (s *tlsConn) SetReadDeadline(t time.Time) error {
+	return s.transport.LimitedConn.SetReadDeadline(t)
+}
 
-func (s *tlsConn) SetWriteDeadline(t time.Time) error { return s.transport.Conn.SetWriteDeadline(t) }
+func (s *tlsConn) SetWriteDeadline(t time.Time) error {
+	return s.transport.LimitedConn.SetWriteDeadline(t)
+}
 
 // Close sends the client TLS's closing message (close_notify), which takes at most
 // closeNotifyTime, and closes the connection.
@@ -120,23 +124,23 @@ func (s *tlsConn) Close() error {
 	return s.Conn.Close()
 }
 
-func (b *tcpTransport) Read(p []byte) (int, error) {
+func (b *tlsUnderlyingConn) Read(p []byte) (int, error) {
 	if b.handshakeDone {
-		return b.Conn.Read(p)
+		return b.LimitedConn.Read(p)
 	}
 	if b.received >= maxHandshake {
 		return 0, errLongHandshake
 	}
-	n, err := b.Conn.Read(p)
+	n, err := b.LimitedConn.Read(p)
 	b.received += n
 	return n, err
 }
 
-func (b *tcpTransport) Write(p []byte) (int, error) {
+func (b *tlsUnderlyingConn) Write(p []byte) (int, error) {
 	if b.closing.Load() {
-		return b.Conn.Conn.Write(p)
+		return b.LimitedConn.Conn.Write(p)
 	}
-	return b.Conn.Write(p)
+	return b.LimitedConn.Write(p)
 }
 
 // closeNotifyTime limits how long Close waits for a client that does not read.
@@ -145,23 +149,23 @@ const closeNotifyTime = 100 * time.Millisecond
 // SetWriteDeadline sets the deadline for TLS's closing message (close_notify) to at most
 // closeNotifyTime. The TLS library alone would wait five seconds for a client that does not
 // read.
-func (b *tcpTransport) SetWriteDeadline(t time.Time) error {
+func (b *tlsUnderlyingConn) SetWriteDeadline(t time.Time) error {
 	if soon := time.Now().Add(closeNotifyTime); t.After(soon) {
 		t = soon
 	}
-	return b.Conn.Conn.SetWriteDeadline(t)
+	return b.LimitedConn.Conn.SetWriteDeadline(t)
 }
 
 // FromRequest returns the connection over which a request came, or nil in a test without a
 // connection.
-func FromRequest(ctx *fasthttp.RequestCtx) *Conn { return unwrapConn(ctx.Conn()) }
+func FromRequest(ctx *fasthttp.RequestCtx) *LimitedConn { return unwrapConn(ctx.Conn()) }
 
-func unwrapConn(conn net.Conn) *Conn {
+func unwrapConn(conn net.Conn) *LimitedConn {
 	switch conn := conn.(type) {
-	case *Conn:
+	case *LimitedConn:
 		return conn
 	case *tlsConn:
-		return conn.transport.Conn
+		return conn.transport.LimitedConn
 	}
 	return nil
 }

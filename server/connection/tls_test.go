@@ -17,7 +17,7 @@ func TestHandshakeBytesAreLimited(t *testing.T) {
 	defer client.Close()
 	c := NewLimiter(nil, 1, 1, nil, nil)
 	c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	b := &tcpTransport{Conn: newConn(server, c)}
+	b := &tlsUnderlyingConn{LimitedConn: newConn(server, c)}
 	go func() {
 		for {
 			if _, err := client.Write(make([]byte, 1000)); err != nil {
@@ -57,12 +57,12 @@ func TestTLSConnDeadlines(t *testing.T) {
 	if !ok {
 		t.Fatal("the connection does not use TLS")
 	}
-	c.admitConn(conn.transport.Conn)
+	c.admitConn(conn.transport.LimitedConn)
 	soon := time.Now().Add(time.Minute)
 	for _, set := range []func(time.Time) error{conn.SetReadDeadline, conn.SetWriteDeadline, conn.SetDeadline} {
 		must.Succeed(t, set(soon))
 	}
-	g := conn.transport.Conn
+	g := conn.transport.LimitedConn
 	if !g.readDeadline.wanted.Equal(soon) || !g.writeDeadline.wanted.Equal(soon) {
 		t.Errorf("wanted deadlines: got %s and %s, want the one that was set", g.readDeadline.wanted, g.writeDeadline.wanted)
 	}

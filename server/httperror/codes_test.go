@@ -22,8 +22,10 @@ func TestErrorsMatchErrorsYAML(t *testing.T) {
 	}
 	seen, fset := map[string]bool{}, token.NewFileSet()
 	names := must.Value(filepath.Glob("../*.go"))(t)
-	below := must.Value(filepath.Glob("../*/*.go"))(t)
-	for _, name := range append(names, below...) {
+	for _, below := range []string{"../*/*.go", "../*/*/*.go"} {
+		names = append(names, must.Value(filepath.Glob(below))(t)...)
+	}
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

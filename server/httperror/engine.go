@@ -43,13 +43,13 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 
 // FromRefusal returns the API error for the code with which the engine refused a request. For a
 // rejected status report, the reason of the rejection replaces the general message.
-func FromRefusal(code engine.RefusalCode, rejection market.BuyerReportRejection) Error {
+func FromRefusal(code engine.RefusalCode, reportRejection market.StatusReportRejection) Error {
 	what, known := byRefusal[code]
 	if !known {
 		return Internal
 	}
-	if rejection != market.RejectionNone {
-		what.Message = rejection.String()
+	if reportRejection != market.RejectionNone {
+		what.Message = reportRejection.String()
 	}
 	return what
 }

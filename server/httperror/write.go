@@ -82,10 +82,10 @@ func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
 }
 
 // RawResponse returns a complete HTTP answer with an error, for a connection over which no
-// request was read. statusLineEnd is the status line's end, such as "503 Service Unavailable".
-func RawResponse(statusLineEnd string, id market.RequestID, failure Error) []byte {
+// request was read. statusCodeAndText is the status line's end, such as "503 Service Unavailable".
+func RawResponse(statusCodeAndText string, id market.RequestID, failure Error) []byte {
 	body := AppendJSON(nil, id, failure)
-	text := []byte("HTTP/1.1 " + statusLineEnd + "\r\nContent-Type: " + TypeJSON + "\r\n")
+	text := []byte("HTTP/1.1 " + statusCodeAndText + "\r\nContent-Type: " + TypeJSON + "\r\n")
 	if failure.retryAfter > 0 {
 		text = append(strconv.AppendInt(append(text, "Retry-After: "...), int64(failure.retryAfter), 10), "\r\n"...)
 	}

@@ -21,13 +21,13 @@ type campaignMeter struct {
 
 const reasons = market.ReasonLoop + 1
 
-// addToCounter adds increment to a counter, and creates it if necessary. name, label and value form the
-// counter's name in the metrics.
-func (c *campaignMeter) addToCounter(counter *atomic.Pointer[metrics.Counter], increment int, name, label string, value fmt.Stringer) {
-	known := counter.Load()
+// addToCounter adds increment to a counter, and creates it if necessary. metricName, labelName and
+// labelValue form the counter's name in the metrics.
+func (c *campaignMeter) addToCounter(cachedCounter *atomic.Pointer[metrics.Counter], increment int, metricName, labelName string, labelValue fmt.Stringer) {
+	known := cachedCounter.Load()
 	if known == nil {
-		known = c.set.GetOrCreateCounter(fmt.Sprintf(`%s{campaign=%q,%s=%q}`, name, c.id, label, value))
-		counter.Store(known)
+		known = c.set.GetOrCreateCounter(fmt.Sprintf(`%s{campaign=%q,%s=%q}`, metricName, c.id, labelName, labelValue))
+		cachedCounter.Store(known)
 	}
 	known.Add(increment)
 }

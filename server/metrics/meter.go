@@ -31,11 +31,12 @@ const (
 	RouteLead
 	RouteSuppliersLead
 	RouteDocument
+	RouteInstructions
 	RouteAdmin
 	Routes
 )
 
-var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "documents", "admin"}
+var RouteNames = [Routes]string{"other", "/api/v1/ingest", "/v1/ping", "/v1/post", "/api/v1/ping", "/oauth/token", "/v1/dev/seed", "/v1/leads/{id}/status", "/v1/leads/status", "/v1/leads/{id}", "/api/v1/leads/{id}", "documents", "/instructions/{token}", "admin"}
 
 // statuses are the HTTP statuses that have a counter of their own. All others share one
 // counter.

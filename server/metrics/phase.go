@@ -32,7 +32,7 @@ type RequestTimings struct {
 	entered int64 // the engine was called
 	Left    int64 // the engine returned
 	Engine  timing.Timings
-	Trace   *trace.Request // nil: the request is not traced
+	Trace   *trace.TracedRequest // nil: the request is not traced
 }
 
 // EnterEngine records that the server calls the engine at the time nowNanos. It returns the

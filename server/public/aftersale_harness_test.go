@@ -100,7 +100,7 @@ func (m *afterSaleExchange) reportBatch(client, key, body string) *apiAnswer {
 	return m.send(client, http.MethodPost, "/v1/leads/status", body, "Idempotency-Key", key)
 }
 
-// sellLead ingests a lead of acme in a campaign and returns the id of the sold lead.
+// ingestLead ingests a lead of acme in a campaign and returns the id of the sold lead.
 func (m *afterSaleExchange) sellLead(campaign string) (lead string) {
 	m.t.Helper()
 	n := m.log.Size()

@@ -48,16 +48,16 @@ func (c *largeAnswerLimiter) releaseSlot(ownerRef market.PermanentNumber) {
 	}
 }
 
-// slotHoldingBody is the body of a large answer. It occupies a slot of a largeAnswerLimiter until it
+// largeAnswerBody is the body of a large answer. It occupies a slot of a largeAnswerLimiter until it
 // is sent.
-type slotHoldingBody struct {
+type largeAnswerBody struct {
 	bytes.Reader
 	release func()
 }
 
 // Close releases the answer's slot. The HTTP library calls it after it sent the answer or the
 // client disconnected.
-func (a *slotHoldingBody) Close() error {
+func (a *largeAnswerBody) Close() error {
 	a.release()
 	a.release = func() {}
 	return nil

@@ -29,7 +29,7 @@ func TestUnreadSeedAnswersAreLimited(t *testing.T) {
 	}
 	d.clock.AdvanceTo(d.clock.Now() + 1e9)
 	address := servertest.StartServer(t, func(l net.Listener) error { return d.Serve(smallBufferListener{l}) }, d.Shutdown)
-	send := func(token string) *servertest.Conn {
+	send := func(token string) *servertest.RawClientConn {
 		k := servertest.Dial(t, address)
 		fmt.Fprint(k, servertest.FormatRequest("POST "+seedPath, "Authorization: Bearer "+token+"\r\nContent-Type: application/json\r\n", `{"count":1000,"vertical":"auto_insurance","state":"CA"}`))
 		return k
@@ -41,14 +41,14 @@ func TestUnreadSeedAnswersAreLimited(t *testing.T) {
 		}
 		return status == 429
 	}
-	unread := func(token string) *servertest.Conn {
+	unread := func(token string) *servertest.RawClientConn {
 		k := send(token)
 		if line, err := k.Answer.ReadString('\n'); err != nil || !strings.HasPrefix(line, "HTTP/1.1 201 ") {
 			t.Fatalf("%q %v", line, err)
 		}
 		return k
 	}
-	var conns []*servertest.Conn
+	var conns []*servertest.RawClientConn
 	for i := range maxAnswers {
 		if i > 0 && i%maxAnswersPerOwner == 0 && !isRejected(tokens[i/maxAnswersPerOwner-1]) {
 			t.Errorf("a supplier has %d unread answers, over its limit", maxAnswersPerOwner+1)

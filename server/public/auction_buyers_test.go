@@ -2,6 +2,9 @@ package public
 
 import (
 	"net/url"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"pingpost/engine/market"
@@ -16,6 +19,7 @@ type fakeBuyers struct {
 	postResults []market.PostResult     // results of the next posts; later posts are accepted
 	validUntil  int64                   // expiry of the bids, Unix nanoseconds; 0: not set
 	hops        []int
+	pings       []string // bodies of the pings
 	posts       []string // bodies of the posts
 	tests       []string // hosts that received a test request
 }
@@ -25,6 +29,7 @@ func (b *fakeBuyers) Ping(req *market.PingRequest) market.PingResult {
 	b.mu.Lock()
 	amount, until, hold := b.bids[host.Host], b.validUntil, b.pingGate
 	b.hops = append(b.hops, req.Hops)
+	b.pings = append(b.pings, string(req.Body))
 	b.recordTest(host.Host, req.Test)
 	b.mu.Unlock()
 	if hold != nil {
@@ -72,6 +77,16 @@ func (b *fakeBuyers) pingCount() int {
 	defer b.mu.Unlock()
 	return len(b.hops)
 }
+
+// received returns the bodies of all pings and posts, without the ids that the exchange creates.
+func (b *fakeBuyers) received() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return createdValues.ReplaceAllString(strings.Join(append(slices.Clone(b.pings), b.posts...), "\n"), "…")
+}
+
+// createdValues matches ids and times that differ between two requests with the same content.
+var createdValues = regexp.MustCompile(`(auc|lead|ping)_[0-9a-z]{26}|\d{4}-\d\d-\d\dT[0-9:.]+Z`)
 
 func (b *fakeBuyers) postCount() int {
 	b.mu.Lock()

@@ -107,7 +107,7 @@ func newCredential(mint *token.Issuer, first *config.InitialCredential) engine.C
 		Owner: first.Owner, ID: first.OwnerID, Client: first.ClientID, Kind: first.Kind, Scopes: first.Scopes, Hash: sha256.Sum256(value),
 	}
 	if first.Kind == event.CredentialOAuthClient {
-		c.Hash = mint.HashClient([]byte(first.ClientID), value)
+		c.Hash = mint.HashClientCredentials([]byte(first.ClientID), value)
 	}
 	return c
 }

@@ -44,7 +44,7 @@ var wrongCredentials = []wrongCredential{
 }
 
 // All kinds of wrong credentials share the bucket of an address. Above the limit the
-// answer is 429. A valid credential is never limited.
+// answer is 429. A valid credential is never limited. The metric counts the wrong ones.
 func TestWrongCredentialsAreLimited(t *testing.T) {
 	for _, g := range wrongCredentials {
 		t.Run(g.name, func(t *testing.T) {
@@ -72,6 +72,7 @@ func TestWrongCredentialsAreLimited(t *testing.T) {
 				if a := d.send(g.method, g.path, g.body, g.headers...); a.Response.StatusCode() != 401 {
 					t.Errorf("after the wait: got %d, want 401", a.Response.StatusCode())
 				}
+				servertest.RequireMetrics(t, d.opt.Meter, "pingpost_wrong_credentials_total 10")
 			})
 		})
 	}
@@ -115,6 +116,7 @@ func TestMissingCredentialIsNotCounted(t *testing.T) {
 		if a := d.send("POST", "/api/v1/ingest", "{}", "x-api-key", "wrong"); a.Response.StatusCode() != 401 {
 			t.Errorf("first wrong credential: got %d, want 401", a.Response.StatusCode())
 		}
+		servertest.RequireMetrics(t, d.opt.Meter, "pingpost_wrong_credentials_total 1")
 	})
 }
 

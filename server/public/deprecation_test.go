@@ -20,13 +20,13 @@ func TestDeprecatedOperationsSendHeaders(t *testing.T) {
 		sunset []string
 	}{"with a sunset date": {servertest.DeprecatedWithSunset, []string{"Tue, 01 Feb 2028 00:00:00 GMT"}}, "without a sunset date": {servertest.Deprecated, nil}} {
 		d := newTestServer(t)
-		d.opt.Sandbox, d.deprecations = true, servertest.DeprecateAll(t, api.PublicYAML(), row.fields)
+		d.opt.Sandbox, d.deprecations = true, servertest.DeprecateAllOperations(t, api.PublicYAML(), row.fields)
 		if len(d.deprecations) < 13 {
 			t.Fatalf("got %d operations, want at least 13", len(d.deprecations))
 		}
 		for operation := range d.deprecations {
 			method, path, _ := strings.Cut(operation, " ")
-			if status, header := servertest.CallHandler(d.handleRequest, method, path, ""); !servertest.IsDeprecated(header, row.sunset...) {
+			if status, header := servertest.CallHandler(d.handleRequest, method, strings.Replace(path, "{page}", "concepts", 1), ""); !servertest.IsDeprecated(header, row.sunset...) {
 				t.Errorf("%s, %s: %d %v", name, operation, status, header)
 			}
 		}

@@ -8,23 +8,32 @@ import (
 	"pingpost/engine/market"
 	"pingpost/server/apidocs"
 	"pingpost/server/clientaddr"
+	"pingpost/server/docsite"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
 
 // defaultDocuments is the default limit of documents per second and client network. Several
-// readers behind one address may open the page at once, and it loads two documents.
-const defaultDocuments = 10
+// readers behind one address may open a page at once, and its first visit loads five files.
+const defaultDocuments = 50
 
-// sendAPIDocument sends the OpenAPI document, or the page that displays it, without
+// findDocument returns the OpenAPI document or the file of the documentation at a path, or nil.
+func findDocument(path string) *apidocs.File {
+	if file := apidocs.FindFile(path); file != nil {
+		return file
+	}
+	return docsite.FindFile(path)
+}
+
+// sendDocument sends the OpenAPI document, or a file of the documentation, without
 // authentication. A document is many times as large as its request, so the number per client
 // network is limited. Requests from clients with a current copy do not count.
-func (s *Server) sendAPIDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
-	file := apidocs.MustFindFile(string(r.pathParam))
+func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+	file := findDocument(string(r.pathParam))
 	form := file.EncodingFor(&ctx.Request.Header)
 	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
 	if !known {
-		if wait := s.countDocumentRequest(ctx); wait > 0 {
+		if wait := s.applyDocumentRateLimit(ctx); wait > 0 {
 			httperror.Write(ctx, id, errTooManyDocuments.WithRetryAfter(wait))
 			return
 		}
@@ -40,11 +49,11 @@ func (s *Server) sendAPIDocument(ctx *fasthttp.RequestCtx, id market.RequestID, 
 	}
 }
 
-// countDocumentRequest counts a document for the client's network, and writes the rate limit
+// applyDocumentRateLimit counts a document for the client's network, and writes the rate limit
 // headers. Over the limit it returns how long the client must wait.
-func (s *Server) countDocumentRequest(ctx *fasthttp.RequestCtx) (wait time.Duration) {
+func (s *Server) applyDocumentRateLimit(ctx *fasthttp.RequestCtx) (wait time.Duration) {
 	now, header := s.clock.Now(), &ctx.Response.Header
-	_, wait, full := s.documents.Take(clientaddr.NetworkOf(s.authFailures.ClientAddress(ctx)), now)
+	_, wait, full := s.documents.Take(clientaddr.NetworkForLimits(s.authFailures.ClientAddress(ctx)), now)
 	httperror.SetRateLimitHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)
 	return wait
 }

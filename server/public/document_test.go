@@ -77,22 +77,44 @@ func TestServedDocumentEqualsSource(t *testing.T) {
 	}
 }
 
-// The policy of the docs page allows only its own scripts, and the page loads no other
-// file.
-func TestDocsPagePolicyAllowsOnlyOwnScripts(t *testing.T) {
-	_, header, body := servertest.SendOverNewConn(t, startPublicServer(t, 100), "GET", "/docs")
-	policy := header["Content-Security-Policy"][0]
-	for _, part := range []string{"default-src 'none'", "script-src 'sha256-", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
-		if !strings.Contains(policy, part) {
-			t.Errorf("the policy lacks %s: %s", part, policy)
+// The policy of the pages allows only files of this address, and no inline code.
+func TestDocsPolicyAllowsOnlyOwnFiles(t *testing.T) {
+	address := startPublicServer(t, 100)
+	for _, path := range []string{"/", "/docs", "/docs/api", "/docs/concepts"} {
+		_, header, body := servertest.SendOverNewConn(t, address, "GET", path)
+		policy := header["Content-Security-Policy"][0]
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("%s: the policy lacks %s: %s", path, part, policy)
+			}
+		}
+		for _, way := range []string{"unsafe", "*", "http:", "https:", "blob:", "data:"} {
+			if strings.Contains(policy, way) {
+				t.Errorf("%s: the policy allows %s: %s", path, way, policy)
+			}
+		}
+		if strings.Contains(body, "<script>") || strings.Contains(body, "<style") {
+			t.Errorf("%s has inline code", path)
 		}
 	}
-	for _, way := range []string{"unsafe-eval", "*", "http:", "https:", "script-src 'unsafe-inline'", "blob:"} {
-		if strings.Contains(policy, way) {
-			t.Errorf("the policy allows %s: %s", way, policy)
+}
+
+// Files of the documentation have their types, and unknown names are unknown paths.
+func TestDocsFiles(t *testing.T) {
+	address := startPublicServer(t, 100)
+	for path, kind := range map[string]string{
+		"/docs/api": "text/html; charset=utf-8", "/docs/site.css": "text/css; charset=utf-8", "/docs/search.json": "application/json", "/docs/favicon.svg": "image/svg+xml", "/docs/overview.webp": "image/webp",
+	} {
+		if status, header, body := servertest.SendOverNewConn(t, address, "GET", path); status != 200 || header["Content-Type"][0] != kind || body == "" || header["Access-Control-Allow-Origin"] != nil {
+			t.Errorf("%s: got %d %v, want 200 and %s", path, status, header, kind)
+		}
+		if status, header, _ := servertest.SendOverNewConn(t, address, "POST", path, "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
+			t.Errorf("POST %s: got %d %v, want 405", path, status, header)
 		}
 	}
-	if n := strings.Count(body, "</script>"); n != 2 || strings.Contains(body, "<script src") || strings.Contains(body, "<link rel=\"stylesheet\"") {
-		t.Errorf("%d scripts, want 2 inline ones and no other file", n)
+	for _, path := range []string{"/docs/none", "/docs/index", "/docs/api.html", "/docs/", "/docs/../docs/api/", "/docsapi"} {
+		if status, header, body := servertest.SendOverNewConn(t, address, "GET", path); status != 404 || header["Content-Type"][0] != "application/json" || !strings.Contains(body, `"error":"not_found"`) {
+			t.Errorf("%s: got %d %v, want the 404 of an unknown path", path, status, header)
+		}
 	}
 }

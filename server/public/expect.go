@@ -68,7 +68,7 @@ func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.Requ
 		if ok = bad.Status == 0; !ok {
 			s.sendAuthenticationError(ctx, id, bad)
 		}
-	case metrics.RouteToken, metrics.RouteDocument:
+	case metrics.RouteToken, metrics.RouteDocument, metrics.RouteInstructions:
 		ok = true
 	default:
 		panic("BUG: no rule for the credential of this route")

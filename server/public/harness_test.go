@@ -61,14 +61,14 @@ func (d *testServer) configure(ids ...string) {
 			catalog.Buyers[market.BuyerID(id)] = &market.Buyer{ID: market.BuyerID(id), Zone: time.UTC}
 		}
 	}
-	must.Succeed(d.t, d.engine.Configure(engine.NewCatalog{Catalog: catalog, Document: strconv.Itoa(len(ids))}))
+	must.Succeed(d.t, d.engine.Configure(engine.CatalogUpdate{Catalog: catalog, Document: strconv.Itoa(len(ids))}))
 	d.SetCatalog(catalog)
 }
 
 // addCredential adds a credential with this secret.
 func (d *testServer) addCredential(c engine.Credential, secret string) {
 	d.t.Helper()
-	c.Hash, c.Hint = d.opt.Tokens.HashClient([]byte(c.Client), []byte(secret)), secret[:3]
+	c.Hash, c.Hint = d.opt.Tokens.HashClientCredentials([]byte(c.Client), []byte(secret)), secret[:3]
 	if c.Kind == event.CredentialBearer {
 		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
 	}
@@ -78,7 +78,7 @@ func (d *testServer) addCredential(c engine.Credential, secret string) {
 // revokeSecret revokes a secret of a client.
 func (d *testServer) revokeSecret(client, secret string) {
 	d.t.Helper()
-	c, ok := d.engine.State().CredentialByHash(d.opt.Tokens.HashClient([]byte(client), []byte(secret)))
+	c, ok := d.engine.State().CredentialByHash(d.opt.Tokens.HashClientCredentials([]byte(client), []byte(secret)))
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}

@@ -56,7 +56,7 @@ func TestBareLineFeedInHeadIsRejected(t *testing.T) {
 }
 
 // statusOfPieces sends a text in pieces of so many bytes, and returns the first status.
-func statusOfPieces(t *testing.T, k *servertest.Conn, text string, piece int) int {
+func statusOfPieces(t *testing.T, k *servertest.RawClientConn, text string, piece int) int {
 	t.Helper()
 	for len(text) > 0 {
 		n := min(piece, len(text))

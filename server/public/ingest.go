@@ -42,7 +42,7 @@ const answerSize = 384
 
 // decideLead checks the request and lets the engine decide the lead. If it returns nil, it has
 // already sent an error.
-func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.Decision {
+func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.PendingLeadDecision {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
 	if !ok {

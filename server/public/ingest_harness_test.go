@@ -20,6 +20,7 @@ import (
 	"pingpost/internal/clock"
 	"pingpost/internal/must"
 	"pingpost/keys/token"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 )
 
@@ -63,7 +64,7 @@ func newServerWith(t testing.TB, document string, ports engine.Options, changes 
 	meter := metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) })
 	ports.Clock, ports.Sealer, ports.Observer = clock, sealtest.New(), meter
 	ports.Entropy = func(p []byte) { _, _ = rand.Read(p) }
-	catalog := engine.NewCatalog{Catalog: built.Catalog, Document: "document"}
+	catalog := engine.CatalogUpdate{Catalog: built.Catalog, Document: "document"}
 	for i := range built.Initial.Credentials {
 		catalog.Initial.Credentials = append(catalog.Initial.Credentials, newCredential(mint, &built.Initial.Credentials[i]))
 	}
@@ -71,6 +72,7 @@ func newServerWith(t testing.TB, document string, ports engine.Options, changes 
 		Engine: engine.New(ports), Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
 		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
 	}
+	options.Instructions = instructions.NewPublisher(stubOperator{engine: options.Engine}, &instructions.Environment{FormatDuration: time.Duration.String}, [32]byte{8})
 	must.Succeed(t, options.Engine.Configure(catalog))
 	for _, change := range changes {
 		change(&options)

@@ -82,7 +82,7 @@ func (s *Server) authenticateOAuthClient(l oauthClientLogin) (client state.Crede
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}
-	client, known = s.engine.State().CredentialByHash(s.opt.Tokens.HashClient([]byte(l.id), []byte(l.secret)))
+	client, known = s.engine.State().CredentialByHash(s.opt.Tokens.HashClientCredentials([]byte(l.id), []byte(l.secret)))
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}

@@ -2,10 +2,13 @@ package public
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/valyala/fasthttp"
+	"pgregory.net/rapid"
 
 	"pingpost/internal/strictjson"
 	"pingpost/server/httperror"
@@ -107,4 +110,32 @@ func TestReadBasicAuthLogin(t *testing.T) {
 	if got, present := readBasicAuthLogin(new(fasthttp.RequestHeader)); present || !got.isEmpty() {
 		t.Errorf("no header: %+v, %v", got, present)
 	}
+}
+
+// Any id and secret arrive as they were sent, in a form, in JSON and by HTTP Basic. Parsing does not
+// change the body.
+func TestAnyLoginArrivesUnchanged(t *testing.T) {
+	var object strictjson.Object
+	rapid.Check(t, func(t *rapid.T) {
+		sent := oauthClientLogin{rapid.String().Draw(t, "id"), rapid.String().Draw(t, "secret")}
+		document, err := json.Marshal(map[string]string{"client_id": sent.id, "client_secret": sent.secret})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range []struct {
+			name, body string
+			parse      func(body []byte) (tokenRequest, httperror.Error)
+		}{
+			{"form", url.Values{"client_id": {sent.id}, "client_secret": {sent.secret}}.Encode(), parseURLEncodedTokenRequest},
+			{"JSON", string(document), func(body []byte) (tokenRequest, httperror.Error) { return parseJSONTokenRequest(&object, body) }},
+		} {
+			body := []byte(row.body)
+			if got, bad := row.parse(body); got != (tokenRequest{login: sent}) || bad != (httperror.Error{}) || string(body) != row.body {
+				t.Errorf("%s %q: got %+v, %v, and the body is now %q", row.name, row.body, got, bad, body)
+			}
+		}
+		if got, _ := parseBasicAuth(url.QueryEscape(sent.id) + ":" + url.QueryEscape(sent.secret)); got != sent {
+			t.Errorf("HTTP Basic: got %+v, want %+v", got, sent)
+		}
+	})
 }

@@ -204,7 +204,7 @@ func TestRemovedOwnerGetsNoToken(t *testing.T) {
 func TestOtherCredentialKindsGetNoToken(t *testing.T) {
 	d := newTestServer(t, sandbox)
 	d.addCredential(engine.Credential{Kind: event.CredentialBearer, Owner: event.ObjectSupplier, ID: "sup_acme", Scopes: event.ScopePing}, sandboxKey)
-	hash := d.opt.Tokens.HashClient([]byte("acme"), []byte(sandboxKey))
+	hash := d.opt.Tokens.HashClientCredentials([]byte("acme"), []byte(sandboxKey))
 	for _, c := range []engine.Credential{
 		{Kind: event.CredentialAPIKey, Hash: hash, Client: "acme"},
 		{Kind: event.CredentialBearer, Hash: hash, Client: "acme"},

@@ -12,6 +12,9 @@ import (
 	"pingpost/keys/token"
 	"pingpost/report"
 	"pingpost/server/admin"
+	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/person"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
@@ -35,7 +38,11 @@ func (stubOperator) Seal(_, value string) []byte { return []byte(value) }
 
 func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
+func (stubOperator) Unseal(string, []byte) (string, bool) { return "", false }
+
 func (o stubOperator) TokenIssuer() *token.Issuer { return o.tokens }
+
+func (stubOperator) Instructions() *instructions.Publisher { return nil }
 
 func (o stubOperator) IsSandbox() bool { return o.sandbox }
 
@@ -55,12 +62,25 @@ func (stubOperator) EraseContactData(*admin.ErasureRequest) (admin.ErasureResult
 	return admin.ErasureResult{}, engine.ErrNotFound
 }
 
+func (stubOperator) FindLeadsOfPerson(*person.Query) (*person.Page, error) {
+	return nil, engine.ErrNotFound
+}
+
+func (stubOperator) RevealContact(market.LeadID) ([]person.ContactField, error) {
+	return nil, engine.ErrNotFound
+}
+
 func (stubOperator) Report() *report.Report { return nil }
 
 func (stubOperator) ConfigEntries(canonical.Collection) ([]admin.ConfigEntry, error) { return nil, nil }
 
 func (stubOperator) ConfigEntry(canonical.EntryRef) (*admin.ConfigEntry, error) {
 	return nil, engine.ErrNotFound
+}
+
+func (stubOperator) ConfigDrift() (*admin.ConfigDrift, error) { return nil, nil }
+func (stubOperator) ResolveConfigDrift(*admin.ConfigDriftResolution) (*admin.ConfigurationChangeResult, error) {
+	return nil, nil
 }
 
 func (stubOperator) ChangeConfigEntry(*admin.ConfigEntryChange) (*admin.ConfigEntryChangeResult, error) {
@@ -82,6 +102,8 @@ func (stubOperator) RequestBackupNow() bool { return false }
 func (stubOperator) BackupStatus() admin.BackupStatus { return admin.BackupStatus{} }
 
 func (stubOperator) ProcessStatus() admin.ProcessStatus { return admin.ProcessStatus{} }
+
+func (stubOperator) Alerts() alerts.Service { return nil }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

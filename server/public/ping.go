@@ -124,7 +124,7 @@ func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
 
 // appendPassedFiltersAndEnd appends the list of filters that the lead passed, if there is one, and
 // the end of the JSON object. Auctions of earlier versions have no such list.
-func appendPassedFiltersAndEnd(body []byte, passed market.MetConditionSet) []byte {
+func appendPassedFiltersAndEnd(body []byte, passed market.ConditionsMetByLead) []byte {
 	if passed == 0 {
 		return append(body, '}')
 	}

@@ -302,8 +302,10 @@ func TestPingAndAvailabilityShareRateLimit(t *testing.T) {
 	h := newAuctionExchange(t)
 	slow := h.requestToken("slow", "")
 	supplier := (*h.suppliers.Load())[h.supplierRef("sup_slow")]
+	// A bucket drained at a future time stays empty until then, however long a request takes.
+	const ahead = 30 * time.Second
 	drain := func(l *tokenBucketsByOwner) {
-		(*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now()))
+		(*l.buckets.Load())[supplier.Ref].takeTokens(1, time.Unix(0, h.clock.Now()).Add(ahead))
 	}
 	ping := func() *apiAnswer { return h.ping(slow, "k", "{") }
 	available := func() *apiAnswer { return h.checkAvailability("slow", "{") }
@@ -319,7 +321,7 @@ func TestPingAndAvailabilityShareRateLimit(t *testing.T) {
 		if a.header.Get("Retry-After") != "1" || a.header.Get("X-RateLimit-Limit") != "1" || a.header.Get("X-RateLimit-Remaining") != "0" || a.header.Get("X-RateLimit-Reset") == "" {
 			t.Errorf("%s: %v", row.name, a.header)
 		}
-		h.advance(time.Second)
+		h.advance(ahead + time.Second)
 		drain(row.another)
 		drain(&h.ingestLimits)
 		row.send().wantError(t, 400, "malformed_json")

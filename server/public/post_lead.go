@@ -39,29 +39,29 @@ func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
 			p.members = append(p.members, m)
 		}
 	}
-	p.addMembersBelongingToInner(&p.address, "lead.address.")
-	p.addMembersBelongingToInner(&p.tcpa, "lead.tcpa.")
+	p.addInnerObjectMembers(&p.address, "lead.address.")
+	p.addInnerObjectMembers(&p.tcpa, "lead.tcpa.")
 }
 
-func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, path string, inner *strictjson.Object) {
+func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, fieldPath string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
 	if !outer.ParseMember(m, inner) && ok && m.Kind != market.JSONNull {
-		p.faults = append(p.faults, market.FieldError{Field: path, Code: errcode.FieldWrongType, Expected: "an object"})
+		p.faults = append(p.faults, market.FieldError{Field: fieldPath, Code: errcode.FieldWrongType, Expected: "an object"})
 	}
 }
 
-// addMembersBelongingToInner adds the members of the inner object address or tcpa to the list.
+// addInnerObjectMembers adds the members of the inner object address or tcpa to the list.
 // innerPath is the object's path.
 //
 // It skips members that belong elsewhere, without an error. For example, the phone number in tcpa
 // is the one with the consent, and not the lead's. A member that may be in either place counts only
 // if the lead itself does not have it.
-func (p *parsedPostBody) addMembersBelongingToInner(addressOrTCPA *strictjson.Object, innerPath string) {
-	for _, m := range addressOrTCPA.Members() {
+func (p *parsedPostBody) addInnerObjectMembers(inner *strictjson.Object, innerPath string) {
+	for _, m := range inner.Members() {
 		name := string(m.Name)
-		switch path := market.PathInPost(name); {
+		switch path := market.FieldPathInSupplierPost(name); {
 		case path == innerPath+name:
-		case path != "lead."+name || belongsToLeadOnly(name):
+		case path != "lead."+name || isOnlyAllowedInLeadObject(name):
 			continue
 		default:
 			if _, twice := p.lead.Lookup(name); twice {
@@ -72,10 +72,10 @@ func (p *parsedPostBody) addMembersBelongingToInner(addressOrTCPA *strictjson.Ob
 	}
 }
 
-// belongsToLeadOnly reports whether a member may be only in the lead object itself, and not in
+// isOnlyAllowedInLeadObject reports whether a member may be only in the lead object itself, and not in
 // its address or tcpa.
-func belongsToLeadOnly(name string) bool {
-	switch name {
+func isOnlyAllowedInLeadObject(memberName string) bool {
+	switch memberName {
 	case "lead_uuid", "first_name", "last_name", "email", "phone", "source", "address", "tcpa":
 		return true
 	}

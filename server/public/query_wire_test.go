@@ -37,7 +37,7 @@ func TestPublicAPIRejectsUnknownParameters(t *testing.T) {
 		if method == http.MethodGet {
 			body = ""
 		}
-		at := strings.Replace(path, "{id}", lead, 1) + "?limit=1&limit=2"
+		at := strings.NewReplacer("{id}", lead, "{page}", "concepts").Replace(path) + "?limit=1&limit=2"
 		if a := m.send(client, method, at, body, "Idempotency-Key", "of "+strings.ReplaceAll(path, "/", "")); !servertest.HasFieldError(a.status, a.body, "limit", "unknown_field") || strings.Count(a.body, `"limit"`) != 1 {
 			t.Errorf("%s: %d %s", operation, a.status, a.body)
 		}
@@ -50,11 +50,18 @@ func TestPublicAPIRejectsUnknownParameters(t *testing.T) {
 		if method != http.MethodPost {
 			continue
 		}
-		if a := m.send(client, method, at, "{"); a.status != 400 {
-			t.Errorf("%s with invalid JSON: got %d %s, want 400", operation, a.status, a.body)
-		}
-		if a := m.send(client, method, at, "{}", "Content-Type", "text/plain"); a.status != 415 {
-			t.Errorf("%s with text/plain: got %d %s, want 415", operation, a.status, a.body)
+		for _, row := range []struct {
+			fault, body string
+			headers     []string
+			status      int
+		}{
+			{"malformed JSON", "{", nil, 400},
+			{"text/plain", "{}", []string{"Content-Type", "text/plain"}, 415},
+			{"a compressed body", "{}", []string{"Content-Encoding", "gzip"}, 415},
+		} {
+			if a := m.send(client, method, at, row.body, row.headers...); a.status != row.status {
+				t.Errorf("%s with %s: got %d %s, want %d", operation, row.fault, a.status, a.body, row.status)
+			}
 		}
 	}
 	change := `{"status":"contacted"}`

@@ -230,8 +230,8 @@ func checkAnswer(method string, response *http.Response, body []byte) error {
 	if _, ok := market.ParseRequestID(id); !ok {
 		return fmt.Errorf("X-Request-Id is %q", id)
 	}
-	if method == http.MethodHead {
-		return nil
+	if method == http.MethodHead || response.StatusCode == http.StatusOK && strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+		return nil // no body, or a page
 	}
 	var got struct {
 		Error, Message string

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"pingpost/engine"
 	"pingpost/engine/market"
@@ -16,12 +15,12 @@ import (
 
 // The log contains each error under its request id, and no personal data or secret.
 func TestErrorIsLoggedUnderItsRequestID(t *testing.T) {
-	h := newAuctionExchange(t, func(o *engine.Options) { o.Ceiling = 500 * time.Millisecond })
+	h := newAuctionExchange(t, func(o *engine.Options) { o.Ceiling = firstAttemptTime })
 	acme := h.requestToken("acme", "")
 	var log servertest.LogBuffer
 	h.opt.Meter.SetLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	h.buyers.update(func() {
-		h.buyers.postResults = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
+		h.buyers.postResults = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect, RetryAfter: firstAttemptTime}}
 	})
 	for _, row := range []struct {
 		answer            *apiAnswer

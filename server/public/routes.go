@@ -8,7 +8,9 @@ import (
 	"pingpost/engine/market"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
+	"pingpost/server/docsite"
 	"pingpost/server/httperror"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/request"
 )
@@ -51,7 +53,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error)
 
 // route describes how a path is handled. subject is the variable part of the path: a lead's id, or
-// the whole path of an API document. It is valid only during the request. The handler answers a
+// the whole path of a document. It is valid only during the request. The handler answers a
 // malformed id like an unknown one.
 type route struct {
 	on      metrics.Route
@@ -96,7 +98,10 @@ func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *rout
 // pathInOpenAPI returns the route's path as the OpenAPI document spells it, such as
 // /v1/leads/{id}.
 func (t *route) pathInOpenAPI() string {
-	if t.on == metrics.RouteDocument {
+	switch {
+	case t.on == metrics.RouteDocument && bytes.HasPrefix(t.subject, []byte(docsite.Prefix)):
+		return docsite.Prefix + "{page}"
+	case t.on == metrics.RouteDocument:
 		return string(t.subject)
 	}
 	return metrics.RouteNames[t.on]
@@ -128,11 +133,22 @@ func (s *Server) matchRoute(path []byte) route {
 		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
-			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleSeed}
+			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
 		}
 		return route{}
-	case apidocs.PathYAML, apidocs.PathJSON, apidocs.PathPage:
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendAPIDocument, subject: path}
+	case apidocs.PathYAML, apidocs.PathJSON, docsite.Home:
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+	case pathFront:
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
+	}
+	if bytes.HasPrefix(path, []byte(docsite.Prefix)) && docsite.FindFile(string(path)) != nil {
+		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+	}
+	if token, ok := bytes.CutPrefix(path, []byte(instructions.PathPrefix)); ok {
+		if s.opt.Instructions == nil || len(token) == 0 || bytes.IndexByte(token, '/') >= 0 {
+			return route{}
+		}
+		return route{on: metrics.RouteInstructions, method: fasthttp.MethodGet, head: true, handle: (*Server).sendInstructions, subject: token}
 	}
 	return matchLeadPath(path)
 }

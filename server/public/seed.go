@@ -21,10 +21,10 @@ var (
 	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
 )
 
-// handleSeed answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
+// handleMadeUpLeads answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
 // Any token of a supplier suffices. Equal requests give equal leads. If the request names a
 // campaign, madeUpLeadSeller also ingests the leads there, and the answer has the results.
-func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
 	if !ok || !s.checkLimitsAndBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
@@ -39,14 +39,14 @@ func (s *Server) handleSeed(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	answer := &slotHoldingBody{release: func() { s.seeds.releaseSlot(supplier.Ref) }}
+	answer := &largeAnswerBody{release: func() { s.seeds.releaseSlot(supplier.Ref) }}
 	sent := false
 	defer func() {
 		if !sent {
 			answer.release()
 		}
 	}()
-	leads := fakedata.MakeLeads(order.Request)
+	leads := fakedata.MakeLeads(order.LeadSeriesOptions)
 	var results []madeUpLeadResult
 	if order.campaign != "" {
 		run := &madeUpLeadSeller{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}

@@ -24,7 +24,7 @@ const maxLabel = 255
 
 // madeUpLeadsRequest has the parsed parameters of a request for made-up leads.
 type madeUpLeadsRequest struct {
-	fakedata.Request
+	fakedata.LeadSeriesOptions
 	campaign string // the campaign that receives the leads; empty: no campaign
 }
 

@@ -67,8 +67,8 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 		run.results[i].err = engine.ErrUnavailable
 	}
 	run.next.Store(1)
-	run.sellLead(0, new(strictjson.Object))
-	if run.sendErrorIfForAllLeads(ctx, id, run.results[0].err) {
+	run.ingestLead(0, new(strictjson.Object))
+	if run.sendErrorAffectingAllLeads(ctx, id, run.results[0].err) {
 		return false
 	}
 	var sellers sync.WaitGroup
@@ -82,9 +82,9 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 	return true
 }
 
-// sendErrorIfForAllLeads answers with an error, and returns true, if err concerns all leads of the
+// sendErrorAffectingAllLeads answers with an error, and returns true, if err concerns all leads of the
 // request: the campaign is unknown, the supplier may not use it, or the exchange accepts no leads.
-func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
+func (run *madeUpLeadSeller) sendErrorAffectingAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -123,13 +123,13 @@ func (run *madeUpLeadSeller) sellLeadsUntilDone() {
 		if i >= len(run.leads) {
 			return
 		}
-		run.sellLead(i, &object)
+		run.ingestLead(i, &object)
 	}
 }
 
-// sellLead sends the lead with the index leadIndex to the engine, as if the supplier had ingested it.
+// ingestLead sends the lead with the index leadIndex to the engine, as if the supplier had ingested it.
 // object is memory for parsing that the caller reuses.
-func (run *madeUpLeadSeller) sellLead(leadIndex int, object *strictjson.Object) {
+func (run *madeUpLeadSeller) ingestLead(leadIndex int, object *strictjson.Object) {
 	s, order := run.server, run.order
 	body := run.leads[leadIndex].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
 	if err := object.Parse(body); err != nil {

@@ -86,7 +86,7 @@ func TestReadSeedRequest(t *testing.T) {
 	}
 	var object strictjson.Object
 	must.Succeed(t, object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)))
-	want := madeUpLeadsRequest{fakedata.Request{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
+	want := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
 	if got, faults := readMadeUpLeadsRequest(&object); got != want || len(faults) > 0 {
 		t.Errorf("%+v, %+v", got, faults)
 	}
@@ -251,7 +251,7 @@ func TestSeedWorkerPanicIsContained(t *testing.T) {
 }
 
 func TestSeedLeadKeysAreUnique(t *testing.T) {
-	order := madeUpLeadsRequest{fakedata.Request{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
+	order := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
 	longer := order
 	longer.Count = 200
 	if a, b := string(order.leadIdempotencyKey(7)), string(longer.leadIdempotencyKey(7)); a != b {

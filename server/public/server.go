@@ -21,6 +21,7 @@ import (
 	"pingpost/keys/token"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
+	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/ratelimit"
 )
@@ -36,10 +37,14 @@ type Options struct {
 	Tokens        *token.Issuer
 	TokenLifetime time.Duration // of an access token
 	Sandbox       bool          // accepts static bearer tokens and makes up leads
+	Name          string        // of the exchange, on the page at /
+	Ready         func() error  // reports why the exchange accepts no requests; nil: it always does
+
+	Instructions *instructions.Publisher // nil: there are no links to posting instructions
 
 	Body, Header                           int         // greatest sizes of a body and of a head, in bytes
 	Connections, MaxConnsPerIP             int         // open connections, in total and per client network
-	Documents                              int         // per second and client network; 0: 10
+	Documents                              int         // per second and client network; 0: 50
 	AuthFailures                           int         // wrong credentials per second and client network that get 401 instead of 429; 0: 100
 	TLS                                    *tls.Config // nil: plain HTTP
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
@@ -65,8 +70,8 @@ type Server struct {
 	draining              atomic.Bool
 	limiter               atomic.Pointer[connection.Limiter]
 	authFailures          *ratelimit.AuthFailureLimiter
-	documents             *ratelimit.Buckets[netip.Prefix] // per client network
-	deprecations          apidocs.Deprecations             // nil: no operation is deprecated
+	documents             *ratelimit.TokenBuckets[netip.Prefix] // per client network
+	deprecations          apidocs.Deprecations                  // nil: no operation is deprecated
 }
 
 // New returns a server. It answers requests once SetCatalog and Serve were called.
@@ -79,7 +84,7 @@ func New(opt Options) *Server {
 		Handler:               s.handleRequest,
 		ErrorHandler:          s.answerUnreadableRequest,
 		ExpectHandler:         s.decideExpectContinue,
-		ConnState:             connection.ExpectRequestHeadWhenIdle,
+		ConnState:             connection.UpdateHeadScannerOnStateChange,
 		Name:                  "pingpost",
 		Concurrency:           2 * opt.Connections, // connection.Limiter sets the limit; a worker may outlive its connection
 		ReadBufferSize:        opt.Header,
@@ -167,7 +172,7 @@ func (s *Server) Shutdown() error {
 	defer tick.Stop()
 	for {
 		if c := s.limiter.Load(); c != nil {
-			c.CloseConnsWithoutInput()
+			c.CloseConnsAwaitingFirstRequest()
 		}
 		select {
 		case err := <-ended:

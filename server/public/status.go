@@ -55,7 +55,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	out := &slotHoldingBody{release: func() { s.batches.releaseSlot(buyer) }}
+	out := &largeAnswerBody{release: func() { s.batches.releaseSlot(buyer) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -95,7 +95,7 @@ func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id m
 		return false
 	}
 	connection.MarkAuthenticated(ctx)
-	r.timings.Trace.SetCaller(string(buyer.ID), len(r.body))
+	r.timings.Trace.RecordCallerAndBodySize(string(buyer.ID), len(r.body))
 	if wait := s.lookupAndReportLimits.buyers.takeTokenForOwner(ctx, buyer.Ref, time.Unix(0, received)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return false

@@ -43,7 +43,7 @@ func TestIngestOverTLS(t *testing.T) {
 	if status, _, _ := k.Send(strings.Replace(ingestHead(ingestBody(5)), "/api/v1/ingest", "https://x/api/v1/ingest", 1) + ingestBody(5)); status != 201 {
 		t.Errorf("absolute target: got %d, want 201", status)
 	}
-	idle := []*servertest.Conn{servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS)}
+	idle := []*servertest.RawClientConn{servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS), servertest.DialTLS(t, address, clientTLS)}
 	conn := servertest.DialTLS(t, address, clientTLS)
 	if status, _, body := conn.Send(ingestHead(ingestBody(9)) + ingestBody(9)); status != 201 {
 		t.Errorf("new connection at the limit: got %d %s, want 201", status, body)
@@ -114,7 +114,8 @@ func TestPlainHTTPToTLS(t *testing.T) {
 // A silent or slow handshake ends at the read timeout, and a long one at its maximum
 // length. Neither uses the memory of a request.
 func TestUnfinishedHandshakesAreEnded(t *testing.T) {
-	address, clientTLS, s := startTLSServer(t, 100, func(s *Server) { s.http.ReadTimeout = 200 * time.Millisecond })
+	// The last connection below has to finish its handshake and request in this time, also on a busy machine.
+	address, clientTLS, s := startTLSServer(t, 100, func(s *Server) { s.http.ReadTimeout = 3 * time.Second })
 	silent, slow, long := servertest.Dial(t, address), servertest.Dial(t, address), servertest.Dial(t, address)
 	if _, err := slow.Write([]byte{22, 3, 1, 1, 0, 1}); err != nil { // the beginning of a record of 256 bytes
 		t.Fatal(err)
@@ -128,7 +129,7 @@ func TestUnfinishedHandshakesAreEnded(t *testing.T) {
 			record = append([]byte{22, 3, 1, 0x40, 0}, make([]byte, 0x4000)...)
 		}
 	}()
-	for what, k := range map[string]*servertest.Conn{"silent": silent, "slow": slow, "long": long} {
+	for what, k := range map[string]*servertest.RawClientConn{"silent": silent, "slow": slow, "long": long} {
 		if _, err := k.Answer.ReadByte(); err == nil {
 			if _, err = io.ReadAll(k.Answer); err != nil && !isReset(err) {
 				t.Errorf("%s: %v", what, err)
@@ -140,9 +141,7 @@ func TestUnfinishedHandshakesAreEnded(t *testing.T) {
 	if status, _, _ := servertest.DialTLS(t, address, clientTLS).Send(ingestHead(ingestBody(1)) + ingestBody(1)); status != 201 {
 		t.Errorf("next connection: got %d, want 201", status)
 	}
-	if s.http.GetCurrentConcurrency() > 1 {
-		t.Errorf("%d connections are still served, want at most 1", s.http.GetCurrentConcurrency())
-	}
+	servertest.WaitUntil(t, "at most one connection is served", func() bool { return s.http.GetCurrentConcurrency() <= 1 })
 }
 
 // isReset reports whether the other end closed the connection, rather than this end timing
@@ -171,7 +170,7 @@ func TestShutdownClosesTLSConns(t *testing.T) {
 	}
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Shutdown() }()
-	for what, k := range map[string]*servertest.Conn{"unfinished handshake": unfinished, "unused": unused} {
+	for what, k := range map[string]*servertest.RawClientConn{"unfinished handshake": unfinished, "unused": unused} {
 		if _, err := io.ReadAll(k.Answer); err != nil && !isReset(err) {
 			t.Errorf("%s: %v", what, err)
 		}

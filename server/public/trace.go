@@ -21,7 +21,7 @@ var tracedRoutes = [metrics.Routes]bool{
 // beginTraceIfRequested returns the record of a request that is traced, or nil. The caller's
 // traceparent header decides; without one, a random sample is traced. It runs before the body is
 // read, because the body's trailer could replace headers.
-func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.Request {
+func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.TracedRequest {
 	if s.opt.Traces == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market
 
 // endTrace completes the record of a traced request after its answer, and queues it for the
 // collector. It drops the record of a request on a route that is not traced.
-func (s *Server) endTrace(r *trace.Request, requestRoute metrics.Route, answer *fasthttp.Response, endedNanos int64) {
+func (s *Server) endTrace(r *trace.TracedRequest, requestRoute metrics.Route, answer *fasthttp.Response, endedNanos int64) {
 	if r == nil || !tracedRoutes[requestRoute] {
 		return
 	}
@@ -41,15 +41,15 @@ func (s *Server) endTrace(r *trace.Request, requestRoute metrics.Route, answer *
 	s.opt.Traces.End(r)
 }
 
-// traceIngestedLead records an ingested lead's result in the trace. logWaitBegunNanos is the time
+// traceIngestedLead records an ingested lead's result in the trace. commitWaitBegunNanos is the time
 // at which the wait for the log began, or 0 if there was no wait.
-func traceIngestedLead(l *metrics.RequestTimings, a *engine.IngestAnswer, logWaitBegunNanos int64) {
+func traceIngestedLead(l *metrics.RequestTimings, a *engine.IngestAnswer, commitWaitBegunNanos int64) {
 	r := l.Trace
 	if r == nil {
 		return
 	}
-	if logWaitBegunNanos != 0 {
-		r.AddCommit(logWaitBegunNanos, l.Left)
+	if commitWaitBegunNanos != 0 {
+		r.AddCommit(commitWaitBegunNanos, l.Left)
 	}
 	r.Lead, r.Campaign, r.Buyer, r.Replayed, r.Test = a.Lead, a.Campaign, a.Buyer, a.Replayed, a.Test
 	r.Outcome = "ACCEPTED"

@@ -59,7 +59,7 @@ func TestUnauthenticatedConnsGiveWay(t *testing.T) {
 			t.Errorf("below the limit: got %d, Connection %q, want 404 and an open connection", status, header.Get("Connection"))
 		}
 	}
-	idle := []*servertest.Conn{servertest.Dial(t, address), servertest.Dial(t, address)}
+	idle := []*servertest.RawClientConn{servertest.Dial(t, address), servertest.Dial(t, address)}
 	if status, header, _ := idle[1].Send(bad); status != 404 || header.Get("Connection") != "close" {
 		t.Errorf("last connection: got %d, Connection %q, want 404 and close", status, header.Get("Connection"))
 	}

@@ -21,7 +21,7 @@ var errTooManyGuesses = httperror.New(429, errcode.RateLimited, "Too many wrong 
 // Checks of operators' passwords have further limits, in package admin.
 type AuthFailureLimiter struct {
 	clientaddr.Resolver
-	buckets  *Buckets[netip.Prefix]
+	buckets  *TokenBuckets[netip.Prefix]
 	rate     int
 	meter    *metrics.Meter
 	logger   *slog.Logger
@@ -40,7 +40,7 @@ func (w *AuthFailureLimiter) CountFailureAndSelectError(ctx *fasthttp.RequestCtx
 		return failure
 	}
 	w.meter.CountWrongCredential()
-	from := clientaddr.NetworkOf(w.ClientAddress(ctx))
+	from := clientaddr.NetworkForLimits(w.ClientAddress(ctx))
 	allowed, wait, end := w.buckets.Take(from, nowNanos)
 	if allowed {
 		return failure

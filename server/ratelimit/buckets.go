@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Buckets holds one token bucket per key, such as a client network. A new key has a full
+// TokenBuckets holds one token bucket per key, such as a client network. A new key has a full
 // bucket.
 //
 // AuthFailureLimiter takes a token only after a credential has turned out to be wrong. So a
@@ -18,7 +18,7 @@ import (
 // Clients choose their keys, so the memory is of a fixed size: a keyed hash assigns a key
 // to one of many small sets. A new key replaces the one in its set whose bucket is full
 // soonest. A client with so many addresses gets a full bucket from each of them anyway.
-type Buckets[K comparable] struct {
+type TokenBuckets[K comparable] struct {
 	interval time.Duration // time until one token is back
 	capacity time.Duration // time until an empty bucket is full
 	seed     maphash.Seed
@@ -39,21 +39,21 @@ type bucket[K comparable] struct {
 	full int64 // Unix nanoseconds: when the bucket is full
 }
 
-func NewNetworkBuckets(perSecond int) *Buckets[netip.Prefix] {
-	return NewBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
+func NewNetworkBuckets(perSecond int) *TokenBuckets[netip.Prefix] {
+	return NewTokenBuckets[netip.Prefix](time.Second/time.Duration(perSecond), perSecond)
 }
 
-// NewBuckets returns buckets that hold burst tokens and regain one token after each time
+// NewTokenBuckets returns buckets that hold burst tokens and regain one token after each time
 // refillInterval.
-func NewBuckets[K comparable](refillInterval time.Duration, burst int) *Buckets[K] {
-	return &Buckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed()}
+func NewTokenBuckets[K comparable](refillInterval time.Duration, burst int) *TokenBuckets[K] {
+	return &TokenBuckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed()}
 }
 
 // Take takes a token from the bucket of the key, at the time nowNanos in Unix nanoseconds. If
 // the bucket is empty, allowed is false, and wait is the time until the next token. wait is at
-// most one interval, so that a clock that was set back blocks clients no longer. fullAtNanos is the
+// most one interval, so that a clock that was set back blocks clients no longer. bucketFullAtNanos is the
 // time at which the bucket is full again.
-func (s *Buckets[K]) Take(key K, nowNanos int64) (allowed bool, wait time.Duration, fullAtNanos int64) {
+func (s *TokenBuckets[K]) Take(key K, nowNanos int64) (allowed bool, wait time.Duration, bucketFullAtNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.findOrAddLocked(key)
@@ -67,23 +67,23 @@ func (s *Buckets[K]) Take(key K, nowNanos int64) (allowed bool, wait time.Durati
 }
 
 // Burst returns the number of tokens in a full bucket.
-func (s *Buckets[K]) Burst() int { return int(s.capacity / s.interval) }
+func (s *TokenBuckets[K]) Burst() int { return int(s.capacity / s.interval) }
 
 // Remaining returns how many tokens a bucket has at the time nowNanos if it is full again at the
-// time fullAtNanos.
-func (s *Buckets[K]) Remaining(nowNanos, fullAtNanos int64) int {
-	return int((s.capacity - time.Duration(max(0, fullAtNanos-nowNanos))) / s.interval)
+// time bucketFullAtNanos.
+func (s *TokenBuckets[K]) Remaining(nowNanos, bucketFullAtNanos int64) int {
+	return int((s.capacity - time.Duration(max(0, bucketFullAtNanos-nowNanos))) / s.interval)
 }
 
 // Refund gives a token back to the bucket of the key, because the event that Take counted
 // does not count after all.
-func (s *Buckets[K]) Refund(key K) {
+func (s *TokenBuckets[K]) Refund(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.findOrAddLocked(key).full -= int64(s.interval)
 }
 
-func (s *Buckets[K]) findOrAddLocked(key K) *bucket[K] {
+func (s *TokenBuckets[K]) findOrAddLocked(key K) *bucket[K] {
 	set := &s.sets[maphash.Comparable(s.seed, key)%bucketSets]
 	first := &set[0]
 	for i := range set {

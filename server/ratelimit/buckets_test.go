@@ -73,7 +73,7 @@ func TestBucketMemoryIsLimited(t *testing.T) {
 	rejected := 0
 	for i := range 1_000_000 {
 		address := netip.AddrFrom16([16]byte{0x20, 1, byte(i >> 16), byte(i >> 8), byte(i)})
-		s.Take(clientaddr.NetworkOf(address), now)
+		s.Take(clientaddr.NetworkForLimits(address), now)
 		if i%1000 == 0 {
 			if ok, _, _ := s.Take(busy, now); !ok {
 				rejected++
@@ -100,7 +100,7 @@ func TestBucketMemoryIsLimited(t *testing.T) {
 // TestBucketAfterClockIsSetBack checks that after the clock is set back, the wait is at
 // most one interval.
 func TestBucketAfterClockIsSetBack(t *testing.T) {
-	s, now := NewBuckets[string](6*time.Second, 10), time.Now().UnixNano()
+	s, now := NewTokenBuckets[string](6*time.Second, 10), time.Now().UnixNano()
 	for range 12 {
 		s.Take("a", now)
 	}

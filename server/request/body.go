@@ -33,7 +33,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, ht
 		buffer = buffer[:len(buffer)+n]
 		ended := errors.Is(err, io.EOF) && (length < 0 || len(buffer) == length)
 		if ended {
-			err = checkTrailer(ctx, fields)
+			err = checkBodyHasNoTrailer(ctx, fields)
 		}
 		switch {
 		case len(buffer) > maxBytes:

@@ -10,7 +10,7 @@ import (
 )
 
 // CountChunkedHeaderFields returns the number of header fields of a chunked request, or 0 for others.
-// Call it before reading the body: checkTrailer compares the number afterwards.
+// Call it before reading the body: checkBodyHasNoTrailer compares the number afterwards.
 func CountChunkedHeaderFields(header *fasthttp.RequestHeader) int {
 	if header.ContentLength() != chunkedLength {
 		return 0
@@ -18,31 +18,31 @@ func CountChunkedHeaderFields(header *fasthttp.RequestHeader) int {
 	return header.Len()
 }
 
-// checkTrailer returns an error if a chunked body ended with trailer fields or with a bare line
+// checkBodyHasNoTrailer returns an error if a chunked body ended with trailer fields or with a bare line
 // feed. The library merges trailer fields into the header, so there are then more header fields
-// than before the body (fieldsBeforeBody).
-func checkTrailer(ctx *fasthttp.RequestCtx, fieldsBeforeBody int) error {
+// than before the body (headerFieldsBeforeBody).
+func checkBodyHasNoTrailer(ctx *fasthttp.RequestCtx, headerFieldsBeforeBody int) error {
 	header := &ctx.Request.Header
 	if header.ContentLength() != chunkedLength {
 		return nil
 	}
-	if header.Len() != fieldsBeforeBody || connection.FromRequest(ctx).HasBareLineFeedAfterLastChunk() {
+	if header.Len() != headerFieldsBeforeBody || connection.FromRequest(ctx).HasBareLineFeedAfterLastChunk() {
 		return connection.ErrTrailer
 	}
 	return nil
 }
 
-// TrailerCheckedBody reads the body of a request for a streaming handler. At the end of the body it
+// TrailerRejectingReader reads the body of a request for a streaming handler. At the end of the body it
 // returns an error if the trailer is invalid.
-type TrailerCheckedBody struct {
+type TrailerRejectingReader struct {
 	Ctx    *fasthttp.RequestCtx
 	Fields int // from CountChunkedHeaderFields
 }
 
-func (b TrailerCheckedBody) Read(p []byte) (int, error) {
+func (b TrailerRejectingReader) Read(p []byte) (int, error) {
 	n, err := b.Ctx.RequestBodyStream().Read(p)
 	if errors.Is(err, io.EOF) {
-		if bad := checkTrailer(b.Ctx, b.Fields); bad != nil {
+		if bad := checkBodyHasNoTrailer(b.Ctx, b.Fields); bad != nil {
 			err = bad
 		}
 	}

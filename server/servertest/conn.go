@@ -39,24 +39,24 @@ func StartServer(t *testing.T, serve func(net.Listener) error, shutdown func() e
 	return listener.Addr().String()
 }
 
-// Conn is a client's bare connection to a server under test, over which a test sends any bytes.
-type Conn struct {
+// RawClientConn is a client's bare connection to a server under test, over which a test sends any bytes.
+type RawClientConn struct {
 	net.Conn
 	t         *testing.T
 	Answer    *bufio.Reader
 	Unchecked bytes.Buffer // bytes of requests that are not yet checked against the OpenAPI document
 }
 
-func Dial(t *testing.T, address string) *Conn {
+func Dial(t *testing.T, address string) *RawClientConn {
 	t.Helper()
 	conn := must.Value(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
 	must.Succeed(t, conn.SetDeadline(time.Now().Add(20*time.Second)))
-	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
+	return &RawClientConn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
 // Send sends the text of a request and returns the next answer with its body.
-func (k *Conn) Send(rawRequest string) (status int, header http.Header, body string) {
+func (k *RawClientConn) Send(rawRequest string) (status int, header http.Header, body string) {
 	k.t.Helper()
 	if _, err := io.WriteString(k, rawRequest); err != nil {
 		k.t.Fatal(err)
@@ -65,7 +65,7 @@ func (k *Conn) Send(rawRequest string) (status int, header http.Header, body str
 	return k.ReadAnswer()
 }
 
-func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
+func (k *RawClientConn) ReadAnswer() (status int, header http.Header, body string) {
 	k.t.Helper()
 	response, err := http.ReadResponse(k.Answer, nil)
 	if err != nil {
@@ -84,7 +84,7 @@ func (k *Conn) ReadAnswer() (status int, header http.Header, body string) {
 
 // IsClosed reports whether the server has closed the connection. It sends a request to find
 // out.
-func (k *Conn) IsClosed() bool {
+func (k *RawClientConn) IsClosed() bool {
 	_, _ = io.WriteString(k, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	_, err := k.Answer.ReadByte()
 	return err != nil
@@ -105,12 +105,12 @@ func SendOverNewConn(t *testing.T, address, method, path string, headers ...stri
 }
 
 // DialTLS opens a TLS connection to a server under test and completes the handshake.
-func DialTLS(t *testing.T, address string, clientConfig *tls.Config) *Conn {
+func DialTLS(t *testing.T, address string, clientConfig *tls.Config) *RawClientConn {
 	t.Helper()
 	k := Dial(t, address)
 	conn := tls.Client(k.Conn, clientConfig)
 	must.Succeed(t, conn.Handshake())
-	return &Conn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
+	return &RawClientConn{Conn: conn, t: t, Answer: bufio.NewReader(conn)}
 }
 
 func ParseNetwork(text string) netip.Prefix { return netip.MustParsePrefix(text) }

@@ -10,9 +10,9 @@ import (
 	"pingpost/server/apidocs"
 )
 
-// DeprecateAll marks every operation of an OpenAPI document as deprecated, with these extra
+// DeprecateAllOperations marks every operation of an OpenAPI document as deprecated, with these extra
 // fields, and returns the resulting deprecations.
-func DeprecateAll(t *testing.T, document []byte, extraFields string) apidocs.Deprecations {
+func DeprecateAllOperations(t *testing.T, document []byte, extraFields string) apidocs.Deprecations {
 	t.Helper()
 	marked := regexp.MustCompile(`(?m)^      operationId:.*$`).ReplaceAll(document, []byte("$0\n      deprecated: true\n"+extraFields))
 	return apidocs.LoadDeprecations(marked)
@@ -24,7 +24,7 @@ const (
 	wantLink             = `<https://x.example/how>; rel="deprecation"`
 )
 
-// IsDeprecated reports whether an answer has the headers of an operation that DeprecateAll
+// IsDeprecated reports whether an answer has the headers of an operation that DeprecateAllOperations
 // marked. sunset is the expected Sunset header, or absent.
 func IsDeprecated(header map[string][]string, sunset ...string) bool {
 	return slices.Equal(header["Deprecation"], []string{"@1801353600"}) && slices.Equal(header["Link"], []string{wantLink}) && slices.Equal(header["Sunset"], sunset)

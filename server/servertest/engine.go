@@ -31,7 +31,7 @@ func OpenEngine(t testing.TB) *EngineFixture {
 		Suppliers: map[market.SupplierID]*market.Supplier{"sup_acme": {ID: "sup_acme", IngestRate: 100}},
 		Buyers:    map[market.BuyerID]*market.Buyer{"buy_blue": {ID: "buy_blue", Zone: time.UTC}},
 	}
-	must.Succeed(t, e.Configure(engine.NewCatalog{Catalog: catalog, Document: "document"}))
+	must.Succeed(t, e.Configure(engine.CatalogUpdate{Catalog: catalog, Document: "document"}))
 	for i, c := range []engine.Credential{
 		{Owner: event.ObjectSupplier, ID: "sup_acme", Client: "acme", Scopes: event.ScopePing | event.ScopePost},
 		{Owner: event.ObjectBuyer, ID: "buy_blue", Client: "blue/1", Scopes: event.ScopeWebhook},

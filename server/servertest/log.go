@@ -26,11 +26,24 @@ func (l *MemoryLog) At(seq uint64) ([]byte, error) {
 type MemoryLog struct {
 	mu      sync.Mutex
 	entries [][]byte
+	refuse  func(index int, data []byte) error // nil: accepts all entries
+}
+
+// Refuse makes Append return the error of refuse, which gets the index and the data of each further entry.
+func (l *MemoryLog) Refuse(refuse func(index int, data []byte) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refuse = refuse
 }
 
 func (l *MemoryLog) Append(data []byte, w engine.CommitWaiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.refuse != nil {
+		if err := l.refuse(len(l.entries), data); err != nil {
+			return err
+		}
+	}
 	l.entries = append(l.entries, bytes.Clone(data))
 	w.Committed(uint64(len(l.entries)), time.Now().UnixNano())
 	return nil

@@ -27,9 +27,9 @@ type encryptedStore struct {
 	sumKey []byte // key of the sums; nil: the sums in claims, fences and manifests are not checked
 }
 
-// deriveSumKey derives the secret key of a backup's checksums from the content of the
+// deriveChecksumKey derives the secret key of a backup's checksums from the content of the
 // exchange's key file.
-func deriveSumKey(exchangeKeyFile []byte) []byte {
+func deriveChecksumKey(exchangeKeyFile []byte) []byte {
 	key, err := hkdf.Key(sha256.New, exchangeKeyFile, nil, "pingpost/backup", 32)
 	if err != nil {
 		panic("BUG: a key of 32 bytes cannot be derived: " + err.Error())
@@ -67,7 +67,7 @@ func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (s
 	if err != nil {
 		return "", err
 	}
-	name := place + sizeAndSum{int64(len(sealed)), sum(b.sumKey, place, plain)}.String()
+	name := place + sizeAndChecksum{int64(len(sealed)), sum(b.sumKey, place, plain)}.String()
 	ctx, cancel := withTransferTimeout(ctx, len(sealed))
 	defer cancel()
 	return name, b.store.Put(ctx, name, sealed)
@@ -75,7 +75,7 @@ func (b *encryptedStore) put(ctx context.Context, place string, plain []byte) (s
 
 // get returns the decrypted content of the object with this place, size and checksum. It
 // returns an error if the content does not match the checksum.
-func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndSum) ([]byte, error) {
+func (b *encryptedStore) get(ctx context.Context, place string, s sizeAndChecksum) ([]byte, error) {
 	plain, err := b.getWithoutSumCheck(ctx, place+s.String(), s.size)
 	if err != nil {
 		return nil, err

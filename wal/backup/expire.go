@@ -30,7 +30,7 @@ func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool)
 	s.lastExpire = at
 	before := at.Add(-s.opt.Retain)
 	for i, g := range all {
-		later := slices.IndexFunc(all[i+1:], func(g *generation) bool { return g.completion != nil })
+		later := slices.IndexFunc(all[i+1:], func(g *backupGeneration) bool { return g.completion != nil })
 		if later < 0 || g.number >= s.gen.number || all[i+1+later].completion.At.After(before) {
 			continue
 		}
@@ -39,7 +39,7 @@ func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool)
 		}
 		s.opt.Logger.Info("backup: a generation is past its retention and was removed", "to", s.opt.To.String(), "generation", g.number)
 	}
-	i := slices.IndexFunc(all, func(g *generation) bool { return g.number == s.gen.number })
+	i := slices.IndexFunc(all, func(g *backupGeneration) bool { return g.number == s.gen.number })
 	if i < 0 {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (s *Shipper) removeExpiredObjects(ctx context.Context, ignoreInterval bool)
 
 // removeGeneration removes all objects of a generation from the store. It removes the
 // manifest first and the claim last, so that readers ignore a partly removed generation.
-func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
+func (s *Shipper) removeGeneration(ctx context.Context, g *backupGeneration) error {
 	var manifest, claim, others []string
 	for _, o := range g.objects {
 		switch of, _ := folderOfManifest(o); {
@@ -70,7 +70,7 @@ func (s *Shipper) removeGeneration(ctx context.Context, g *generation) error {
 
 // removeUnneededObjects removes the snapshots and log objects of a generation that are needed
 // only for moments before retainFrom (unix nanoseconds).
-func (s *Shipper) removeUnneededObjects(ctx context.Context, g *generation, retainFrom int64) error {
+func (s *Shipper) removeUnneededObjects(ctx context.Context, g *backupGeneration, retainFrom int64) error {
 	if len(g.runs) == 0 {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (s *Shipper) removeUnneededObjects(ctx context.Context, g *generation, reta
 // namesOfLogObjectsBefore lists the log objects that end before entry seq, ordered by their
 // last entry, so that an interrupted removal leaves no gap. The list includes small objects
 // that were merged into a large one, but whose removal was interrupted.
-func (g *generation) namesOfLogObjectsBefore(seq uint64) []string {
+func (g *backupGeneration) namesOfLogObjectsBefore(seq uint64) []string {
 	var old []logObject
 	for _, o := range g.objects {
 		if e, ok := parseLogObjectName(o); ok && e.last < seq {
@@ -133,7 +133,7 @@ func (s *Shipper) oldestLogEntry() (uint64, error) {
 
 // namesOfSnapshotObjects lists the objects of the first n snapshots of a generation: their
 // manifests and their pieces.
-func (g *generation) namesOfSnapshotObjects(n int) (manifestNames, pieceNames []string) {
+func (g *backupGeneration) namesOfSnapshotObjects(n int) (manifestNames, pieceNames []string) {
 	for _, p := range g.snapshots[:n] {
 		folder := snapshotFolder(g.number, p.Newest)
 		for _, o := range g.objects {

@@ -14,9 +14,9 @@ var errStop = errors.New("no more is wanted")
 
 // readLogObject reads the log object e from the store and calls `each` for each of its
 // entries. An entry's data is valid only during the call.
-func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*wal.Entry) error) error {
-	place := strings.TrimSuffix(e.name, e.sizeAndSum.String())
-	records, err := g.box.get(ctx, place, e.sizeAndSum)
+func (g *backupGeneration) readLogObject(ctx context.Context, e logObject, each func(*wal.Entry) error) error {
+	place := strings.TrimSuffix(e.name, e.sizeAndChecksum.String())
+	records, err := g.box.get(ctx, place, e.sizeAndChecksum)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*
 			err = fmt.Errorf("the object has log entry %d where entry %d is due", entry.Seq, due)
 		}
 		if err != nil {
-			return fmt.Errorf("%s in %s: %w", e.name, g.box.store, err)
+			return fmt.Errorf("the backup object %s in %s: %w", e.name, g.box.store, err)
 		}
 		if err := each(&entry); err != nil {
 			return err
@@ -35,14 +35,14 @@ func (g *generation) readLogObject(ctx context.Context, e logObject, each func(*
 		records, due = records[n:], due+1
 	}
 	if due != e.last+1 {
-		return fmt.Errorf("%s in %s ends before entry %d", e.name, g.box.store, due)
+		return fmt.Errorf("the backup object %s in %s ends before log entry %d", e.name, g.box.store, due)
 	}
 	return nil
 }
 
 // readEntries reads a gapless series of log objects and calls `each` once for every entry, up
 // to and including entry `last`. It skips entries that two overlapping objects both contain.
-func (g *generation) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*wal.Entry) error) error {
+func (g *backupGeneration) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*wal.Entry) error) error {
 	due := run.first()
 	for _, e := range run {
 		if due > last {

@@ -79,7 +79,7 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 // highestLife returns the highest life (log epoch) that a fence or a generation's claim
 // names, or 0. It returns an error if one of them is unreadable, because it could name a
 // higher life. The claims protect against old copies even if the fences were removed.
-func highestLife(fences []fence, generations []*generation) (life uint32, err error) {
+func highestLife(fences []fence, generations []*backupGeneration) (life uint32, err error) {
 	for _, f := range fences {
 		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
 	}
@@ -94,7 +94,7 @@ func highestLife(fences []fence, generations []*generation) (life uint32, err er
 
 // readFencesUnlessSuperseded reads the fences. It returns ErrFenced if a fence or a claim
 // names a later life than epoch, because the log is then an old copy.
-func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*generation) ([]fence, error) {
+func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*backupGeneration) ([]fence, error) {
 	fences, err := b.readAllFences(ctx)
 	if err != nil {
 		return nil, err
@@ -106,11 +106,11 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 	return fences, err
 }
 
-// createNextFence creates the fence with the next number, for the life epoch, and removes the
-// earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations,
-// names a later life. A process creates its fence before it claims a generation. So if another
-// process has claimed a generation since the caller listed them, its fence shows its life.
-func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*generation, reason string, now time.Time) (fence, error) {
+// createNextFence creates the fence with the next number, for the life (log epoch) `epoch`, and
+// removes the earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations,
+// names a later life. A generation that another process claimed since the caller listed them
+// is not missed: a process creates its fence first, and the fence names its life.
+func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*backupGeneration, reason string, now time.Time) (fence, error) {
 	for {
 		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)
 		if err != nil {

@@ -40,8 +40,8 @@ type pieceManifest struct {
 	Newest uint64   `json:"newest,omitempty"`
 }
 
-// generation is one copy of the log in the store, as read from a listing of its objects.
-type generation struct {
+// backupGeneration is one copy of the log in the store, as read from a listing of its objects.
+type backupGeneration struct {
 	number     int
 	claim      generationClaim
 	unreadable error                 // why the claim cannot be read; the content is then unknown
@@ -61,12 +61,12 @@ func generationFolder(number int) string { return fmt.Sprintf("%s/%010d", genFol
 // readGenerations reads the claims of all generations in the store, and the manifests of
 // generations and snapshots. It returns the generations in ascending order. It skips a
 // generation without a claim, because that one is being removed.
-func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, error) {
+func (b *encryptedStore) readGenerations(ctx context.Context) ([]*backupGeneration, error) {
 	objects, err := b.listObjects(ctx, genFolder)
 	if err != nil {
 		return nil, err
 	}
-	byNumber := map[int]*generation{}
+	byNumber := map[int]*backupGeneration{}
 	for _, o := range objects {
 		digits, _, _ := strings.Cut(strings.TrimPrefix(o.Name, genFolder+"/"), "/")
 		number, err := strconv.Atoi(digits)
@@ -74,11 +74,11 @@ func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, er
 			continue
 		}
 		if byNumber[number] == nil {
-			byNumber[number] = &generation{number: number, files: map[string]string{}}
+			byNumber[number] = &backupGeneration{number: number, files: map[string]string{}}
 		}
 		byNumber[number].objects = append(byNumber[number].objects, o)
 	}
-	var all []*generation
+	var all []*backupGeneration
 	for _, g := range byNumber {
 		err := b.readClaimAndManifests(ctx, g)
 		if errors.Is(err, store.ErrNotFound) {
@@ -89,7 +89,7 @@ func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, er
 		}
 		all = append(all, g)
 	}
-	slices.SortFunc(all, func(a, b *generation) int { return cmp.Compare(a.number, b.number) })
+	slices.SortFunc(all, func(a, b *backupGeneration) int { return cmp.Compare(a.number, b.number) })
 	return all, nil
 }
 
@@ -97,7 +97,7 @@ func (b *encryptedStore) readGenerations(ctx context.Context) ([]*generation, er
 // snapshots. It sorts the listed objects of g by their names into g.runs, g.snapshots and
 // g.files. It reads no log object, snapshot or file. A changed claim is not an error; it sets
 // g.unreadable.
-func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *generation) error {
+func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGeneration) error {
 	folder := generationFolder(g.number)
 	var err error
 	g.claim.sum, err = b.getWithSum(ctx, folder+"/claim", &g.claim)
@@ -108,7 +108,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *generatio
 	if err != nil {
 		return err
 	}
-	g.box = b.withSumKeyOf(&g.claim)
+	g.box = b.withChecksumKeyOfGeneration(&g.claim)
 	var extents []logObject
 	for _, o := range g.objects {
 		name, _ := nameBelowFolder(o.Name, folder)
@@ -143,7 +143,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *generatio
 // readManifestUnlessChanged reads a manifest into value. If its checksum shows that the
 // manifest was changed, it adds the error to g.problems and returns ok false without an
 // error.
-func (g *generation) readManifestUnlessChanged(ctx context.Context, name string, value any) (ok bool, err error) {
+func (g *backupGeneration) readManifestUnlessChanged(ctx context.Context, name string, value any) (ok bool, err error) {
 	err = g.getManifestWithSum(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)
@@ -155,7 +155,7 @@ func (g *generation) readManifestUnlessChanged(ctx context.Context, name string,
 // newestSnapshotFor returns the newest snapshot from which a replay of the log objects r can
 // restore entry seq. snapshot is nil if the replay can begin with the log's first entry.
 // restorable is false if r does not begin there and no snapshot fits.
-func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
+func (g *backupGeneration) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
 			return s, true
@@ -164,9 +164,9 @@ func (g *generation) newestSnapshotFor(r contiguousObjects, seq uint64) (snapsho
 	return nil, r.first() == 1
 }
 
-// runThatRestores returns the gapless series of log objects (run) from which entry seq can be
+// logObjectsToRestoreEntry returns the gapless series of log objects (run) from which entry seq can be
 // restored. It returns false if the entry cannot be restored.
-func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
+func (g *backupGeneration) logObjectsToRestoreEntry(seq uint64) (contiguousObjects, bool) {
 	for _, r := range g.runs {
 		if _, ok := g.newestSnapshotFor(r, seq); ok && r.coversEntry(seq) {
 			return r, true
@@ -177,7 +177,7 @@ func (g *generation) runThatRestores(seq uint64) (contiguousObjects, bool) {
 
 // lastRestorableEntry returns the last entry that can be restored from the generation, and its time in unix
 // nanoseconds. Both are 0 if no entry can be restored.
-func (g *generation) lastRestorableEntry() (seq uint64, at int64) {
+func (g *backupGeneration) lastRestorableEntry() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
 		if _, ok := g.newestSnapshotFor(r, r.last()); ok {
 			return r.last(), r.lastAt()

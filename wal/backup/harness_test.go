@@ -154,7 +154,7 @@ func (s *site) snapshot(oldest uint64) {
 // archive releases the history before an entry.
 func (s *site) archive(before uint64) {
 	s.t.Helper()
-	s.log.RaiseArchiveBounds(before, s.entries[before-1].At)
+	s.log.RaiseArchiveAndDeletionLimits(before, s.entries[before-1].At)
 }
 
 // read appends the log's new entries to the known ones.

@@ -26,7 +26,7 @@ var (
 	// ErrEncrypted reports that reading needs an identity.
 	ErrEncrypted = errors.New("the backup is encrypted: give the file with its AGE-SECRET-KEY as the key file")
 	// ErrUnencrypted reports an object that is not encrypted although the key file encrypts.
-	ErrUnencrypted = errors.New("the object is not encrypted, but a key file was given: read an unencrypted backup without a key file; in an encrypted one, restore the object from a copy of the backup place")
+	ErrUnencrypted = errors.New("the object is not encrypted, but a key file was given: if the backup is not encrypted, give no key file; if it is encrypted, this object was replaced: put back the object from a copy of the backup")
 )
 
 // GenerateKeyFile creates a key pair. It returns the content of a key file with the identity
@@ -77,14 +77,14 @@ func ReadKeyFile(path string) (*Key, error) {
 	return &k, nil
 }
 
-// encrypts reports whether the key has a recipient, so that encryptIfConfigured encrypts.
+// hasRecipients reports whether the key has a recipient, so that encryptIfConfigured hasRecipients.
 // Otherwise the backup is stored as plaintext.
-func (k *Key) encrypts() bool { return len(k.recipients) > 0 }
+func (k *Key) hasRecipients() bool { return len(k.recipients) > 0 }
 
 // encryptIfConfigured encrypts the content for all recipients. A key without recipients
 // returns the content unchanged.
 func (k *Key) encryptIfConfigured(plain []byte) ([]byte, error) {
-	if !k.encrypts() {
+	if !k.hasRecipients() {
 		return plain, nil
 	}
 	var sealed bytes.Buffer
@@ -110,7 +110,7 @@ func (k *Key) decryptIfEncrypted(stored []byte) ([]byte, error) {
 	switch {
 	case sealed && len(k.identities) == 0:
 		return nil, ErrEncrypted
-	case !sealed && k.encrypts():
+	case !sealed && k.hasRecipients():
 		return nil, ErrUnencrypted
 	case !sealed:
 		return stored, nil

@@ -81,11 +81,11 @@ func keyFileObjectPrefix(folder, keyFile string) string { return folder + "/" + 
 // parseKeyFileObjectName parses the name of an object below the folder keys/ or erased/. It
 // returns the key file's name, and the size and checksum at the end. ok is false if the
 // object is incomplete or has another name.
-func parseKeyFileObjectName(o store.Object, folder string) (name string, end sizeAndSum, ok bool) {
+func parseKeyFileObjectName(o store.Object, folder string) (name string, end sizeAndChecksum, ok bool) {
 	below, _ := nameBelowFolder(o.Name, folder)
 	name, last := path.Split(below)
 	size, digits, found := strings.Cut(last, "-")
-	end, ok = parseSizeAndSum(o, size, digits)
+	end, ok = parseSizeAndChecksum(o, size, digits)
 	return strings.TrimSuffix(name, "/"), end, ok && found && name != ""
 }
 
@@ -168,16 +168,16 @@ func (s *Shipper) replaceStoredKeyFile(ctx context.Context, name, sum string, co
 // shipErasedKeyList stores a bitmap of the erased keys of a key file, unless the store has the
 // same one. The store keeps it forever, so that a restore of an older key file erases these
 // keys again.
-func (s *Shipper) shipErasedKeyList(ctx context.Context, name string, bitmap []byte) error {
-	if bitmap == nil {
+func (s *Shipper) shipErasedKeyList(ctx context.Context, keyFileName string, erasedKeyBitmap []byte) error {
+	if erasedKeyBitmap == nil {
 		return nil
 	}
-	place := keyFileObjectPrefix(erasedFolder, name)
-	known := name + "/" + sum(s.box.sumKey, place, bitmap)
+	place := keyFileObjectPrefix(erasedFolder, keyFileName)
+	known := keyFileName + "/" + sum(s.box.sumKey, place, erasedKeyBitmap)
 	if _, there := s.erased[known]; there {
 		return nil
 	}
-	if _, err := s.box.put(ctx, place, bitmap); err != nil {
+	if _, err := s.box.put(ctx, place, erasedKeyBitmap); err != nil {
 		return err
 	}
 	s.erased[known] = struct{}{}

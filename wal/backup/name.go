@@ -11,21 +11,21 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// sizeAndSum is the last part of an immutable object's name: the object's stored size and the
+// sizeAndChecksum is the last part of an immutable object's name: the object's stored size and the
 // checksum of its plaintext.
-type sizeAndSum struct {
+type sizeAndChecksum struct {
 	size int64  // stored size
 	sum  string // of the content; see sum
 }
 
-func (s sizeAndSum) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
+func (s sizeAndChecksum) String() string { return fmt.Sprintf("%d-%s", s.size, s.sum) }
 
-// parseSizeAndSum parses the size and the checksum from the end of an object's name. It
+// parseSizeAndChecksum parses the size and the checksum from the end of an object's name. It
 // returns false if they are malformed. It also returns false if the name's size differs from
 // the listed size, because the object is then incomplete.
-func parseSizeAndSum(o store.Object, size, sum string) (sizeAndSum, bool) {
+func parseSizeAndChecksum(o store.Object, size, sum string) (sizeAndChecksum, bool) {
 	n, err := strconv.ParseInt(size, 10, 64)
-	return sizeAndSum{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits
+	return sizeAndChecksum{n, sum}, err == nil && n == o.Size && len(sum) == sumDigits
 }
 
 // logObject is an object in the store with a range of log entries, as described by its name.
@@ -34,7 +34,7 @@ type logObject struct {
 	name        string
 	first, last uint64
 	at          int64 // unix nanoseconds
-	sizeAndSum
+	sizeAndChecksum
 }
 
 func logObjectPrefix(folder string, first, last uint64, at int64) string {
@@ -51,7 +51,7 @@ func parseLogObjectName(o store.Object) (e logObject, ok bool) {
 	first, err1 := strconv.ParseUint(pieces[0], 10, 64)
 	last, err2 := strconv.ParseUint(pieces[1], 10, 64)
 	at, err3 := strconv.ParseInt(pieces[2], 10, 64)
-	s, ok := parseSizeAndSum(o, pieces[3], pieces[4])
+	s, ok := parseSizeAndChecksum(o, pieces[3], pieces[4])
 	ok = ok && err1 == nil && err2 == nil && err3 == nil && first > 0 && first <= last
 	return logObject{o.Name, first, last, at, s}, ok
 }

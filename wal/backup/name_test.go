@@ -54,14 +54,14 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 
 // parseLogObjectName parses the names of complete objects only.
 func TestNames(t *testing.T) {
-	st := sizeAndSum{33, strings.Repeat("a", sumDigits)}
+	st := sizeAndChecksum{33, strings.Repeat("a", sumDigits)}
 	name := logObjectPrefix(generationFolder(2), 7, 9, -5) + st.String()
 	if _, ok := parseLogObjectName(store.Object{Name: name, Size: 33}); ok {
 		t.Error("a time before 1970 was taken")
 	}
 	name = logObjectPrefix(generationFolder(2), 7, 9, 5) + st.String()
 	e, ok := parseLogObjectName(store.Object{Name: name, Size: 33})
-	if !ok || e.first != 7 || e.last != 9 || e.at != 5 || e.sizeAndSum != st || e.name != name {
+	if !ok || e.first != 7 || e.last != 9 || e.at != 5 || e.sizeAndChecksum != st || e.name != name {
 		t.Errorf("%s: %+v, %v", name, e, ok)
 	}
 	for what, o := range map[string]store.Object{

@@ -158,18 +158,18 @@ func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *piece
 }
 
 // openPieces returns a reader that joins the pieces of a file. The caller must close it.
-func (g *generation) openPieces(ctx context.Context, folder string, p *pieceManifest) *io.PipeReader {
+func (g *backupGeneration) openPieces(ctx context.Context, folder string, p *pieceManifest) *io.PipeReader {
 	read, write := io.Pipe()
 	go func() { write.CloseWithError(g.box.copyPieces(ctx, folder, p, write)) }()
 	return read
 }
 
-func parsePieceName(name string, number int) (end sizeAndSum, ok bool) {
+func parsePieceName(name string, number int) (end sizeAndChecksum, ok bool) {
 	var size int64
 	rest, ok := strings.CutPrefix(name, fmt.Sprintf("%06d-", number))
 	digits, sum, found := strings.Cut(rest, "-")
 	_, err := fmt.Sscan(digits, &size)
-	return sizeAndSum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
+	return sizeAndChecksum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
 // startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the

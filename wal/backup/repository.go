@@ -57,7 +57,7 @@ func (r *Repository) Generations(ctx context.Context) ([]Generation, error) {
 	return found, nil
 }
 
-func (g *generation) summarize() Generation {
+func (g *backupGeneration) summarize() Generation {
 	t := Generation{
 		Number: g.number, Epoch: g.claim.Epoch, Begun: g.claim.Begun, Whole: g.completion != nil,
 		Snapshots: len(g.snapshots), Objects: len(g.objects), Gaps: max(0, len(g.runs)-1),
@@ -121,7 +121,7 @@ func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte
 			if err != nil {
 				return nil, err
 			}
-			r.box.sumKey = deriveSumKey(root)
+			r.box.sumKey = deriveChecksumKey(root)
 		}
 		content, err := r.box.get(ctx, keyFileObjectPrefix(keysFolder, name), st)
 		if err != nil {

@@ -133,7 +133,7 @@ func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *res
 	if err := r.restoreLog(ctx, p, dir, &done); err != nil {
 		return done, err
 	}
-	report, err := wal.Verify(dir)
+	report, err := wal.Verify(dir, nil)
 	if err == nil && (!report.OK() || report.Torn != nil || report.Last != p.seq) {
 		err = fmt.Errorf("BUG: the restored log up to entry %d does not verify: %+v", p.seq, report)
 	}
@@ -178,16 +178,16 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *restorePlan, dir st
 	return info, errors.Join(err, read.Close())
 }
 
-func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name, manifest string) error {
-	if at, _ := path.Split(name); !staysInsideFolder(name) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
-		return fmt.Errorf("the backup in %s names a file %q, which is not in catalogs/ or lists/ (was the backup changed?)", r.box.store, name)
+func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, fileName, manifestName string) error {
+	if at, _ := path.Split(fileName); !staysInsideFolder(fileName) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
+		return fmt.Errorf("the backup in %s names a file %q, which is not in catalogs/ or lists/ (was the backup changed?)", r.box.store, fileName)
 	}
-	folder := generationFolder(p.gen.number) + "/file/" + name
+	folder := generationFolder(p.gen.number) + "/file/" + fileName
 	var whole pieceManifest
-	if err := p.gen.getManifestWithSum(ctx, manifest, &whole); err != nil {
+	if err := p.gen.getManifestWithSum(ctx, manifestName, &whole); err != nil {
 		return err
 	}
-	f, err := createNewFile(dir, name)
+	f, err := createNewFile(dir, fileName)
 	if err != nil {
 		return err
 	}
@@ -197,19 +197,19 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, name,
 // lifeAfter returns the life (log epoch) that follows `after` and all lives in the store. It
 // also returns the generations that it read to find out. It returns an error if a claim or
 // fence is unreadable, or if there is no later life.
-func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, all []*generation, err error) {
-	if all, err = r.box.readGenerations(ctx); err != nil {
+func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, generations []*backupGeneration, err error) {
+	if generations, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
 	}
 	fences, err := r.box.readAllFences(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	highest, err := highestLife(fences, all)
+	highest, err := highestLife(fences, generations)
 	if err == nil {
 		next, err = wal.NextEpoch(max(after, highest))
 	}
-	return next, all, err
+	return next, generations, err
 }
 
 // fenceAndWriteNextLife creates a fence with the next life (log epoch) in the store and

@@ -46,32 +46,32 @@ func (point RestorePoint) String() string {
 // restorePlan says how to restore up to entry seq: the generation, its run of log objects,
 // and the snapshot from which the log is replayed.
 type restorePlan struct {
-	gen      *generation
+	gen      *backupGeneration
 	run      contiguousObjects
 	seq      uint64
 	snapshot *pieceManifest // nil: from the log's first entry
 }
 
-// generationsThatReach returns the generations that end at or after the restore point, the
+// generationsEndingAtOrAfter returns the generations that end at or after the restore point, the
 // latest generation first. If no generation reaches that far, or if the point is the last
 // entry, it returns the one that reaches furthest in time. If the exchange was restored once,
 // the later life (log epoch) therefore comes before the entries that the restore discarded. A
-// generation number other than 0 selects that generation alone.
-func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoint, number int) ([]*generation, error) {
+// value of onlyGeneration other than 0 selects that generation alone.
+func (r *Repository) generationsEndingAtOrAfter(ctx context.Context, point RestorePoint, onlyGeneration int) ([]*backupGeneration, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var reach []*generation
+	var reach []*backupGeneration
 	var unknown error
-	var furthest *generation
+	var furthest *backupGeneration
 	var end int64
 	for _, g := range slices.Backward(all) {
-		if number == 0 || g.number == number {
+		if onlyGeneration == 0 || g.number == onlyGeneration {
 			unknown = errors.Join(unknown, g.unreadable)
 		}
 		seq, at := g.lastRestorableEntry()
-		if seq == 0 || (number != 0 && g.number != number) {
+		if seq == 0 || (onlyGeneration != 0 && g.number != onlyGeneration) {
 			continue
 		}
 		if (point.Seq > 0 && seq >= point.Seq) || (!point.Time.IsZero() && at >= point.Time.UnixNano()) {
@@ -94,9 +94,9 @@ func (r *Repository) generationsThatReach(ctx context.Context, point RestorePoin
 }
 
 // planRestore returns the plan for restoring the given point. It tries the generations that
-// reach the point, the latest first. A number other than 0 selects one generation.
-func (r *Repository) planRestore(ctx context.Context, point RestorePoint, number int) (*restorePlan, error) {
-	candidates, err := r.generationsThatReach(ctx, point, number)
+// reach the point, the latest first. A value of onlyGeneration other than 0 selects one generation.
+func (r *Repository) planRestore(ctx context.Context, point RestorePoint, onlyGeneration int) (*restorePlan, error) {
+	candidates, err := r.generationsEndingAtOrAfter(ctx, point, onlyGeneration)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Repository) planRestore(ctx context.Context, point RestorePoint, number
 	return nil, why
 }
 
-func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g *generation) (p *restorePlan, err error) {
+func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g *backupGeneration) (p *restorePlan, err error) {
 	last, _ := g.lastRestorableEntry()
 	p = &restorePlan{gen: g, seq: last}
 	switch {
@@ -125,7 +125,7 @@ func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g 
 		}
 	}
 	var ok bool
-	if p.run, ok = g.runThatRestores(p.seq); !ok {
+	if p.run, ok = g.logObjectsToRestoreEntry(p.seq); !ok {
 		return nil, fmt.Errorf("%s cannot be restored from generation %d: no snapshot in it is old enough, or entries are missing before it", point, g.number)
 	}
 	p.snapshot, _ = g.newestSnapshotFor(p.run, p.seq)
@@ -134,7 +134,7 @@ func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g 
 
 // lastEntryAtOrBefore returns the last entry of a generation whose time is at or before `at`
 // (unix nanoseconds).
-func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *generation, at int64) (uint64, error) {
+func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *backupGeneration, at int64) (uint64, error) {
 	for _, run := range g.runs {
 		for i, e := range run {
 			if e.at <= at {

@@ -28,16 +28,16 @@ var (
 	ErrMixed = errors.New("the backup there is encrypted and this one is not, or the other way round; give this one another place")
 )
 
-// generationToContinue returns the generation in the store that this log continues, or nil if
+// findResumableGeneration returns the generation in the store that this log continues, or nil if
 // a new one must begin. It loads the end of the shipped log into s.tail, so that later
 // entries are merged with it. The error is ErrDiverged if the log is not the backed-up one,
-// and ErrMixed if only one of log and backup is to be encrypted.
-func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
-	if len(all) == 0 {
+// and ErrMixed if the generation is encrypted and this shipper does not encrypt, or the reverse.
+func (s *Shipper) findResumableGeneration(generations []*backupGeneration) (*backupGeneration, error) {
+	if len(generations) == 0 {
 		return nil, nil
 	}
-	g := all[len(all)-1]
-	if g.claim.Sealed != s.opt.Key.encrypts() {
+	g := generations[len(generations)-1]
+	if g.claim.Sealed != s.opt.Key.hasRecipients() {
 		return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrMixed)
 	}
 	if g.claim.Epoch != s.epoch {
@@ -48,39 +48,39 @@ func (s *Shipper) generationToContinue(all []*generation) (*generation, error) {
 	}
 	if len(g.runs) == 0 {
 		s.tail = logTail{first: g.claim.First, due: g.claim.First}
-		return s.newGenerationIfEntriesGone(g, s.openLogReader())
+		return s.keepGenerationUnlessEntriesGone(g, s.openLogReader())
 	}
 	r := g.runs[len(g.runs)-1]
 	if _, ok := g.newestSnapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
 		s.opt.Logger.Warn("backup: log objects are missing; a new generation begins with a copy of the whole log", "to", s.opt.To.String(), "generation", g.number)
-		return nil, s.checkLogReachesEndOf(r)
+		return nil, s.checkLogReachesBackedUpEnd(r)
 	}
 	err := s.checkLogContinues(g, r)
 	if err == nil && g.claim.sum == "" {
 		s.opt.Logger.Warn("an earlier version wrote the backup, without sums of its claims; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
 		return nil, nil
 	}
-	return s.newGenerationIfEntriesGone(g, err)
+	return s.keepGenerationUnlessEntriesGone(g, err)
 }
 
-// newGenerationIfEntriesGone returns g if err, the error of reading the log, is nil. If the log
+// keepGenerationUnlessEntriesGone returns g if readErr, the error of reading the log, is nil. If the log
 // has already deleted the entries that come next, it returns nil without an error, and the
 // caller begins a new generation. For any other error it returns that error.
-func (s *Shipper) newGenerationIfEntriesGone(g *generation, err error) (*generation, error) {
-	if errors.Is(err, wal.ErrGone) {
+func (s *Shipper) keepGenerationUnlessEntriesGone(g *backupGeneration, readErr error) (*backupGeneration, error) {
+	if errors.Is(readErr, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
 		s.tail = logTail{}
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
+	if readErr != nil {
+		return nil, readErr
 	}
 	return g, nil
 }
 
 // checkLogContinues reads the log from the last objects of the run r on, and compares it with
 // the checksums of these objects. It returns ErrDiverged if the log is not the backed-up one.
-func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
+func (s *Shipper) checkLogContinues(g *backupGeneration, r contiguousObjects) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
 		from--
@@ -95,7 +95,7 @@ func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 		for s.tail.due <= e.last {
 			entry, err := s.nextLogEntry()
 			if errors.Is(err, io.EOF) {
-				return s.checkLogReachesEndOf(r)
+				return s.checkLogReachesBackedUpEnd(r)
 			}
 			if err != nil {
 				return err
@@ -110,16 +110,16 @@ func (s *Shipper) checkLogContinues(g *generation, r contiguousObjects) error {
 	s.tail.markShipped()
 	s.tail.smallObjects = len(r) - from
 	if len(s.tail.buf) >= s.opt.mergeAt {
-		s.tail.markMerged()
+		s.tail.clearMergedEntries()
 	}
 	s.status.setLastShipped(r.last())
 	return nil
 }
 
-// checkLogReachesEndOf returns ErrDiverged if the log ends before the last entry of the
-// backed-up run r.
-func (s *Shipper) checkLogReachesEndOf(r contiguousObjects) error {
-	reader, err := s.src.NewReader(r.last())
+// checkLogReachesBackedUpEnd returns ErrDiverged if the log ends before the last entry of the
+// objects backedUp.
+func (s *Shipper) checkLogReachesBackedUpEnd(backedUp contiguousObjects) error {
+	reader, err := s.src.NewReader(backedUp.last())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
 	}
@@ -130,12 +130,12 @@ func (s *Shipper) checkLogReachesEndOf(r contiguousObjects) error {
 	if _, err := reader.Next(); !errors.Is(err, io.EOF) {
 		return err
 	}
-	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, r.last(), ErrDiverged)
+	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, backedUp.last(), ErrDiverged)
 }
 
 // claimNewGeneration creates the claim of a new generation, whose copy begins with the oldest
 // entry that the log still has.
-func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
+func (s *Shipper) claimNewGeneration(ctx context.Context) (*backupGeneration, error) {
 	for {
 		segments, err := wal.Segments(s.src.Dir)
 		if err != nil || len(segments) == 0 {
@@ -162,7 +162,7 @@ func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
 				break
 			}
 		}
-		g := &generation{number: number, files: map[string]string{}, claim: generationClaim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.encrypts()}}
+		g := &backupGeneration{number: number, files: map[string]string{}, claim: generationClaim{Epoch: s.epoch, First: s.tail.first, Begun: s.opt.now().UTC(), Sealed: s.opt.Key.hasRecipients()}}
 		g.claim.sum, err = s.box.createSignedObject(ctx, generationFolder(number)+"/claim", &g.claim)
 		if errors.Is(err, store.ErrExists) {
 			return nil, fmt.Errorf("cannot back up to %s: %w", s.opt.To, ErrTakenOver)
@@ -170,7 +170,7 @@ func (s *Shipper) claimNewGeneration(ctx context.Context) (*generation, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.box = s.box.withSumKeyOf(&g.claim)
+		g.box = s.box.withChecksumKeyOfGeneration(&g.claim)
 		s.opt.Logger.Info("a new generation of the backup begins, with a copy of the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}

@@ -71,7 +71,7 @@ type Shipper struct {
 	pace      *rate.Limiter
 
 	fence          fence
-	gen            *generation // nil before StartShipping
+	gen            *backupGeneration // nil before StartShipping
 	epoch          uint32
 	reader         *wal.Reader
 	tail           logTail
@@ -101,7 +101,7 @@ func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 		soon = dir.WithFileWriter(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, 0) })
 		slow = dir.WithFileWriter(func(f *os.File, data []byte) error { return wal.WritePaced(f, data, opt.Rate) })
 	}
-	lock, err := src.lockForPlace(opt.To.String())
+	lock, err := src.lockForBackupTo(opt.To.String())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 		return err
 	}
 	s.restartAtNextStep()
-	s.box.sumKey = deriveSumKey(root)
+	s.box.sumKey = deriveChecksumKey(root)
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 	if _, err := s.box.readFencesUnlessSuperseded(ctx, s.epoch, all); err != nil {
 		return err
 	}
-	gen, err := s.generationToContinue(all)
+	gen, err := s.findResumableGeneration(all)
 	if err != nil {
 		return err
 	}
@@ -199,12 +199,16 @@ func IsPermanent(err error) bool {
 
 // Run ships new entries within a second, until ctx ends or a permanent error occurs
 // (IsPermanent). It logs other errors and retries, at growing intervals of up to 30 seconds.
+//
+// When ctx ends, it also ends the shipping of a snapshot. ShipAll can then ship this snapshot from
+// its beginning.
 func (s *Shipper) Run(ctx context.Context) error {
 	pause := time.Duration(0)
 	for {
 		caughtUp, err := s.ShipOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
+			s.stopShippingSnapshot()
 			return nil //nolint:nilerr // the context ended, which is no failure
 		case err != nil && IsPermanent(err):
 			s.status.countFailure(err)
@@ -220,6 +224,7 @@ func (s *Shipper) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
+			s.stopShippingSnapshot()
 			return nil
 		case <-s.wakeup:
 		case <-timer.After(pause):

@@ -27,8 +27,8 @@ var ErrChanged = errors.New("it was changed after it was written; restore it fro
 // (log epoch) is then unknown, so neither shipping nor a restore may begin. The message tells
 // the operator the remedy.
 func unknownLifeError(err error) error {
-	return fmt.Errorf("the backup's record of restores is not reliable, so this copy may be out of date: %w. If the object cannot be restored and "+
-		"this copy is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
+	return fmt.Errorf("an object of the backup that records restores is not reliable, so this exchange's data may be an outdated copy: %w. If the object cannot be restored and "+
+		"this exchange's data is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
 }
 
 // sumMember begins the member with the sum. Two more characters end the object.
@@ -73,15 +73,15 @@ func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sum
 	return sumText, nil
 }
 
-// withSumKeyOf returns an encryptedStore for the generation with claim c. It derives the key
+// withChecksumKeyOfGeneration returns an encryptedStore for the generation with claim c. It derives the key
 // of the checksums from the checksum of the claim. An object of the generation is therefore
 // invalid under another claim, or under a claim without a checksum. Earlier versions used the
 // same key for all generations.
-func (b *encryptedStore) withSumKeyOf(c *generationClaim) encryptedStore {
+func (b *encryptedStore) withChecksumKeyOfGeneration(claim *generationClaim) encryptedStore {
 	g := *b
-	if b.sumKey != nil && c.sum != "" {
+	if b.sumKey != nil && claim.sum != "" {
 		mac := hmac.New(sha256.New, b.sumKey)
-		mac.Write([]byte("claim\x00" + c.sum))
+		mac.Write([]byte("claim\x00" + claim.sum))
 		g.sumKey = mac.Sum(nil)
 	}
 	return g
@@ -108,7 +108,7 @@ func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any)
 // getManifestWithSum reads a manifest of the generation into value. It returns ErrChanged
 // unless the manifest and the generation's claim either both have a checksum or both lack
 // one.
-func (g *generation) getManifestWithSum(ctx context.Context, name string, value any) error {
+func (g *backupGeneration) getManifestWithSum(ctx context.Context, name string, value any) error {
 	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
 		err = fmt.Errorf("the manifest %s in %s has a checksum and the claim of its generation has none, or the reverse: %w", name, g.box.store, ErrChanged)

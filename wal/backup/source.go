@@ -72,17 +72,17 @@ func (s *SourceFolder) readExchangeKey() ([]byte, error) {
 	return root, nil
 }
 
-// lockForPlace takes a file lock that prevents a second process from backing up this folder
+// lockForBackupTo takes a file lock that prevents a second process from backing up this folder
 // to the same place. The caller closes the file to release it.
-func (s *SourceFolder) lockForPlace(place string) (*os.File, error) {
+func (s *SourceFolder) lockForBackupTo(backupPlace string) (*os.File, error) {
 	folder := filepath.Join(s.Dir, "backup")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot back up %q: %w", s.Dir, err)
 	}
-	hash := sha256.Sum256([]byte(place))
+	hash := sha256.Sum256([]byte(backupPlace))
 	f, err := wal.LockFile(filepath.Join(folder, hex.EncodeToString(hash[:8])+".lock"))
 	if errors.Is(err, wal.ErrLocked) {
-		return nil, fmt.Errorf("%q is being backed up to %s already: %w", s.Dir, place, err)
+		return nil, fmt.Errorf("%q is being backed up to %s already: %w", s.Dir, backupPlace, err)
 	}
 	return f, err
 }

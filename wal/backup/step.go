@@ -111,16 +111,16 @@ func (s *Shipper) shipNewEntries(ctx context.Context) error {
 		return err
 	}
 	merged, hadTails := logObject{name: name, first: s.tail.first, last: s.tail.due - 1}, s.tail.smallObjects > 0
-	s.tail.markMerged()
+	s.tail.clearMergedEntries()
 	if hadTails {
-		return s.removeMergedObjects(ctx, merged)
+		return s.removeObjectsMergedInto(ctx, merged)
 	}
 	return nil
 }
 
-// removeMergedObjects removes the small log objects whose entries are all in the object
+// removeObjectsMergedInto removes the small log objects whose entries are all in the object
 // `merged`.
-func (s *Shipper) removeMergedObjects(ctx context.Context, merged logObject) error {
+func (s *Shipper) removeObjectsMergedInto(ctx context.Context, merged logObject) error {
 	objects, err := s.box.listObjects(ctx, generationFolder(s.gen.number)+"/log")
 	if err != nil {
 		return err

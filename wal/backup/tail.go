@@ -29,8 +29,8 @@ func (t *logTail) markShipped() {
 	t.smallObjects++
 }
 
-// markMerged empties the tail after one large object with all its entries was stored.
-func (t *logTail) markMerged() {
+// clearMergedEntries empties the tail after one large object with all its entries was stored.
+func (t *logTail) clearMergedEntries() {
 	*t = logTail{buf: t.buf[:0], first: t.due, firstUnshipped: t.due, due: t.due, at: t.at}
 }
 

@@ -94,7 +94,7 @@ func (c *GenerationCheck) addProblem(err error) { c.Problems = append(c.Problems
 
 // checkSnapshots reads all snapshots of a generation and adds the damage to c. It removes
 // damaged snapshots from g, so that the later check of restorable ranges ignores them.
-func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *GenerationCheck) {
+func (r *Repository) checkSnapshots(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	var good []pieceManifest
 	for i := range g.snapshots {
 		p := &g.snapshots[i]
@@ -114,7 +114,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *generation, c *Gener
 	g.snapshots = good
 }
 
-func (r *Repository) checkFiles(ctx context.Context, g *generation, c *GenerationCheck) {
+func (r *Repository) checkFiles(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	for name, manifest := range g.files {
 		folder := generationFolder(g.number) + "/file/" + name
 		var whole pieceManifest
@@ -137,7 +137,7 @@ func (r *Repository) checkFiles(ctx context.Context, g *generation, c *Generatio
 
 // checkLogEntries reads all log entries of a generation. It adds damage and the restorable
 // ranges to c. After damage a new range begins.
-func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *GenerationCheck) {
+func (r *Repository) checkLogEntries(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	if c.Gaps > 0 {
 		c.addProblem(fmt.Errorf("%s: log entries are missing from the backup in %d places", generationFolder(g.number)+"/log", c.Gaps))
 	}
@@ -171,7 +171,7 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *generation, c *Gene
 // returns an error if a time is before that of the preceding entry, if an entry is of a later
 // life than the generation's claim, or if the last time differs from that in the object's
 // name. previousAt is the time of the last entry before the object.
-func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (firstAndLast [2]time.Time, err error) {
+func (g *backupGeneration) checkLogObject(ctx context.Context, e logObject, previousAt time.Time) (firstAndLast [2]time.Time, err error) {
 	err = g.readLogObject(ctx, e, func(entry *wal.Entry) error {
 		firstAndLast[1] = time.Unix(0, entry.At).UTC()
 		if firstAndLast[0].IsZero() {
@@ -194,7 +194,7 @@ func (g *generation) checkLogObject(ctx context.Context, e logObject, previousAt
 
 // addRestorableSpan adds to c the part of the undamaged log objects `good` that can be
 // restored. Without the log's first entry, this part begins at the oldest usable snapshot.
-func (c *GenerationCheck) addRestorableSpan(g *generation, good contiguousObjects, span RestorableSpan) {
+func (c *GenerationCheck) addRestorableSpan(g *backupGeneration, good contiguousObjects, span RestorableSpan) {
 	span.First, span.Last = good.first(), good.last()
 	if span.First > 1 {
 		first := uint64(0)

@@ -9,7 +9,7 @@ import (
 // checkFences compares the fences in the store with the generations' claims, and adds
 // contradictions to v. The caller listed the generations first. A fence with a claim's life
 // (log epoch) is created before the claim, so it must now exist.
-func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Verification) error {
+func (r *Repository) checkFences(ctx context.Context, all []*backupGeneration, v *Verification) error {
 	fences, err := r.box.readAllFences(ctx)
 	if err != nil {
 		return err
@@ -40,32 +40,32 @@ func (r *Repository) checkFences(ctx context.Context, all []*generation, v *Veri
 	return nil
 }
 
-// checkClaim compares the claim of generation g with those of earlier generations (before),
+// checkClaim compares the claim of generation g with those of earlier generations,
 // with the key, and with the names of its objects. checkLogObject compares it with the log
 // entries.
-func (r *Repository) checkClaim(g *generation, before []*generation, c *GenerationCheck, v *Verification) {
+func (r *Repository) checkClaim(g *backupGeneration, earlierGenerations []*backupGeneration, check *GenerationCheck, verification *Verification) {
 	claim := generationFolder(g.number) + "/claim"
 	if g.unreadable != nil {
-		c.addProblem(g.unreadable)
+		check.addProblem(g.unreadable)
 		return
 	}
-	afterSigned := slices.ContainsFunc(before, func(b *generation) bool { return b.claim.sum != "" })
+	afterSigned := slices.ContainsFunc(earlierGenerations, func(b *backupGeneration) bool { return b.claim.sum != "" })
 	switch {
 	case g.claim.sum == "" && afterSigned:
-		c.addProblem(fmt.Errorf("the claim %s in %s has no checksum, but those of earlier generations have one: %w", claim, r.box.store, ErrChanged))
+		check.addProblem(fmt.Errorf("the claim %s in %s has no checksum, but those of earlier generations have one: %w", claim, r.box.store, ErrChanged))
 	case g.claim.sum == "":
-		v.Notes = append(v.Notes, fmt.Sprintf("the claim %s has no checksum, because an earlier version wrote it, so a change may not be detected; the exchange's next start with --backup-to begins a generation that has checksums", claim))
+		verification.Notes = append(verification.Notes, fmt.Sprintf("the claim %s has no checksum, because an earlier version wrote it, so a change may not be detected; the exchange's next start with --backup-to begins a generation that has checksums", claim))
 	}
-	for _, b := range before {
+	for _, b := range earlierGenerations {
 		if b.claim.Epoch > g.claim.Epoch {
-			c.addProblem(fmt.Errorf("the claim %s is of life %d, but the earlier generation %d is of life %d", claim, g.claim.Epoch, b.number, b.claim.Epoch))
+			check.addProblem(fmt.Errorf("the claim %s is of life %d, but the earlier generation %d is of life %d", claim, g.claim.Epoch, b.number, b.claim.Epoch))
 			break
 		}
 	}
-	if g.claim.Sealed != r.box.key.encrypts() {
-		c.addProblem(fmt.Errorf("the claim %s says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.encrypts()))
+	if g.claim.Sealed != r.box.key.hasRecipients() {
+		check.addProblem(fmt.Errorf("the claim %s says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.hasRecipients()))
 	}
 	if len(g.runs) > 0 && g.runs[0].first() < g.claim.First {
-		c.addProblem(fmt.Errorf("the claim %s says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].first()))
+		check.addProblem(fmt.Errorf("the claim %s says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].first()))
 	}
 }

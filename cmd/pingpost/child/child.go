@@ -34,10 +34,12 @@ type ProcessList struct {
 
 const (
 	// StartTimeout limits the start of a process. A process that ends is reported at once, so
-	// the limit is generous: ten thousand campaigns on a busy machine need half a minute.
-	StartTimeout = time.Minute
-	// stopTimeout limits the stop of a process; then it is killed.
-	stopTimeout = 10 * time.Second
+	// the limit is generous: ten thousand campaigns on a busy machine need half a minute, and
+	// more in a program with the race detector.
+	StartTimeout = 5 * time.Minute
+	// stopTimeout limits the stop of a process; then it is killed. It is generous too, because
+	// a stop writes a snapshot and the disk may be busy.
+	stopTimeout = time.Minute
 )
 
 // StartThisProgram starts this program as a child process with the given arguments and additional

@@ -21,16 +21,23 @@ const (
 	exitOrder = "PINGPOST_TEST_END_ORDER"
 )
 
-// TestMain runs the tests, or a program with two commands: buyer runs until SIGTERM, and
-// serve fails.
+// TestMain runs the tests, or a program with three commands: buyer runs until SIGTERM, parent
+// starts a buyer and runs until it is killed, and serve fails.
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) == "" {
+	switch {
+	case os.Getenv(asProgram) == "":
 		os.Exit(m.Run())
-	}
-	if os.Args[1] != "buyer" {
+	case os.Args[1] == "buyer":
+		runBuyer()
+	case os.Args[1] == "parent":
+		runParent(os.Args[2])
+	default:
 		fmt.Fprintln(os.Stderr, strings.Join(os.Args, " "))
 		os.Exit(1)
 	}
+}
+
+func runBuyer() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	fmt.Println("reference buyer on http://127.0.0.1:1")
@@ -38,6 +45,21 @@ func TestMain(m *testing.M) {
 	if file, err := os.OpenFile(os.Getenv(exitOrder), os.O_APPEND|os.O_WRONLY, 0); err == nil {
 		fmt.Fprintln(file, os.Args[len(os.Args)-1])
 	}
+}
+
+// runParent starts a buyer with files in the folder, and prints its process id once it serves.
+func runParent(folder string) {
+	group := &ProcessList{Dir: folder}
+	buyer, err := group.StartThisProgram("orphan", nil, "buyer", "--listen", "orphan")
+	if err == nil {
+		_, err = buyer.WaitForLine(context.Background(), "reference buyer on")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println("buyer", buyer.cmd.Process.Pid)
+	<-buyer.done
 }
 
 func newGroup(t *testing.T) *ProcessList {

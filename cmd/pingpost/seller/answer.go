@@ -26,15 +26,15 @@ type lineSendResult struct {
 	requestID  string
 	body       []byte
 
-	lead  leadInAnswer // of a 201
-	fault string       // the error code of a rejection
+	lead  leadStatusAndPrice // of a 201
+	fault string             // the error code of a rejection
 }
 
-// leadInAnswer is the lead in a successful answer (HTTP 201), whether sold or not.
-type leadInAnswer struct {
+// leadStatusAndPrice is the lead in a successful answer (HTTP 201), whether sold or not.
+type leadStatusAndPrice struct {
 	Status string    `json:"status"`
 	Reason string    `json:"reason"`
-	Price  wirePrice `json:"price"`
+	Price  priceJSON `json:"price"`
 }
 
 const (
@@ -60,7 +60,7 @@ func (a *lineSendResult) parseResponse(res *http.Response, body []byte) {
 		return
 	}
 	var answer struct {
-		Data leadInAnswer `json:"data"`
+		Data leadStatusAndPrice `json:"data"`
 	}
 	err := json.Unmarshal(body, &answer)
 	if a.lead = answer.Data; err == nil && a.lead.Status != statusAccepted && a.lead.Status != statusUnmatched {

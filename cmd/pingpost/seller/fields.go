@@ -68,7 +68,7 @@ func parseRequestFields(args []string, standardInput io.Reader) (map[string]any,
 			err = fmt.Errorf("%q is not a field; write NAME=VALUE, NAME:=JSON, @FILE or -", arg)
 		case strings.HasSuffix(name, ":"):
 			if !json.Valid([]byte(value)) {
-				return nil, fmt.Errorf("the value of %s= is not JSON; write %s=VALUE for a text", name, name[:len(name)-1])
+				return nil, fmt.Errorf("the value of %[1]s:= is not JSON; write %[1]s=VALUE for a text", name[:len(name)-1])
 			}
 			err = setField(fields, name[:len(name)-1], json.RawMessage(value))
 		default:

@@ -70,19 +70,19 @@ func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	return response.printAnswerOrExitError(out, messages, addRows)
 }
 
-// wirePrice is an amount with its currency, as the API's JSON has it.
-type wirePrice struct {
+// priceJSON is an amount with its currency, as the API's JSON has it.
+type priceJSON struct {
 	Amount   market.Money `json:"amount"`
 	Currency string       `json:"currency"`
 }
 
-func (p *wirePrice) String() string { return terminal.FormatMoney(p.Amount) + " " + p.Currency }
+func (p *priceJSON) String() string { return terminal.FormatMoney(p.Amount) + " " + p.Currency }
 
 // pingAnswer is the answer to a seller's ping.
 type pingAnswer struct {
 	Auction string `json:"auction_id"`
 	Bid     *struct {
-		wirePrice
+		priceJSON
 		Token string `json:"bid_token"`
 		Until string `json:"valid_until"`
 	} `json:"bid"`
@@ -121,7 +121,7 @@ func addOfferRows(answerBody []byte, t *terminal.Table) error {
 			Reason   string `json:"reason"`
 			Buyers   []struct {
 				Buyer string `json:"buyer_id"`
-				wirePrice
+				priceJSON
 				Until string `json:"valid_until"`
 			} `json:"buyers"`
 		} `json:"data"`

@@ -87,7 +87,7 @@ func addSaleRows(answerBody []byte, t *terminal.Table) error {
 		ID    string    `json:"id"`
 		Lead  string    `json:"lead_id"`
 		Buyer string    `json:"buyer_id"`
-		Price wirePrice `json:"price"`
+		Price priceJSON `json:"price"`
 	}
 	if err := json.Unmarshal(answerBody, &a); err != nil {
 		return err

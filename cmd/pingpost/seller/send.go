@@ -73,12 +73,15 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	s := newLeadSender(c.To, c.APIKey, c.Concurrency, transport)
 	s.rate, s.keyed = c.Rate, c.Idempotency
 	summary := newSendSummary()
-	shown := terminal.NewProgress(os.Stderr)
+	shown, total := terminal.NewProgress(os.Stderr), int64(0)
+	if shown.HasTerminal() && c.File != "-" {
+		total = countNonBlankLines(c.File)
+	}
 	var readErr error
 	took := s.sendLines(ctx, nonBlankLines(in, &readErr), func(a *lineSendResult) {
 		summary.add(a)
 		out.add(a)
-		shown.Show(summary.String())
+		shown.ShowShare(summary.String(), int64(summary.sent), total)
 	})
 	shown.End()
 	fmt.Print(summary.formatTable(took))
@@ -122,6 +125,29 @@ func (c *SendCommand) createAnswerFile() (*answerFileWriter, error) {
 type numberedLine struct {
 	number int // from 1
 	text   []byte
+}
+
+// countNonBlankLines returns the number of leads in a file, for the progress line. It returns 0 if
+// the file cannot be read to its end, or is no regular file, such as a pipe that only one reader can
+// use.
+func countNonBlankLines(path string) (count int64) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	var readErr error
+	for range nonBlankLines(file, &readErr) {
+		count++
+	}
+	if readErr != nil {
+		return 0
+	}
+	return count
 }
 
 // nonBlankLines returns the lines of the input that are not blank. It sets readErr if it cannot read

@@ -9,7 +9,8 @@ import (
 // Progress is a line on a terminal that each update overwrites. Without a terminal it
 // writes no output.
 type Progress struct {
-	file  *os.File // nil without a terminal
+	file  *os.File  // nil without a terminal
+	began time.Time // of the first call of ShowShare
 	shown time.Time
 	last  string
 }
@@ -19,7 +20,7 @@ const progressInterval = 100 * time.Millisecond
 
 // NewProgress returns a progress line that is shown on file if file is a terminal.
 func NewProgress(file *os.File) *Progress {
-	if !CanShowProgress(file) {
+	if !IsTerminal(file) {
 		return &Progress{}
 	}
 	return &Progress{file: file}
@@ -41,15 +42,35 @@ func (p *Progress) End() {
 	}
 }
 
-// CanShowProgress reports whether a file is a character device, such as a terminal, and TERM is not
-// dumb. It is false for the null device, although that is a character device.
-func CanShowProgress(file *os.File) bool {
+// IsTerminal reports whether a file is a character device, such as a terminal, and TERM is not dumb.
+// It is false for the null device, although that is a character device.
+func IsTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
 		return false
 	}
 	null, err := os.Stat(os.DevNull)
 	return err != nil || !os.SameFile(info, null)
+}
+
+// ShowShare shows how much of a long task is done, in percent, and an estimate of the time left. done
+// and total have the same unit. The estimate assumes the average speed since the first call.
+func (p *Progress) ShowShare(task string, done, total int64) {
+	now := time.Now()
+	if p.began.IsZero() {
+		p.began = now
+	}
+	if total <= 0 {
+		p.Show(task)
+		return
+	}
+	share := min(1, float64(done)/float64(total))
+	text := fmt.Sprintf("%s  %.0f %%", task, 100*share)
+	if took := now.Sub(p.began); share > 0 && took >= time.Second {
+		left := time.Duration(float64(took) * (1 - share) / share)
+		text += "  " + left.Round(time.Second).String() + " left"
+	}
+	p.Show(text)
 }
 
 // HasTerminal reports whether Show writes to a terminal.

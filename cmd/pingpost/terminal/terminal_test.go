@@ -65,7 +65,7 @@ func TestProgressIsSilentWithoutTerminal(t *testing.T) {
 	file := must.Value(os.Create(filepath.Join(t.TempDir(), "file")))(t)
 	defer file.Close()
 	for _, f := range []*os.File{null, file} {
-		if CanShowProgress(f) {
+		if IsTerminal(f) {
 			t.Errorf("IsTerminal(%s) is true", f.Name())
 		}
 	}

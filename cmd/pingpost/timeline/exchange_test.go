@@ -179,8 +179,9 @@ func (b *testExchange) explainedText(id string) string {
 }
 
 var (
-	idPattern        = regexp.MustCompile(`\b(lead|auc|ping|req)_[0-9a-hj-km-np-tv-z]{26}\b`)
-	buyerLeadPattern = regexp.MustCompile(`"ref_[0-9a-f]+"`)
+	idPattern         = regexp.MustCompile(`\b(lead|auc|ping|req)_[0-9a-hj-km-np-tv-z]{26}\b`)
+	timeOfLeadPattern = regexp.MustCompile(` of 20\S+Z with`) // of a duplicate's earlier lead
+	buyerLeadPattern  = regexp.MustCompile(`"ref_[0-9a-f]+"`)
 )
 
 // numberIDs replaces the random ids of a document with numbers.
@@ -193,6 +194,7 @@ func numberIDs(document string) string {
 		}
 		return kind + "_" + known[random]
 	})
+	document = timeOfLeadPattern.ReplaceAllString(document, " of (time) with")
 	return buyerLeadPattern.ReplaceAllString(document, `"(theirs)"`)
 }
 

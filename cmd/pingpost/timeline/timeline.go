@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pingpost/cmd/pingpost/terminal"
+	"pingpost/engine/exclusion"
 	"pingpost/exchange/explain"
 )
 
@@ -150,7 +151,20 @@ func describeBidAnswer(c *explain.FilterSetCandidate) string {
 	if string(c.Fault) != c.Outcome {
 		fault = c.Fault.Description()
 	}
-	return joinNonEmpty(bid, payout, status, fault, c.Reason)
+	return joinNonEmpty(bid, payout, status, fault, c.Reason, describeRule(c))
+}
+
+// describeRule returns the rule by which the buyer dropped out. It returns "" if the rest of the line
+// says the same: no answer, no bid, a lower bid, or a post that has lines of its own.
+func describeRule(c *explain.FilterSetCandidate) string {
+	if c.Rule == nil {
+		return ""
+	}
+	switch c.Rule.Kind {
+	case exclusion.KindDeadline, exclusion.KindBid, exclusion.KindPost, exclusion.KindOutbid:
+		return ""
+	}
+	return c.Rule.Text
 }
 
 // unpingedBuyerRows returns timeline rows for the buyers that were not pinged. If many have the

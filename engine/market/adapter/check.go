@@ -44,24 +44,24 @@ type fieldUseOnLine struct {
 	line int
 }
 
-// checkFieldUse returns the mistake if this template may not use the field buyerName, or an empty
+// checkFieldUse returns the mistake if this template may not use the field fieldName, or an empty
 // string.
-func (t *Template) checkFieldUse(m *market.FieldMapping, buyerName string) (mistake string) {
-	if buyerName == "zip3" {
+func (t *Template) checkFieldUse(m *market.FieldMapping, fieldName string) (mistake string) {
+	if fieldName == "zip3" {
 		return ""
 	}
-	slot, ok := m.SlotByNameForBuyers(buyerName)
+	slot, ok := m.SlotByNameForBuyers(fieldName)
 	switch {
 	case !ok:
-		return "there is no field " + market.ShortenMemberName([]byte(buyerName)) + suggestFieldName(m, buyerName)
+		return "there is no field " + market.ShortenMemberName([]byte(fieldName)) + suggestFieldName(m, fieldName)
 	case t.kind == postBody:
 		return ""
 	case m.IsContactField(slot):
-		return buyerName + " identifies the person, so a ping cannot have it; remove it"
+		return fieldName + " identifies the person, so a ping cannot have it; remove it"
 	case slot == market.SlotZip:
 		return "a ping cannot have the whole zip; write .zip3"
 	case !m.IsSentInPings(slot):
-		return buyerName + " is not marked ping: true, so pings do not have it; mark it in the campaign's fields, or remove it from the template"
+		return fieldName + " is not marked ping: true, so pings do not have it; mark it in the campaign's fields, or remove it from the template"
 	}
 	return ""
 }
@@ -69,7 +69,7 @@ func (t *Template) checkFieldUse(m *market.FieldMapping, buyerName string) (mist
 // suggestFieldName returns the end of a message about an unknown field: the right name, if this is the
 // suppliers' name of a field or differs only in capitals, else general advice.
 func suggestFieldName(m *market.FieldMapping, unknownName string) (messageEnd string) {
-	if slot, ok := m.SlotByArrivalName(unknownName); ok {
+	if slot, ok := m.SlotByNameFromSuppliers(unknownName); ok {
 		return "; the field's name for buyers is " + m.FieldNameForBuyers(slot)
 	}
 	for _, known := range m.FieldNamesForBuyers() {
@@ -90,7 +90,7 @@ func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead,
 		optional = ""
 	}
 	if t.kind == pingBody {
-		v.ping = &market.PingAuctionFields{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
+		v.ping = &market.BuyerPingMetadata{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
 	} else {
 		v.post = &market.PostMetadata{
 			Token: optional, Vertical: optional, SubVertical: optional,
@@ -122,7 +122,7 @@ func (t *Template) checkBodiesOfSampleLeads(m *market.FieldMapping) *malformedBo
 // checkBodiesOfFieldVariants checks bodies for variants of the sample lead. In each variant, one field
 // that the template names has another value.
 func (t *Template) checkBodiesOfFieldVariants(m *market.FieldMapping, sampleLead *market.Lead) *malformedBodyError {
-	tried := map[market.FieldSlot]bool{}
+	tried := map[market.LeadFieldIndex]bool{}
 	for _, use := range t.uses {
 		slot, ok := m.SlotByNameForBuyers(use.name)
 		if !ok {

@@ -80,15 +80,15 @@ func (c *templateCompiler) compileOperand(node parse.Node) valueExpression {
 	return constantExpression{}
 }
 
-// compileField compiles the value of the field buyerName, and records the use of the field for
+// compileField compiles the value of the field fieldName, and records the use of the field for
 // Check. A known contact field in a ping is a mistake.
-func (c *templateCompiler) compileField(at parse.Pos, buyerName string) valueExpression {
-	use := fieldUse{name: buyerName, line: c.lineNumberAt(at)}
-	if c.template.kind == pingBody && market.IsKnownContactField(buyerName) {
-		c.addMistakeAt(at, "%s identifies the person, so a ping cannot have it; remove it", buyerName)
+func (c *templateCompiler) compileField(at parse.Pos, fieldName string) valueExpression {
+	use := fieldUse{name: fieldName, line: c.lineNumberAt(at)}
+	if c.template.kind == pingBody && market.IsKnownContactField(fieldName) {
+		c.addMistakeAt(at, "%s identifies the person, so a ping cannot have it; remove it", fieldName)
 	}
 	c.template.uses = append(c.template.uses, use)
-	return fieldExpression(buyerName)
+	return fieldValueExpression(fieldName)
 }
 
 // compileCallOrMetadataValue compiles an identifier with its arguments: a function, a request value
@@ -164,10 +164,10 @@ func (c *templateCompiler) recordConstantsForSamples(arguments []valueExpression
 }
 
 // collectFieldExpressions returns the fields that the expressions name, also inside function calls.
-func collectFieldExpressions(expressions []valueExpression) (fields []fieldExpression) {
+func collectFieldExpressions(expressions []valueExpression) (fields []fieldValueExpression) {
 	for _, value := range expressions {
 		switch value := value.(type) {
-		case fieldExpression:
+		case fieldValueExpression:
 			fields = append(fields, value)
 		case functionCallExpression:
 			fields = append(fields, collectFieldExpressions(value.arguments)...)

@@ -220,7 +220,7 @@ func TestCheckRejectsTemplates(t *testing.T) {
 		{"a prefix declared in a sibling", post, "xml", `<a><b xmlns:s="urn:s"/><s:c/></a>`, "1 the prefix of s:c is not declared"},
 		{"a declaration in the second line", post, "xml", "{{/* of ours */}}\n<?xml version=\"1.0\"?><a/>", "1 must be at the start"},
 		{"a declaration after a comment", post, "xml", `<!-- a --><?xml version="1.0"?><a/>`, "1 must be at the start"},
-		{"another character set", post, "xml", `<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, "1 its encoding is UTF-8"},
+		{"another character set", post, "xml", `<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, "1 the XML declaration names an encoding"},
 		{"another XML version", post, "xml", `<?xml version="1.1"?><a/>`, "1 only version 1.0"},
 		{"text before the root", post, "xml", `x<a/>`, "1 there is text outside"},
 		{"text after the root", post, "xml", `<a/>{{.note}}`, "1 there is text outside"},

@@ -73,10 +73,10 @@ type constantExpression market.FieldValue
 
 func (c constantExpression) evaluate(*bodyWriter) market.FieldValue { return market.FieldValue(c) }
 
-// fieldExpression is the value of a field, by the field's name for buyers.
-type fieldExpression string
+// fieldValueExpression is the value of a field, by the field's name for buyers.
+type fieldValueExpression string
 
-func (f fieldExpression) evaluate(w *bodyWriter) market.FieldValue {
+func (f fieldValueExpression) evaluate(w *bodyWriter) market.FieldValue {
 	return w.data.fieldValueForBuyer(string(f))
 }
 

@@ -66,7 +66,7 @@ const MaxBody = 128 << 10
 
 // AppendPing appends the body of a ping for the lead l, which the mapping m has filled. If the
 // body would exceed MaxBody, it returns dst unchanged and false.
-func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PingAuctionFields) (body []byte, withinLimit bool) {
+func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.BuyerPingMetadata) (body []byte, withinLimit bool) {
 	if t.kind != pingBody {
 		panic("BUG: AppendPing of a template for posts")
 	}
@@ -98,7 +98,7 @@ func (t *Template) appendBody(dst []byte, data bodyData) (body []byte, withinLim
 type bodyData struct {
 	mapping *market.FieldMapping
 	lead    *market.Lead
-	ping    *market.PingAuctionFields
+	ping    *market.BuyerPingMetadata
 	post    *market.PostMetadata
 	sample  bool // for Check: write each secret as text that needs every escape
 }
@@ -106,11 +106,11 @@ type bodyData struct {
 // fieldValueForBuyer returns the value of a field by its name for buyers. It returns an absent value for
 // a field that a ping must not have. Check has rejected templates with such fields; this is a
 // second check.
-func (v *bodyData) fieldValueForBuyer(buyerName string) market.FieldValue {
-	if buyerName == "zip3" {
+func (v *bodyData) fieldValueForBuyer(fieldName string) market.FieldValue {
+	if fieldName == "zip3" {
 		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
 	}
-	slot, ok := v.mapping.SlotByNameForBuyers(buyerName)
+	slot, ok := v.mapping.SlotByNameForBuyers(fieldName)
 	if !ok {
 		return market.FieldValue{}
 	}

@@ -13,9 +13,9 @@ import (
 func newMapping(t testing.TB) *market.FieldMapping {
 	return leadtest.Mapping(
 		t, market.UnknownDrop,
-		market.FieldSpec{Name: "homeowner", BuyerName: "owns_home", Type: market.TypeBoolean, Ping: true},
+		market.FieldSpec{Name: "homeowner", NameForBuyers: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger, Ping: true, Coerce: true},
-		market.FieldSpec{Name: "band", BuyerName: "age band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}, Ping: true},
+		market.FieldSpec{Name: "band", NameForBuyers: "age band", Type: market.TypeEnum, Values: []string{"18-24", "25+"}, Ping: true},
 		market.FieldSpec{Name: "note", Type: market.TypeString},
 		market.FieldSpec{Name: "born", Type: market.TypeDate, Contact: true},
 		market.FieldSpec{Name: "nick", Type: market.TypeString, Contact: true},

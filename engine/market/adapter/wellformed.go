@@ -110,7 +110,7 @@ func checkXML(body []byte) *malformedBodyError {
 	}
 }
 
-var errCharset = errors.New("its encoding is UTF-8, but it declares another; remove encoding")
+var errCharset = errors.New("the XML declaration names an encoding other than UTF-8, but the text is UTF-8; remove encoding= from the declaration")
 
 // xmlChecker checks the tokens of an XML body one after the other. It tracks the elements that
 // are open and the namespaces that they declare.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// xmlOpenings are the marks that end XML text, in the order in which readXMLTextUntilMark looks for
+// xmlOpenings are the marks that end XML text, in the order in which readXMLTextUntilMarkup looks for
 // them. The last one matches every other tag.
 var xmlOpenings = []struct {
 	mark string
@@ -30,7 +30,7 @@ func (c escapeContext) contextAfterXML(text []byte) (escapeContext, error) {
 		var err error
 		switch c {
 		case xmlText:
-			c, text, err = readXMLTextUntilMark(text)
+			c, text, err = readXMLTextUntilMarkup(text)
 		case xmlTag:
 			at := bytes.IndexAny(text, `>"'<`)
 			if at < 0 {
@@ -64,9 +64,9 @@ func (c escapeContext) contextAfterXML(text []byte) (escapeContext, error) {
 	return c, nil
 }
 
-// readXMLTextUntilMark reads text between tags up to the next mark, such as < or <!--. It returns the
+// readXMLTextUntilMarkup reads text between tags up to the next mark, such as < or <!--. It returns the
 // context after the mark, and the text after the mark.
-func readXMLTextUntilMark(text []byte) (contextAfterMark escapeContext, restAfterMark []byte, err error) {
+func readXMLTextUntilMarkup(text []byte) (contextAfterMarkup escapeContext, restAfterMarkup []byte, err error) {
 	at := bytes.IndexByte(text, '<')
 	if at < 0 {
 		return xmlText, nil, checkXMLReferences(text)
@@ -76,14 +76,14 @@ func readXMLTextUntilMark(text []byte) (contextAfterMark escapeContext, restAfte
 	}
 	for _, opening := range xmlOpenings {
 		if rest, ok := bytes.CutPrefix(text[at:], []byte(opening.mark)); ok {
-			contextAfterMark, text = opening.into, rest
+			contextAfterMarkup, text = opening.into, rest
 			break
 		}
 	}
-	if contextAfterMark == xmlTag && !tagName.Match(text) {
+	if contextAfterMarkup == xmlTag && !tagName.Match(text) {
 		return 0, nil, errors.New("after < the template must have a tag name as plain text; write &lt; for the character <, and remove declarations (<!…>)")
 	}
-	return contextAfterMark, text, nil
+	return contextAfterMarkup, text, nil
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -18,8 +19,9 @@ import (
 // 10,080 minutes, because callers also need the next change.
 type WeeklySchedule struct {
 	zone         *time.Location
-	opensAtStart bool  // in the week's first minute
-	changes      []int // minutes of the week, ascending, at which it opens or closes
+	openingHours []string // as configured, for messages
+	opensAtStart bool     // in the week's first minute
+	changes      []int    // minutes of the week, ascending, at which it opens or closes
 }
 
 const (
@@ -48,7 +50,7 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 			return nil, fmt.Errorf("opening hours %q: %w", line, err)
 		}
 	}
-	s := &WeeklySchedule{zone: zone, opensAtStart: week[0]}
+	s := &WeeklySchedule{zone: zone, openingHours: slices.Clone(openingHours), opensAtStart: week[0]}
 	for minute := 1; minute < minutesInWeek; minute++ {
 		if week[minute] != week[minute-1] {
 			s.changes = append(s.changes, minute)
@@ -58,6 +60,17 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 		s.changes = append(s.changes, minutesInWeek)
 	}
 	return s, nil
+}
+
+// String returns the configured opening hours and their time zone, such as "Mon-Fri 08:00-18:00
+// America/New_York".
+func (s *WeeklySchedule) String() string {
+	return strings.Join(s.openingHours, ", ") + " " + s.zone.String()
+}
+
+// LocalTime returns the weekday and the time of day in the schedule's zone, such as "Sat 02:10".
+func (s *WeeklySchedule) LocalTime(unixNanos int64) string {
+	return time.Unix(0, unixNanos).In(s.zone).Format("Mon 15:04")
 }
 
 // IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the

@@ -19,9 +19,11 @@ func pickInstant(zone *time.Location, minute int64, near bool, past int16) int64
 }
 
 // FuzzWindow compares the windows of caps with the model, which reads the clock minute by minute.
+// The seeds combine each zone with each period, far from a change of the clocks and next to one.
 func FuzzWindow(f *testing.F) {
 	for i := range 20 * len(unusualZones) {
-		f.Add(uint8(i), uint8(i%4), int64(i)*9_999_991, i%2 == 0, int16(i*17), int64(i))
+		zone, period, round := i%len(unusualZones), i/len(unusualZones)%4, i/len(unusualZones)/4
+		f.Add(uint8(zone), uint8(period), int64(i)*9_999_991, round > 1, int16(i*17), int64(i))
 	}
 	f.Fuzz(func(t *testing.T, where, which uint8, minute int64, near bool, past int16, into int64) {
 		zone := loadZone(t, unusualZones[int(where)%len(unusualZones)])
@@ -69,7 +71,8 @@ func parseClockModel(text string) (minute int, ok bool) {
 }
 
 // FuzzSchedule compares accepted lines with the model, and the opening state with the zone's
-// clock, minute by minute until the next change.
+// clock, minute by minute until the next change. The seeds combine each zone with all lines, far
+// from a change of the clocks and next to one.
 func FuzzSchedule(f *testing.F) {
 	for i, lines := range []string{
 		"Mon-Fri 08:00-18:00", "Sat 10:00-24:00", "Fri-Mon 22:00-02:00", "Mon-Sun 00:00-24:00", "Mon 00:00-00:00", "Sun 23:59-00:01\nMon 00:00-01:00",
@@ -77,7 +80,9 @@ func FuzzSchedule(f *testing.F) {
 		"Sun-Sun 12:00-11:59", "Sun 01:00-03:00\nSat 00:00-24:00\nFri 23:00-24:00",
 	} {
 		for zone := range unusualZones {
-			f.Add(uint8(zone), lines, int64(i+zone)*7_777_777, zone%2 == 0, int16(-100*i))
+			for round := range 3 {
+				f.Add(uint8(zone), lines, int64(i+zone+100*round)*7_777_777, round > 0, int16(-100*i))
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, where uint8, text string, minute int64, near bool, past int16) {

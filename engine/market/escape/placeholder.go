@@ -9,7 +9,7 @@ import (
 // two marks are one byte, the SecretEscaping, and the secret's name.
 //
 // A placeholder replaces a secret in the catalog and in logged text: the body of a post, an
-// address, a dialect's headers. The program inserts the secret only when it sends the text. So a
+// address, an adapter protocol's headers. The program inserts the secret only when it sends the text. So a
 // rotated secret applies to the next attempt of a logged post, and the log never contains a
 // secret.
 //

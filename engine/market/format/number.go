@@ -92,7 +92,7 @@ func IsPlainInteger(text []byte) bool {
 
 // AppendInteger appends n in decimal to buf. It returns the appended part and the whole grown
 // buffer.
-func AppendInteger(buf []byte, n int64) (appended, grownBuffer []byte) {
+func AppendInteger(buf []byte, n int64) (appendedNumber, grownBuffer []byte) {
 	start := len(buf)
 	buf = strconv.AppendInt(buf, n, 10)
 	return buf[start:len(buf):len(buf)], buf

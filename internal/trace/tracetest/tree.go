@@ -20,12 +20,12 @@ func Roots(spans []Span) (roots []Span) {
 // Tree formats root and all spans below it, one per line and indented by depth. Spans with the
 // same parent are in order of their names. Each line has the values of the wanted attributes, and
 // "failed" for a failed span: "ping buy_1 status_code=500 failed".
-func Tree(spans []Span, root Span, attributes ...string) string {
+func Tree(spans []Span, root Span, wantedAttributes ...string) string {
 	var lines []string
 	var below func(s Span, depth int)
 	below = func(s Span, depth int) {
 		line := strings.Repeat("  ", depth) + s.Name
-		for _, key := range attributes {
+		for _, key := range wantedAttributes {
 			if value, ok := s.Attributes[key]; ok {
 				line += fmt.Sprintf(" %s=%s", key[strings.LastIndexByte(key, '.')+1:], value)
 			}

@@ -38,8 +38,8 @@ func newLeadEvents(now int64) *leadEvents {
 }
 
 // namesGiven returns the event before the first lead, with campaigns, buyers and caps.
-func (f *leadEvents) namesGiven() *event.ConfigNumbersAssigned {
-	named := &event.ConfigNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
+func (f *leadEvents) namesGiven() *event.ConfigObjectNumbersAssigned {
+	named := &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectSupplier, Ref: 1, ID: SupplierID}}}
 	add := func(kind event.ConfigObjectKind, scope market.CapScope, prefix string, n int) {
 		for i := 1; i <= n; i++ {
 			ref := market.PermanentNumber(i)

@@ -50,7 +50,7 @@ func measurePingMemory(spec *PingMemorySpec) (*MemoryResult, error) {
 			}
 		},
 	})
-	if err := e.Configure(engine.NewCatalog{Catalog: built.Catalog, Document: "market"}); err != nil {
+	if err := e.Configure(engine.CatalogUpdate{Catalog: built.Catalog, Document: "market"}); err != nil {
 		return nil, err
 	}
 	supplier := built.Catalog.Suppliers["sup"]

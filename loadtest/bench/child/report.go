@@ -60,7 +60,7 @@ func (f logSource) NewReader(from uint64) (report.LogReader, error) {
 func (f logSource) Durable() (seq uint64, at int64) { return f.log.Durable() }
 
 // startReport keeps a report of a log, as the exchange does, until stop is called.
-func startReport(log report.LogAndNames, dir string) (kept *report.Report, stop func()) {
+func startReport(log report.LogAndConfiguredNames, dir string) (kept *report.Report, stop func()) {
 	kept = report.New(report.Options{
 		Dir: filepath.Join(dir, "report"), Source: log, Logger: slog.New(slog.DiscardHandler),
 	})

@@ -96,7 +96,7 @@ func FuzzExtract(f *testing.F) {
 		f.Add(seed.format, seed.place, []byte(seed.body))
 	}
 	f.Fuzz(func(t *testing.T, format, place string, body []byte) {
-		r, ok := New(&market.AnswerPaths{Format: format, Price: place})
+		r, ok := New(&market.BuyerAnswerValuePaths{Format: format, Price: place})
 		if !ok || place == "" || len(body) > 8192 {
 			return
 		}

@@ -1,5 +1,5 @@
 // Package reading extracts fields from buyers' answers that do not follow the contract:
-// JSON, forms and XML, by the paths that a dialect configures.
+// JSON, forms and XML, by the paths that an adapter protocol configures.
 package reading
 
 import (
@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// The fields that a dialect can extract from an answer. Price, Currency and Token belong
+// The fields that an adapter protocol can extract from an answer. Price, Currency and Token belong
 // to pings, LeadID to posts.
 const (
 	Accepted = iota
@@ -27,7 +27,7 @@ const (
 type AnswerFields [fieldCount]string
 
 // AnswerRules says how to read a buyer's answer: its format, the paths of the fields, and the words
-// for yes and no. It is the validated form of market.AnswerPaths.
+// for yes and no. It is the validated form of market.BuyerAnswerValuePaths.
 type AnswerRules struct {
 	format  string
 	Paths   [fieldCount]string
@@ -36,7 +36,7 @@ type AnswerRules struct {
 
 // New validates the configured rules and returns them in the form for ExtractFields. ok is false
 // if they are invalid.
-func New(from *market.AnswerPaths) (r AnswerRules, ok bool) {
+func New(from *market.BuyerAnswerValuePaths) (r AnswerRules, ok bool) {
 	r = AnswerRules{
 		format: from.Format,
 		Paths:  [fieldCount]string{from.Accepted, from.Price, from.Currency, from.Token, from.ID, from.Reason},

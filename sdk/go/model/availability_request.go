@@ -6,12 +6,16 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// AvailabilityRequest is: Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
+// AvailabilityRequest is: Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
 type AvailabilityRequest struct {
 	// The campaign, which must have the method `ping_post`.
-	FloCampaignID string `json:"flo_campaign_id"`
+	CampaignID string `json:"campaign_id,omitzero"`
 	// The supplier, which must own the API key.
-	FloSupplierID string     `json:"flo_supplier_id"`
+	SupplierID string `json:"supplier_id,omitzero"`
+	// Another name of `campaign_id`. If both are present, they must be equal.
+	FloCampaignID string `json:"flo_campaign_id,omitzero"`
+	// Another name of `supplier_id`. If both are present, they must be equal.
+	FloSupplierID string     `json:"flo_supplier_id,omitzero"`
 	State         *StateCode `json:"state,omitzero"`
 	// A ZIP code of five digits, or ZIP+4.
 	Zip *string `json:"zip,omitzero"`
@@ -40,7 +44,7 @@ func (m AvailabilityRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the members, and all others into More.
 func (m *AvailabilityRequest) UnmarshalJSON(text []byte) error {
-	more, err := wire.Split(text, (*plainAvailabilityRequest)(m), "flo_campaign_id", "flo_supplier_id", "state", "zip", "zip3", "source", "tcpa_consent", "consent_cert_url", "ai_quality_score")
+	more, err := wire.Split(text, (*plainAvailabilityRequest)(m), "campaign_id", "supplier_id", "flo_campaign_id", "flo_supplier_id", "state", "zip", "zip3", "source", "tcpa_consent", "consent_cert_url", "ai_quality_score")
 	m.More = more
 	return err
 }

@@ -8,12 +8,16 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// IngestRequest is: A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
+// IngestRequest is: A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
 type IngestRequest struct {
 	// The lead's campaign.
-	FloCampaignID string `json:"flo_campaign_id"`
+	CampaignID string `json:"campaign_id,omitzero"`
 	// The lead's supplier, which must own the API key.
-	FloSupplierID string `json:"flo_supplier_id"`
+	SupplierID string `json:"supplier_id,omitzero"`
+	// Another name of `campaign_id`. If both are present, they must be equal.
+	FloCampaignID string `json:"flo_campaign_id,omitzero"`
+	// Another name of `supplier_id`. If both are present, they must be equal.
+	FloSupplierID string `json:"flo_supplier_id,omitzero"`
 	// The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
 	FloPingID *string `json:"flo_ping_id,omitzero"`
 	// The buyer of the accepted offer. Requires `flo_ping_id`.
@@ -62,7 +66,7 @@ func (m IngestRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the members, and all others into More.
 func (m *IngestRequest) UnmarshalJSON(text []byte) error {
-	more, err := wire.Split(text, (*plainIngestRequest)(m), "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id", "first_name", "last_name", "phone", "email", "state", "line1", "city", "zip", "source", "tcpa_consent", "consent_cert_url", "consent_text", "consent_timestamp", "ip_address", "ai_quality_score")
+	more, err := wire.Split(text, (*plainIngestRequest)(m), "campaign_id", "supplier_id", "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id", "first_name", "last_name", "phone", "email", "state", "line1", "city", "zip", "source", "tcpa_consent", "consent_cert_url", "consent_text", "consent_timestamp", "ip_address", "ai_quality_score")
 	m.More = more
 	return err
 }

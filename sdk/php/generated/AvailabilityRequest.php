@@ -7,15 +7,17 @@ namespace Pingpost\Model;
 use Pingpost\Message;
 
 /**
- * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
+ * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
  *
  * Made from api/openapi.yaml by sdk/generate; edit that.
  */
 final class AvailabilityRequest extends Message
 {
     protected const MEMBERS = [
-        'flo_campaign_id' => ['floCampaignId', 'string', true, false],
-        'flo_supplier_id' => ['floSupplierId', 'string', true, false],
+        'campaign_id' => ['campaignId', 'string', false, false],
+        'supplier_id' => ['supplierId', 'string', false, false],
+        'flo_campaign_id' => ['floCampaignId', 'string', false, false],
+        'flo_supplier_id' => ['floSupplierId', 'string', false, false],
         'state' => ['state', 'string', false, false],
         'zip' => ['zip', 'string', false, false],
         'zip3' => ['zip3', 'string', false, false],
@@ -26,8 +28,10 @@ final class AvailabilityRequest extends Message
     ];
 
     /**
-     * @param string $floCampaignId The campaign, which must have the method `ping_post`.
-     * @param string $floSupplierId The supplier, which must own the API key.
+     * @param string|null $campaignId The campaign, which must have the method `ping_post`.
+     * @param string|null $supplierId The supplier, which must own the API key.
+     * @param string|null $floCampaignId Another name of `campaign_id`. If both are present, they must be equal.
+     * @param string|null $floSupplierId Another name of `supplier_id`. If both are present, they must be equal.
      * @param StateCode::*|string|null $state
      * @param string|null $zip A ZIP code of five digits, or ZIP+4.
      * @param string|null $zip3 The first three digits of a ZIP code.
@@ -39,8 +43,10 @@ final class AvailabilityRequest extends Message
      * @param list<string> $nulls which optional members are null rather than absent, by their names on the wire
      */
     public function __construct(
-        public readonly string $floCampaignId,
-        public readonly string $floSupplierId,
+        public readonly ?string $campaignId = null,
+        public readonly ?string $supplierId = null,
+        public readonly ?string $floCampaignId = null,
+        public readonly ?string $floSupplierId = null,
         public readonly ?string $state = null,
         public readonly ?string $zip = null,
         public readonly ?string $zip3 = null,

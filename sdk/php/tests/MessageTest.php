@@ -171,7 +171,15 @@ final class MessageTest extends TestCase
     {
         $email = 'annabel.canary@example.com';
         $more = ['nick' => 'Annie'];
-        $lead = new IngestRequest('c', 's', 'Annabel', 'Canaryson', '+14155550123', $email, additional: $more);
+        $lead = new IngestRequest(
+            campaignId: 'c',
+            supplierId: 's',
+            firstName: 'Annabel',
+            lastName: 'Canaryson',
+            phone: '+14155550123',
+            email: $email,
+            additional: $more
+        );
         foreach ([print_r($lead, true), print_r(['deep' => [$lead]], true)] as $shown) {
             self::assertDoesNotMatchRegularExpression('/Anna|Annie|Canary|0123/', $shown);
             self::assertStringContainsString('withheld', $shown);

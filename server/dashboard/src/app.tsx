@@ -1,11 +1,36 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, Failure, onEnded, signedWith } from './call';
 import { asFailure } from './load';
-import { SignIn } from './page/signin';
+import { Enrolment } from './page/team/enrolment';
+import { InvitationPage } from './page/team/invitation';
+import { SignIn } from './page/team/sign-in';
 import { Notice } from './part/notice';
+import { parse } from './route';
 import { SessionContext } from './session';
-import { Shell } from './shell';
+import { Shell } from './shell/shell';
 import type { Session } from './types';
+
+// tokenOf returns the token of an invitation's address, empty for other addresses.
+function tokenOf(hash: string): string {
+  const [first, token = ''] = parse(hash).path;
+  return first === 'invite' ? token : '';
+}
+
+// useInvitation follows the address to an invitation. The returned function leaves it, and
+// removes its token from the browser's history.
+function useInvitation(): [string, () => void] {
+  const [token, set] = useState(tokenOf(location.hash));
+  useEffect(() => {
+    const follow = () => set(tokenOf(location.hash));
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  const leave = () => {
+    history.replaceState(null, '', '#/');
+    set('');
+  };
+  return [token, leave];
+}
 
 // App loads the signed-in user. After a session ends, the page stays in memory, hidden, with
 // all input. Signing in again under the same name shows it again.
@@ -14,6 +39,7 @@ export function App() {
   const [stage, go] = useState<'asking' | 'out' | 'in' | 'failed'>('asking');
   const [failure, fail] = useState<Failure | undefined>();
   const [ended, end] = useState(false);
+  const [invitation, leaveInvitation] = useInvitation();
   const take = (s: Session) => {
     signedWith(s.csrf ?? '');
     set(s);
@@ -51,16 +77,26 @@ export function App() {
   };
   return (
     <>
-      {stage === 'asking' && !session && (
+      {invitation && (
+        <InvitationPage
+          key={invitation}
+          token={invitation}
+          taken={(s) => {
+            leaveInvitation();
+            take(s);
+          }}
+        />
+      )}
+      {!invitation && stage === 'asking' && !session && (
         <p class="state" role="status">
           Loading…
         </p>
       )}
-      {stage === 'failed' && (
+      {!invitation && stage === 'failed' && (
         <main class="alone">
           <h1>pingpost</h1>
           <div class="state bad" role="alert">
-            <p class="state-title">The exchange does not answer as it should</p>
+            <p class="state-title">The exchange gives an unexpected answer</p>
             <p>{failure?.message}</p>
             <button type="button" class="button main" onClick={ask}>
               Try again
@@ -68,11 +104,15 @@ export function App() {
           </div>
         </main>
       )}
-      {stage === 'out' && <SignIn ended={ended} taken={take} />}
+      {!invitation && stage === 'out' && <SignIn ended={ended} taken={take} />}
       {session && (
         <SessionContext.Provider value={session}>
-          <div hidden={stage !== 'in'} key={`${session.name} ${session.role}`}>
-            <Shell leave={leave} />
+          <div hidden={stage !== 'in' || invitation !== ''} key={`${session.name} ${session.role}`}>
+            {session.second_factor === 'required' ? (
+              <Enrolment name={session.name} done={ask} leave={leave} />
+            ) : (
+              <Shell leave={leave} />
+            )}
           </div>
         </SessionContext.Provider>
       )}

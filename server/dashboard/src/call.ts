@@ -74,7 +74,8 @@ export function failureOf(status: number, text: string): Failure {
   }
   const told = (body ?? {}) as { error?: unknown; message?: unknown; request_id?: unknown; field_errors?: unknown };
   const fields = Array.isArray(told.field_errors) ? (told.field_errors as FieldError[]) : [];
-  const message = typeof told.message === 'string' && told.message ? told.message : `The answer was HTTP ${status}.`;
+  const message =
+    typeof told.message === 'string' && told.message ? told.message : `The exchange answered with HTTP ${status}.`;
   return new Failure(
     status,
     typeof told.error === 'string' ? told.error : '',
@@ -85,7 +86,26 @@ export function failureOf(status: number, text: string): Failure {
   );
 }
 
-export const unreachable = 'The exchange cannot be reached. Look whether it runs, and whether you are in its network.';
+// lostAt is the time since which the exchange cannot be reached; 0 while it can.
+let lostAt = 0;
+const followers = new Set<() => void>();
+
+// onReach calls f when the exchange cannot be reached any more, and when it can again. The
+// returned function ends that.
+export function onReach(f: () => void): () => void {
+  followers.add(f);
+  return () => followers.delete(f);
+}
+
+export const lostSince = (): number => lostAt;
+
+function reach(yes: boolean): void {
+  if (yes === (lostAt === 0)) return;
+  lostAt = yes ? 0 : Date.now();
+  for (const f of followers) f();
+}
+
+export const unreachable = 'The exchange cannot be reached. Check that it runs, and your network.';
 
 // send sends a request and returns a successful response. Otherwise it throws a Failure.
 export async function send(method: string, path: string, order: Order = {}): Promise<Response> {
@@ -107,11 +127,14 @@ export async function send(method: string, path: string, order: Order = {}): Pro
     });
   } catch (problem) {
     if (order.signal?.aborted) throw problem;
+    reach(false);
     throw new Failure(0, 'unreachable', unreachable);
   }
+  reach(true);
   if (answer.ok) return answer;
   const failure = failureOf(answer.status, await answer.text());
-  if (answer.status === 401 && path !== 'session') ended();
+  // A wrong code of a second factor ends no session.
+  if (answer.status === 401 && path !== 'session' && failure.code !== 'second_factor_required') ended();
   throw failure;
 }
 

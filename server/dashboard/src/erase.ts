@@ -1,4 +1,4 @@
-// Erasing a person's data: the identifiers and the result.
+// Deletion of consumer data: the identifiers and the result.
 
 export type By = 'email' | 'phone' | 'lead';
 
@@ -12,16 +12,16 @@ export const hints: { [by in By]: string } = {
 
 export const helps: { [by in By]: string } = {
   email: 'all leads with this address',
-  phone: 'all leads with this number; with + and the country’s code unless it is a US one',
+  phone: 'all leads with this number; numbers outside the US with + and country code',
   lead: 'this one lead',
 };
 
-export const noLead = 'an id that begins with lead_; for others choose email or phone';
+export const noLead = 'an id that begins with lead_; to find by other data, choose email or phone';
 
 const lefts: { [reason: string]: string } = {
-  under_way: 'It is being delivered. Erase again in a minute.',
-  unsealed: 'It was logged before there were keys. It goes when its time in the log has passed.',
-  unreadable: 'The file of its key is missing or damaged. Put the file back, and erase again.',
+  under_way: 'It is being delivered. Delete again in a minute.',
+  unsealed: 'It was logged before encryption. It is deleted when its retention in the log ends.',
+  unreadable: 'The file of its key is missing or damaged. Restore the file, and delete again.',
 };
 
 export const reasonsLeft = Object.keys(lefts);

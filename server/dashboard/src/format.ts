@@ -2,7 +2,6 @@
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
-const money = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 
 export const none = '–';
@@ -13,9 +12,30 @@ export const count = (n: Maybe): string => (n === null || n === undefined ? none
 export const rate = (n: Maybe): string => (n === null || n === undefined ? none : short.format(n));
 export const share = (n: Maybe): string => (n === null || n === undefined ? none : percent.format(n));
 
-export function amount(n: Maybe, currency?: string): string {
-  if (n === null || n === undefined) return none;
-  return currency ? `${money.format(n)} ${currency}` : money.format(n);
+const moneys = new Map<string, Intl.NumberFormat>();
+
+// moneyFormat returns a formatter of money. A currency that Intl does not know is a suffix.
+function moneyFormat(currency: string, digits: number): Intl.NumberFormat {
+  const key = `${currency} ${digits}`;
+  const known = moneys.get(key);
+  if (known) return known;
+  const of = { minimumFractionDigits: 2, maximumFractionDigits: digits };
+  const unit = /^[A-Z]{3}$/.test(currency)
+    ? ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const)
+    : {};
+  const made = new Intl.NumberFormat('en-US', { ...of, ...unit });
+  moneys.set(key, made);
+  return made;
+}
+
+// amount formats money to the cent, for example $8,540.64.
+export function amount(n: Maybe, currency = ''): string {
+  return n === null || n === undefined ? none : moneyFormat(currency, 2).format(n);
+}
+
+// exact formats money with all its decimals.
+export function exact(n: Maybe, currency = ''): string {
+  return n === null || n === undefined ? none : moneyFormat(currency, 6).format(n);
 }
 
 export function millis(n: Maybe): string {
@@ -61,16 +81,35 @@ export function span(seconds: Maybe): string {
 // since formats the time since a moment.
 export const since = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
 
-const two = (n: number) => String(n).padStart(2, '0');
+let parts = inZone('UTC');
 
-// instant formats a time in UTC, the exchange's time zone.
+function inZone(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit';
+  return new Intl.DateTimeFormat('en-CA', {
+    timeZone,
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+    hourCycle: 'h23',
+  });
+}
+
+// showIn sets the time zone of all displayed times.
+export function showIn(zone: string): void {
+  parts = inZone(zone);
+}
+
+// instant formats a time in the chosen time zone.
 export function instant(text: string | null | undefined, fine = false): string {
   if (!text) return none;
   const at = new Date(text);
   if (Number.isNaN(at.getTime())) return text;
-  const day = `${at.getUTCFullYear()}-${two(at.getUTCMonth() + 1)}-${two(at.getUTCDate())}`;
-  const time = `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())}`;
-  return `${day} ${time}${fine ? `.${String(at.getUTCMilliseconds()).padStart(3, '0')}` : ''}`;
+  const of = Object.fromEntries(parts.formatToParts(at).map((p) => [p.type, p.value]));
+  const millis = fine ? `.${String(at.getUTCMilliseconds()).padStart(3, '0')}` : '';
+  return `${of.year}-${of.month}-${of.day} ${of.hour}:${of.minute}:${of.second}${millis}`;
 }
 
 // words formats an API name for people: no_state_match becomes no state match.

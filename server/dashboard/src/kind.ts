@@ -9,7 +9,7 @@ import type { Doc, Kind } from './types';
 
 export interface KindOf {
   kind: Kind;
-  place: string; // of the page
+  place: string[]; // of the page
   one: string;
   many: string;
   specs: Spec[];
@@ -21,7 +21,7 @@ export interface KindOf {
 export const kinds: { [kind in Kind]: KindOf } = {
   campaigns: {
     kind: 'campaigns',
-    place: 'campaigns',
+    place: ['campaigns'],
     one: 'campaign',
     many: 'Campaigns',
     specs: campaign,
@@ -31,7 +31,7 @@ export const kinds: { [kind in Kind]: KindOf } = {
   },
   buyers: {
     kind: 'buyers',
-    place: 'buyers',
+    place: ['buyers'],
     one: 'buyer',
     many: 'Buyers',
     specs: buyer,
@@ -41,7 +41,7 @@ export const kinds: { [kind in Kind]: KindOf } = {
   },
   suppliers: {
     kind: 'suppliers',
-    place: 'suppliers',
+    place: ['suppliers'],
     one: 'supplier',
     many: 'Suppliers',
     specs: supplier,
@@ -51,8 +51,8 @@ export const kinds: { [kind in Kind]: KindOf } = {
   },
   suppression_lists: {
     kind: 'suppression_lists',
-    place: 'suppression',
-    one: 'list',
+    place: ['compliance', 'suppression'],
+    one: 'suppression list',
     many: 'Suppression lists',
     specs: suppressionList,
     fresh: { field: 'phone' },

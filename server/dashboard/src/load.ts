@@ -1,7 +1,7 @@
 // Loads the data of a page.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { Failure, get, type Query } from './call';
+import { call, Failure, get, type Query } from './call';
 
 // useSignedIn calls f after a new sign-in, so that requests which failed without a session can
 // be repeated.
@@ -47,26 +47,32 @@ export function useLoad<T>(path: string | null, query: Query = {}): Loading<T> {
   return { data: current.data, failure: current.failure, busy: current.busy, reload };
 }
 
-// usePages loads a listing page by page. more is undefined at the end. Cursors are opaque.
-export function usePages<T>(path: string, query: Query): Loading<T[]> & { more?: () => void } {
+type Page<T> = T & { next?: string | number | null };
+
+// usePages loads a listing page by page; null loads none. more is undefined at the end. Cursors
+// are opaque. With inBody, the query is the body of a POST, so that it is in no address.
+export function usePages<T>(path: string | null, query: Query, inBody = false): Loading<T[]> & { more?: () => void } {
   const [pages, set] = useState<{ of: string; list: T[]; next?: string | number | null }>({ of: '', list: [] });
   const [failure, fail] = useState<Failure | undefined>();
   const [busy, work] = useState(true);
   const [turn, again] = useState(0);
   const of = `${path}?${JSON.stringify(query)}`;
-  const asked = useRef(0);
+  const turns = useRef(0);
   const load = (after: string | number | undefined, before: T[]) => {
-    const mine = ++asked.current;
+    if (path === null) return;
+    const mine = ++turns.current;
     work(true);
     fail(undefined);
-    get<T & { next?: string | number | null }>(path, { ...query, after }).then(
+    const asked = { ...query, after };
+    const page = inBody ? call<Page<T>>('POST', path, { body: asked }) : get<Page<T>>(path, asked);
+    page.then(
       (page) => {
-        if (mine !== asked.current) return;
+        if (mine !== turns.current) return;
         set({ of, list: [...before, page], next: page.next });
         work(false);
       },
       (problem) => {
-        if (mine !== asked.current) return;
+        if (mine !== turns.current) return;
         fail(asFailure(problem));
         work(false);
       },
@@ -75,7 +81,7 @@ export function usePages<T>(path: string, query: Query): Loading<T[]> & { more?:
   useEffect(() => {
     load(undefined, []);
     return () => {
-      asked.current++;
+      turns.current++;
     };
   }, [of, turn]);
   const reload = useCallback(() => again((n) => n + 1), []);

@@ -1,21 +1,21 @@
-// Display texts for unmatched reasons and for candidates' outcomes.
+// Display texts for unsold reasons and for candidates' outcomes.
 
 const meanings: { [reason: string]: string } = {
-  no_buyer: 'The campaign had no buyer to offer it to.',
-  no_state_match: 'No buyer takes leads of its state.',
-  filtered: 'Filters do not take such a lead.',
+  no_buyer: 'The campaign has no buyer.',
+  no_state_match: 'No buyer accepts leads from its state.',
+  filtered: 'Filters of the campaign or of all buyers exclude it.',
   suppressed: 'The person is on a suppression list.',
-  duplicate: 'The same person was taken before.',
-  outside_schedule: 'Those who would have taken it were closed.',
+  duplicate: 'The same person was sold before.',
+  outside_schedule: 'All matching buyers were outside their hours.',
   caps_full: 'A cap was reached.',
-  insufficient_funds: 'No money was left to pay for it.',
-  rate_limited: 'Buyers were asked as often as they allow.',
-  timeout: 'Nobody answered in time.',
-  no_bid: 'Nobody made a bid that counts.',
-  below_floor: 'What was offered is below the floor.',
-  bid_expired: 'The bid was no longer open.',
-  post_rejected: 'Whoever it was posted to refused it, or could not be reached.',
-  no_campaign: 'No campaign takes this vertical.',
+  insufficient_funds: 'No matching buyer had enough balance.',
+  rate_limited: 'All matching buyers were at their ping rate.',
+  timeout: 'No buyer answered in time.',
+  no_bid: 'No buyer made a valid bid.',
+  below_floor: 'All bids were below the minimum bid.',
+  bid_expired: 'The bid had expired.',
+  post_rejected: 'The buyers rejected the post, or could not be reached.',
+  no_campaign: 'No campaign accepts this vertical.',
   loop: 'The ping went through too many exchanges.',
 };
 

@@ -95,3 +95,84 @@ export function byName(rows: Row[], dimension: string, measure: string): { name:
     .map(([name, { value, rows }]) => ({ name, value: isRate(measure) ? value / rows : value }))
     .sort((a, b) => b.value - a.value);
 }
+
+// Sums are the figures of a set of rows in one currency.
+export interface Sums {
+  currency: string;
+  leads: number;
+  sales: number;
+  revenue: number;
+  payout: number;
+  margin: number;
+  returns: number;
+}
+
+const of = (row: Row, column: string): number => Number(row[column] ?? 0);
+
+// sumsOf adds up rows by currency, the largest revenue first. Rows without a currency have
+// leads that did not sell; they count in every currency.
+export function sumsOf(rows: Row[]): Sums[] {
+  const sums = new Map<string, Sums>();
+  let unsold = 0;
+  for (const row of rows) {
+    const currency = String(row.currency ?? '');
+    if (!currency) {
+      unsold += of(row, 'leads');
+      continue;
+    }
+    const s = sums.get(currency) ?? { currency, leads: 0, sales: 0, revenue: 0, payout: 0, margin: 0, returns: 0 };
+    s.leads += of(row, 'leads');
+    s.sales += of(row, 'sales');
+    s.revenue += of(row, 'revenue');
+    s.payout += of(row, 'payout');
+    s.margin += of(row, 'margin');
+    s.returns += of(row, 'returns');
+    sums.set(currency, s);
+  }
+  if (sums.size === 0 && unsold > 0) {
+    return [{ currency: '', leads: unsold, sales: 0, revenue: 0, payout: 0, margin: 0, returns: 0 }];
+  }
+  for (const s of sums.values()) s.leads += unsold;
+  return [...sums.values()].sort((a, b) => b.revenue - a.revenue);
+}
+
+// ratio returns a / b, or null if b is 0.
+export const ratio = (a: number, b: number): number | null => (b > 0 ? a / b : null);
+
+// stackOf adds up a measure by time and name: one series for each of the largest names, and
+// one for all others.
+export function stackOf(rows: Row[], dimension: string, measure: string, most: number): Stack {
+  const column = columnOf(dimension);
+  const time = rows[0] && 'hour' in rows[0] ? 'hour' : 'day';
+  const used = rows.filter((r) => String(r[column] ?? '') !== '' && of(r, measure) > 0);
+  const names = byName(used, dimension, measure)
+    .slice(0, most)
+    .map((n) => n.name);
+  const times = [...new Set(rows.map((r) => Date.parse(String(r[time])) / 1000))].sort((a, b) => a - b);
+  const at = new Map(times.map((t, i) => [t, i]));
+  const rest = new Array<number>(times.length).fill(0);
+  const series = names.map((name) => ({ name, values: new Array<number>(times.length).fill(0) }));
+  for (const row of used) {
+    const i = at.get(Date.parse(String(row[time])) / 1000) ?? 0;
+    const values = series[names.indexOf(String(row[column]))]?.values ?? rest;
+    values[i] = (values[i] ?? 0) + of(row, measure);
+  }
+  if (rest.some((n) => n > 0)) series.push({ name: 'other', values: rest });
+  return { times, series };
+}
+
+// Stack are series over the same times.
+export interface Stack {
+  times: number[];
+  series: { name: string; values: number[] }[];
+}
+
+// filled adds the times without rows, with the value 0. All times lie a step apart.
+export function filled(of: Stack, from: number, until: number, step: number): Stack {
+  const times: number[] = [];
+  for (let t = of.times[0] ?? from; t - step >= from; t -= step) times.unshift(t - step);
+  for (let t = of.times[0] ?? from; t < until; t += step) times.push(t);
+  const at = new Map(of.times.map((t, i) => [t, i]));
+  const value = (values: number[], t: number) => values[at.get(t) ?? -1] ?? 0;
+  return { times, series: of.series.map((s) => ({ name: s.name, values: times.map((t) => value(s.values, t)) })) };
+}

@@ -1,4 +1,4 @@
-// The page's route, for example #/leads/lead_1?tab=posts
+// The page's route, for example #/leads/lead_1/money?from=2026-11-01
 
 export interface Route {
   path: string[]; // decoded, non-empty parts
@@ -8,6 +8,7 @@ export interface Route {
 // PageOf is the part of a route that a page receives.
 export interface PageOf {
   id: string; // the second part of the path, empty for a listing
+  tab: string; // the third part
   query: Route['query'];
 }
 
@@ -40,6 +41,32 @@ export function to(path: string[], query: { [name: string]: string | undefined |
 
 export function go(path: string[], query: { [name: string]: string | undefined | null } = {}): void {
   location.hash = to(path, query);
+}
+
+// moved lists the first parts of earlier addresses and their present places.
+const moved: { [first: string]: string[] } = {
+  unmatched: ['reports', 'unsold'],
+  statements: ['reports', 'statements'],
+  deliveries: ['review', 'deliveries'],
+  returns: ['review', 'returns'],
+  webhooks: ['review', 'events'],
+  suppression: ['compliance', 'suppression'],
+  erase: ['compliance', 'deletion'],
+  bench: ['test'],
+  history: ['settings', 'history'],
+  access: ['settings', 'team'],
+  alerts: ['settings', 'alerts'],
+  system: ['settings', 'health'],
+};
+
+// redirect returns the present address of an earlier one, or null.
+export function redirect({ path, query }: Route): string | null {
+  const [first = '', second] = path;
+  if (first === 'webhooks' && second) return to(['suppliers', second, 'webhooks'], query);
+  if (first === 'reports' && !second && (query.by || query.measure)) return to(['reports', 'custom'], query);
+  if (first === 'sign-in') return to([]);
+  const place = moved[first];
+  return place ? to([...place, ...path.slice(1)], query) : null;
 }
 
 // placeOf returns the page for an id, or null if the id's form is unknown.

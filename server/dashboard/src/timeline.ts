@@ -1,9 +1,9 @@
 // The timeline of a lead or an auction as lanes, one per buyer, with its requests, answers
 // and verdicts. Times are in milliseconds after the arrival.
 
-import { amount, millis, words } from './format';
+import { exact, millis, words } from './format';
 import type { Tone } from './part/words';
-import type { Candidate, Money, Post, Settlement, Told } from './types';
+import type { Candidate, Money, Post, Rule, Settlement, Told } from './types';
 
 export interface Part {
   kind: 'ask' | 'post';
@@ -20,6 +20,7 @@ export interface Lane {
   tone: Tone;
   parts: Part[];
   says: string[];
+  rule?: Rule; // missing if says has the same
 }
 
 export interface Mark {
@@ -52,6 +53,9 @@ const outcomeTones: { [outcome: string]: Tone } = {
 
 export const outcomeTone = (outcome: string): Tone => outcomeTones[outcome] ?? 'warn';
 
+// saysItself are the kinds of rules that the answers of the buyer already tell.
+const saysItself = ['deadline', 'bid', 'post', 'outbid'];
+
 const settlementTones: { [came: string]: Tone } = {
   delivered: 'good',
   confirmed: 'good',
@@ -78,10 +82,11 @@ export function draw(told: Told): Drawing {
 
   const due = since(told.bids_due_at ?? told.decided_at);
   for (const c of told.candidates) {
-    const one = lane(c.buyer_id || `seat ${c.seat}`, c.outcome);
+    const one = lane(c.buyer_id || `buyer ${c.seat}`, c.outcome);
     if (c.asked) one.parts.push(ask(c, due));
     const said = saysOf(c);
     if (said) one.says.push(said);
+    if (c.rule && !saysItself.includes(c.rule.kind)) one.rule = c.rule;
   }
   for (const p of told.posts) post(lane(p.buyer_id, ''), p, since);
 
@@ -105,7 +110,7 @@ export function draw(told: Told): Drawing {
 // ask returns the span of a ping. It ends with the answer or with the deadline for bids.
 function ask(c: Candidate, due: number): Part {
   const until = c.elapsed_ms ?? due;
-  const text = c.elapsed_ms === undefined ? 'asked, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
+  const text = c.elapsed_ms === undefined ? 'pinged, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
   const tone = c.bid ? (c.outcome === 'won' ? 'good' : 'plain') : outcomeTone(c.outcome);
   return { kind: 'ask', from: 0, until, open: false, tone, text };
 }
@@ -124,11 +129,13 @@ function post(into: Lane, p: Post, since: (at: string) => number): void {
   const from = since(p.intended_at);
   const ended = p.settlements.find((s) => s.settlement !== 'pending') ?? p.settlements[0];
   const tone = ended ? (settlementTones[ended.settlement] ?? 'warn') : 'warn';
-  const text = ended ? cameTo(ended) : 'under way';
+  const text = ended ? cameTo(ended) : 'in progress';
   into.parts.push({ kind: 'post', from, until: ended ? since(ended.at) : from, open: !ended, tone, text });
   into.says.push(list([`posted for ${money(p.price)}`, `payout ${money(p.payout)}`]));
   for (const t of p.tries) {
-    into.says.push(list([`try ${t.attempt}`, t.status ? `HTTP ${t.status}` : undefined, t.fault && words(t.fault)]));
+    into.says.push(
+      list([`attempt ${t.attempt}`, t.status ? `HTTP ${t.status}` : undefined, t.fault && words(t.fault)]),
+    );
   }
   for (const s of p.settlements) into.says.push(cameTo(s));
 }
@@ -140,13 +147,13 @@ export function cameTo(s: Settlement): string {
     s.elapsed_ms === undefined ? undefined : `after ${millis(s.elapsed_ms)}`,
     s.fault && words(s.fault),
     s.code && words(s.code),
-    s.buyer_lead_id && `their id ${s.buyer_lead_id}`,
+    s.buyer_lead_id && `buyer’s id ${s.buyer_lead_id}`,
     s.reason && words(s.reason),
     s.next_buyer_id && `then to ${s.next_buyer_id}`,
   ]);
 }
 
-export const money = (m: Money): string => amount(m.amount, m.currency);
+export const money = (m: Money): string => exact(m.amount, m.currency);
 
 const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
 

@@ -6,6 +6,8 @@ export interface Session {
   name: string;
   role: Role;
   by?: 'session' | 'token' | 'password';
+  method?: 'session' | 'oidc' | 'api_token' | 'password' | 'shared_password';
+  second_factor?: 'on' | 'off' | 'required' | null; // null: no account
   csrf?: string;
   expires_at?: string | null;
 }
@@ -64,6 +66,7 @@ export interface Backup {
 export interface Overview {
   at: string;
   tenant: string;
+  time_zone: string;
   version: string;
   sandbox: boolean;
   uptime_s: number;
@@ -105,6 +108,13 @@ export interface Applied {
   etag: string;
   changes: string[];
   unapplied: string[];
+}
+
+export interface Drift {
+  file: string;
+  file_error?: string;
+  enforced: boolean;
+  entries: { entry: string; change: 'added' | 'changed' | 'removed'; changes: string[] }[];
 }
 
 export interface HistoryEntry {
@@ -260,6 +270,7 @@ export interface User {
   role: Role;
   created_at: string;
   last_seen: string | null;
+  totp: boolean; // the second factor is on
 }
 
 export interface ApiToken {
@@ -273,13 +284,52 @@ export interface ApiToken {
   last_used: string | null;
 }
 
+// AuditEntry is an operator's action: GET audit.
+export interface AuditEntry {
+  id: string;
+  at: string;
+  ended_at: string | null;
+  actor: string | null;
+  credential: string;
+  api_token_id: string | null;
+  role: string | null;
+  address: string | null;
+  operation: string;
+  target_kind: string | null;
+  target: string | null;
+  request_id: string | null;
+  outcome: 'done' | 'failed' | 'unknown';
+  status: number | null;
+  request: Doc | null;
+  before: Doc | null;
+  after: Doc | null;
+  result: Doc | null;
+  omitted?: number;
+}
+
 // The explanation of a lead or an auction: GET explain/ID.
+
+// Rule is the reason why a buyer, or the campaign itself, did not get a lead.
+export interface Rule {
+  kind: string;
+  field?: string;
+  operator?: string;
+  wanted: string;
+  actual: string | null;
+  text: string;
+  basis?: 'reconstructed' | 'unknown';
+  cap?: { unit: 'count' | 'money'; limit: string; used: string; needed: string };
+  list_id?: string;
+  lead_id?: string;
+  at?: string;
+}
 
 export interface Candidate {
   buyer_id: string;
   seat: number;
   outcome: string;
   asked: boolean;
+  rule?: Rule | null;
   elapsed_ms?: number;
   bid?: Money;
   payout?: Money;
@@ -368,6 +418,7 @@ export interface Told {
   reason?: string;
   answer?: { at: string; status: number; says: string; reason?: string };
   why: string;
+  rule?: Rule; // of the campaign itself
   duplicate_of?: string;
   buyer_id?: string;
   price?: Money;
@@ -386,10 +437,48 @@ export interface Told {
   notes?: string[];
 }
 
+export interface BenchExample {
+  campaign: string;
+  supplier: string | null;
+  lead: Doc;
+  eligible_buyers: string[];
+  contradictions: string[];
+}
+
+export interface DryRun {
+  decision: 'sold' | 'pinged' | 'unsold';
+  buyer_id: string | null;
+  reason: string | null;
+  rule: Rule | null;
+  candidates: { buyer_id: string; seat: number; outcome: string; asked: boolean; rule: Rule | null }[];
+}
+
 export interface BenchAnswer {
   status: number;
   answer: unknown;
   lead?: string | null;
+  dry_run?: DryRun;
+}
+
+// Contact has the fields of a person by name.
+export type Contact = { [field: string]: string };
+
+// PersonLead is a lead in the answer of POST leads/find. Its contact data is masked.
+export interface PersonLead {
+  id: string;
+  at: string;
+  contact: Contact | null;
+  campaign: string | null;
+  supplier: string | null;
+  buyer: string | null;
+  status: string;
+  delivery: string;
+  reason: string | null;
+  price: number | null;
+  currency: string | null;
+  source: string | null;
+  state: string | null;
+  test: boolean;
 }
 
 export interface Statement {

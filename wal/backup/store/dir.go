@@ -90,7 +90,9 @@ func makeFolderDurably(root string) error {
 }
 
 // OpenExistingDir opens an existing folder as a Store, mainly for reading: a listing fsyncs no
-// folders. It does not create the folder.
+// folders. A restore reads every object that it needs, so it does not depend on durable names. A
+// shipper needs OpenDir, because it does not put a listed object again. OpenExistingDir does not
+// create the folder.
 func OpenExistingDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
 		return nil, fmt.Errorf("there is no backup folder: %w", err)

@@ -48,18 +48,26 @@ export interface Availability {
 }
 
 /**
- * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
+ * Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
  */
 export interface AvailabilityRequest {
   [key: string]: unknown;
   /**
    * The campaign, which must have the method `ping_post`.
    */
-  flo_campaign_id: string;
+  campaign_id?: string;
   /**
    * The supplier, which must own the API key.
    */
-  flo_supplier_id: string;
+  supplier_id?: string;
+  /**
+   * Another name of `campaign_id`. If both are present, they must be equal.
+   */
+  flo_campaign_id?: string;
+  /**
+   * Another name of `supplier_id`. If both are present, they must be equal.
+   */
+  flo_supplier_id?: string;
   state?: StateCode;
   /**
    * A ZIP code of five digits, or ZIP+4.
@@ -369,18 +377,26 @@ export const knownGrantType = [
 ] as const;
 
 /**
- * A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
+ * A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
  */
 export interface IngestRequest {
   [key: string]: unknown;
   /**
    * The lead's campaign.
    */
-  flo_campaign_id: string;
+  campaign_id?: string;
   /**
    * The lead's supplier, which must own the API key.
    */
-  flo_supplier_id: string;
+  supplier_id?: string;
+  /**
+   * Another name of `campaign_id`. If both are present, they must be equal.
+   */
+  flo_campaign_id?: string;
+  /**
+   * Another name of `supplier_id`. If both are present, they must be equal.
+   */
+  flo_supplier_id?: string;
   /**
    * The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
    */

@@ -92,3 +92,21 @@ export function errorsWithin(errors: FieldError[], path: Path): FieldError[] {
 export function isSet(value: unknown): boolean {
   return isMap(value) && value.set === true;
 }
+
+// pathOf reads a name that nameOf wrote.
+export function pathOf(name: string): Path {
+  return name
+    .split(/[.[]/)
+    .filter((part) => part !== '')
+    .map((part) => (part.endsWith(']') ? Number(part.slice(0, -1)) : part));
+}
+
+// merge returns mine with the saved values at some of the paths that differ. It works from the
+// last difference to the first, so that a removed entry of a list moves none of the others.
+export function merge(saved: Doc, mine: Doc, paths: string[]): Doc {
+  let merged = mine;
+  for (const d of differences(saved, mine).reverse()) {
+    if (paths.includes(d.path)) merged = put(merged, pathOf(d.path), d.before);
+  }
+  return merged;
+}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { share } from '../format';
 import { Button } from '../part/button';
+import { Draft } from '../part/draft';
 import { Check, Input, Labelled, Select } from '../part/field';
 import type { Doc, FieldError, Kind } from '../types';
 import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, put } from './document';
@@ -12,7 +13,7 @@ export interface Editing {
   errors: FieldError[];
   locked: boolean; // read-only
   fresh: boolean; // a new item
-  ids: { [kind in Kind]?: string[] };
+  ids: { [kind in Kind]?: [string, string][] }; // ids with names
   defaults: Doc; // values in force for keys that the document leaves out
 }
 
@@ -36,7 +37,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   const otherwise = at(form.defaults, path);
   const common = {
     label: spec.label,
-    help: spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help,
+    help: spec.first && !form.fresh ? join(spec.help, 'only the first value applies') : spec.help,
     errors: inOne.includes(spec.kind) ? errorsWithin(form.errors, path) : errorsAt(form.errors, path),
     disabled: form.locked,
   };
@@ -79,7 +80,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
         <Select
           {...common}
           required={spec.required}
-          any={spec.required ? 'choose' : anyOf(shown(otherwise) || spec.otherwise)}
+          any={spec.required ? 'Choose' : anyOf(shown(otherwise) || spec.otherwise)}
           options={spec.options}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
@@ -91,21 +92,23 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
       return (
         <Some
           {...common}
-          help={otherwise ? join(common.help, `${listOf(otherwise).join(', ')}, where none is chosen`) : common.help}
-          options={spec.options}
+          help={otherwise ? join(common.help, `default: ${listOf(otherwise).join(', ')}`) : common.help}
+          options={spec.options.map((o): [string, string] => [o, o])}
           value={listOf(value)}
           set={set}
         />
       );
     case 'refs':
-      return <Some {...common} options={union(form.ids[spec.of], listOf(value))} value={listOf(value)} set={set} />;
+      return (
+        <Some {...common} options={withMissing(form.ids[spec.of], listOf(value))} value={listOf(value)} set={set} />
+      );
     case 'ref':
       return (
         <Select
           {...common}
           required={spec.required}
-          any="choose"
-          options={union(form.ids[spec.of], value ? [String(value)] : [])}
+          any="Choose"
+          options={withMissing(form.ids[spec.of], value ? [String(value)] : [])}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
         />
@@ -116,7 +119,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
           {...common}
           type="password"
           auto="new-password"
-          hint={isSet(value) ? 'there is one' : ''}
+          hint={isSet(value) ? 'set' : ''}
           value={typeof value === 'string' ? value : ''}
           set={(v) => set(v === '' ? undefined : v)}
         />
@@ -169,13 +172,13 @@ function Fold({
         ) : (
           <span class="faint"> ({otherwise ? `default: ${otherwise}` : 'none'})</span>
         )}
-        {wrong && <span class="error"> something is wrong in it</span>}
+        {wrong && <span class="error"> has an error</span>}
       </summary>
       {own.map((e) => (
         <p class="error">{e.expected}</p>
       ))}
       {spec.help && (
-        <p class="help">{spec.first && !form.fresh ? join(spec.help, 'later values change nothing') : spec.help}</p>
+        <p class="help">{spec.first && !form.fresh ? join(spec.help, 'only the first value applies') : spec.help}</p>
       )}
       {children}
     </details>
@@ -237,10 +240,10 @@ function Entries({ spec, path, form }: { spec: Extract<Spec, { kind: 'list' }>; 
               </Button>
               <Button
                 tone="quiet"
-                label={`Take ${spec.one} ${i + 1} out`}
+                label={`Remove ${spec.one} ${i + 1}`}
                 onClick={() => set(list.filter((_, j) => j !== i))}
               >
-                Take out
+                Remove
               </Button>
             </div>
           )}
@@ -280,8 +283,7 @@ function Lines({ label, help, errors, disabled, value, set }: Common & { value: 
   );
 }
 
-// WordsInput edits a comma-separated list. It keeps the typed text unchanged, so that the user
-// can type a comma.
+// WordsInput edits a comma-separated list.
 function WordsInput({
   value,
   set,
@@ -289,18 +291,15 @@ function WordsInput({
   ...rest
 }: Common & { value: unknown; hint?: string; set: (v: unknown) => void }) {
   return (
-    <Labelled label={rest.label} help={rest.help ?? 'with commas between'} errors={rest.errors}>
+    <Labelled label={rest.label} help={rest.help ?? 'separated by commas'} errors={rest.errors}>
       {(of) => (
-        <input
+        <Draft
           {...of}
-          key={String(rest.disabled)}
           placeholder={hint}
           disabled={rest.disabled}
-          autocomplete="off"
-          spellcheck={false}
           value={listOf(value).join(', ')}
-          onChange={(e) => {
-            const words = wordsOf(e.currentTarget.value);
+          set={(text) => {
+            const words = wordsOf(text);
             set(words.length > 0 ? words : undefined);
           }}
         />
@@ -317,13 +316,13 @@ function Some({
   options,
   value,
   set,
-}: Common & { options: string[]; value: string[]; set: (v: unknown) => void }) {
+}: Common & { options: [string, string][]; value: string[]; set: (v: unknown) => void }) {
   return (
     <fieldset class={`field some ${errors.length > 0 ? 'wrong' : ''}`}>
       <legend>{label}</legend>
       <div class="row">
-        {options.length === 0 && <span class="faint">there is none to choose</span>}
-        {options.map((option) => (
+        {options.length === 0 && <span class="faint">none to choose from</span>}
+        {options.map(([option, name]) => (
           <label>
             <input
               type="checkbox"
@@ -334,7 +333,7 @@ function Some({
                 set(chosen.length > 0 ? chosen : undefined);
               }}
             />
-            {option}
+            {name}
           </label>
         ))}
       </div>
@@ -365,5 +364,9 @@ function shown(value: unknown): string {
 }
 
 const listOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
-const union = (a: string[] | undefined, b: string[]): string[] => [...new Set([...(a ?? []), ...b])];
+// withMissing adds the ids that the document has, but the exchange has not.
+function withMissing(known: [string, string][] = [], used: string[]): [string, string][] {
+  const missing = used.filter((id) => !known.some(([k]) => k === id));
+  return [...known, ...missing.map((id): [string, string] => [id, id])];
+}
 const join = (...parts: (string | undefined)[]): string => parts.filter(Boolean).join('; ');

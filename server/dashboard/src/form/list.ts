@@ -5,5 +5,5 @@ export const suppressionList: Spec[] = [
   id,
   choice('field', 'Field', ['phone', 'email'], { required: true }),
   choice('hash', 'Entries are', ['plain', 'md5', 'sha256']),
-  text('file', 'File', { first: true, help: 'on the machine of the exchange; contents are uploaded above' }),
+  text('file', 'File', { first: true, help: 'on the exchange’s machine; you can also upload entries here' }),
 ];

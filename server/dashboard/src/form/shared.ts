@@ -12,9 +12,9 @@ export const part = (key: string, label: string): Spec =>
   ({ ...number(key, label, { help: '0 to 1' }), part: true }) as Spec;
 
 export const id = text('id', 'Id', { required: true, fixed: true, help: '1 to 64 letters, digits, _ - .' });
-export const name = text('name', 'Name', { help: 'the id, where none is given' });
+export const name = text('name', 'Name', { help: 'default: the id' });
 export const zone = (help: string): Spec => text('time_zone', 'Time zone', { hint: 'America/New_York', help });
-export const states = words('states', 'States', { hint: 'CA, NV', help: 'USPS codes; all, where none is given' });
+export const states = words('states', 'States', { hint: 'CA, NV', help: 'USPS codes; default: all' });
 
 export const filters = (help: string): Spec =>
   list(
@@ -22,12 +22,12 @@ export const filters = (help: string): Spec =>
     'Filters',
     'filter',
     [
-      text('field', 'Field', { required: true, help: 'as it is called after mapping' }),
+      text('field', 'Field', { required: true, help: 'its name after mapping' }),
       words('in', 'One of'),
       words('not_in', 'None of'),
       number('min', 'At least'),
       number('max', 'At most'),
-      flag('absent', 'Absent', { help: 'the field must not be there' }),
+      flag('absent', 'Absent', { help: 'the field must be missing' }),
     ],
     () => ({ field: '' }),
     { help },
@@ -41,14 +41,14 @@ export const caps: Spec = list(
     choice('per', 'Per', ['hour', 'day', 'week', 'month', 'total'], { required: true }),
     number('count', 'Leads', { help: 'or money, not both' }),
     number('money', 'Money'),
-    zone('of the windows; that of what the cap belongs to, where none is given'),
+    zone('of the cap’s periods; default: that of the entry'),
   ],
   () => ({ per: 'day', count: 100 }),
-  { help: 'how many leads, or how much money, in a window' },
+  { help: 'limits of leads or money in a period' },
 );
 
 export const schedule: Spec = group('schedule', 'Schedule', [
-  words('open', 'Open', { hint: 'Mon-Fri 08:00-18:00', help: 'with commas between; always, where none is given' }),
+  words('open', 'Open', { hint: 'Mon-Fri 08:00-18:00', help: 'separated by commas; default: always' }),
   zone('of these hours'),
 ]);
 
@@ -63,5 +63,5 @@ export const clients = (scopes: string): Spec =>
       words('scopes', 'Scopes', { hint: scopes }),
     ],
     () => ({ client_id: '' }),
-    { first: true, help: 'the first ones; further secrets are made under Credentials' },
+    { first: true, help: 'initial clients; later secrets: tab Access or Keys' },
   );

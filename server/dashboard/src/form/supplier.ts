@@ -6,14 +6,17 @@ export const supplier: Spec[] = [
   name,
   number('ingest_rate', 'Leads a second'),
   number('ping_rate', 'Pings a second'),
-  text('byte_rate', 'Bytes a second', { help: 'of the bodies of its requests together' }),
+  text('byte_rate', 'Bytes a second', { help: 'of all request bodies together' }),
   number('concurrent_auctions', 'Auctions open at once'),
-  flag('test', 'Every lead of it is a test'),
+  flag('test', 'Test supplier: all of its leads are test leads'),
   group('webhook', 'Webhook', [
-    text('url', 'Address', { hint: 'https://supplier.example/hooks', help: 'where it is told of its leads' }),
+    text('url', 'Address', {
+      hint: 'https://supplier.example/hooks',
+      help: 'receives events about the supplier’s leads',
+    }),
     secret('secret', 'Secret', { first: true, help: 'whsec_ and base64' }),
   ]),
-  secret('api_key', 'First API key', { first: true, help: 'further keys are made under Credentials' }),
+  secret('api_key', 'First API key', { first: true, help: 'later keys: tab Keys' }),
   clients('ping, post'),
   list(
     'bearer_tokens',

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { type EntryKind, nameOf, useEntries } from '../entries';
 
 export interface Bar {
   key: string;
@@ -10,7 +11,9 @@ export interface Bar {
 }
 
 // Bars draws values as bars. A bar with an href is a link.
-export function Bars({ of, label }: { of: Bar[]; label: string }) {
+// kind says that the names are ids of entries, whose names are shown.
+export function Bars({ of, label, kind }: { of: Bar[]; label: string; kind?: EntryKind }) {
+  const entries = useEntries();
   const most = Math.max(...of.map((b) => b.value), 0);
   return (
     <ul class="bars" aria-label={label}>
@@ -18,7 +21,9 @@ export function Bars({ of, label }: { of: Bar[]; label: string }) {
         const inner = (
           <>
             <span class="bar-name">
-              <span class="bar-link">{b.name}</span>
+              <span class="bar-link" title={kind && b.key}>
+                {kind ? nameOf(entries, kind, b.key) : b.name}
+              </span>
               {b.note && <small>{b.note}</small>}
             </span>
             <span class="bar-track" aria-hidden="true">

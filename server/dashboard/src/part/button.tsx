@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, Ref } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../call';
 import { asFailure } from '../load';
@@ -50,6 +50,13 @@ function passFocusOn(button: HTMLElement | null): void {
   });
 }
 
+// usePassedFocus calls passFocusOn before the element of the returned reference is removed.
+export function usePassedFocus(): Ref<HTMLSpanElement> {
+  const at = useRef<HTMLSpanElement>(null);
+  useEffect(() => () => passFocusOn(at.current), []);
+  return at;
+}
+
 // Act is a button that starts an action. It is disabled, with the reason, if the role does not
 // allow the action. It shows the error of a failed action.
 export function Act({
@@ -71,8 +78,7 @@ export function Act({
   const [busy, work] = useState(false);
   const [asking, ask] = useState(false);
   const [failure, fail] = useState<Failure | undefined>();
-  const at = useRef<HTMLSpanElement>(null);
-  useEffect(() => () => passFocusOn(at.current), []);
+  const at = usePassedFocus();
   // During the action the button keeps the focus and ignores further clicks.
   const start = async () => {
     if (busy) return;

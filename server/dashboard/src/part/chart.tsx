@@ -1,7 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { count, instant } from '../format';
 import { color, onTheme } from '../theme';
+import { workspace } from '../workspace';
 
 export interface Series {
   name: string;
@@ -9,31 +11,39 @@ export interface Series {
   values: (number | null)[];
 }
 
+// palette has the colors of series, in order.
+export const palette = ['--line-1', '--line-2', '--line-3', '--line-4', '--line-5', '--line-6'];
+
 const height = 200;
 
-// Chart draws series over time. Screen readers read summary. Each page with a chart has the
-// numbers in a table too.
-export function Chart({
-  times,
-  series,
-  summary,
-  span,
-}: {
+interface Of {
   times: number[];
   series: Series[];
   summary: string;
   span?: number; // length of the axis in seconds before the last point, with or without data
-}) {
+  bars?: boolean; // stacked columns instead of lines
+  text?: (n: number) => string; // formats a value in the tooltip
+}
+
+// Chart draws series over time, with a tooltip at the pointer. Screen readers read summary. Each
+// page with a chart has the numbers in a table too.
+export function Chart({ times, series, summary, span, bars, text = count }: Of) {
   const at = useRef<HTMLDivElement>(null);
+  const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  const data: uPlot.AlignedData = [times, ...series.map((s) => s.values)];
-  const shape = series.map((s) => s.name).join('|');
+  const shown = useRef<Of>({ times, series, summary });
+  shown.current = { times, series, summary, text };
+  const data = dataOf(times, series, bars);
+  const shape = `${bars} ${series.map((s) => s.name).join('|')}`;
   useEffect(() => {
     const place = at.current;
     if (!place) return;
     const draw = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options(place.clientWidth, series, span), data, place);
+      const hooks = { setCursor: [(u: uPlot) => point(u, tip.current, shown.current)] };
+      const { times: now, series: current } = shown.current;
+      const made = options(place.clientWidth, current, span, bars);
+      plot.current = new uPlot({ ...made, hooks }, dataOf(now, current, bars), place);
     };
     draw();
     const watch = new ResizeObserver(() => {
@@ -59,29 +69,72 @@ export function Chart({
           </span>
         ))}
       </figcaption>
-      <div ref={at} role="img" aria-label={summary} />
+      <div class="chart-area">
+        <div ref={at} role="img" aria-label={summary} />
+        <div ref={tip} class="tip" hidden aria-hidden="true" />
+      </div>
     </figure>
   );
 }
 
-function options(width: number, series: Series[], span?: number): uPlot.Options {
+// dataOf returns the data for uPlot. Stacked series are sums, the highest first, so that each
+// lower one is drawn over it.
+function dataOf(times: number[], series: Series[], bars = false): uPlot.AlignedData {
+  if (!bars) return [times, ...series.map((s) => s.values)];
+  const stacked: number[][] = [];
+  let below = new Array<number>(times.length).fill(0);
+  for (const s of series) {
+    below = below.map((n, i) => n + (s.values[i] ?? 0));
+    stacked.unshift(below);
+  }
+  return [times, ...stacked];
+}
+
+// point shows the values at the pointer.
+function point(u: uPlot, tip: HTMLElement | null, of: Of): void {
+  if (!tip) return;
+  const i = u.cursor.idx;
+  const time = i === null || i === undefined ? undefined : of.times[i];
+  tip.hidden = time === undefined || (u.cursor.left ?? -1) < 0;
+  if (time === undefined || i === null || i === undefined) return;
+  const lines = of.series
+    .map((s) => ({ name: s.name, value: s.values[i] }))
+    .filter((l) => l.value !== null && l.value !== undefined);
+  tip.replaceChildren(
+    ...[instant(new Date(time * 1000).toISOString()).slice(0, 16), ...lines.map((l) => line(l, of))].map((text) => {
+      const p = document.createElement('p');
+      p.textContent = text;
+      return p;
+    }),
+  );
+  const left = (u.cursor.left ?? 0) + u.over.offsetLeft;
+  tip.style.left = `${Math.max(0, Math.min(left + 12, u.root.clientWidth - tip.offsetWidth))}px`;
+}
+
+const line = (of: { name: string; value: number | null | undefined }, chart: Of): string =>
+  `${of.name}: ${(chart.text ?? count)(of.value ?? 0)}`;
+
+function options(width: number, series: Series[], span?: number, bars = false): uPlot.Options {
   const faint = color('--faint');
   const grid = { stroke: color('--line'), width: 1 };
   const font = '12px system-ui, sans-serif';
+  const drawn = bars ? [...series].reverse() : series;
+  const paths = bars && uPlot.paths.bars ? uPlot.paths.bars({ size: [0.7, 60], align: 0 }) : undefined;
   return {
     width: Math.max(width, 100),
     height,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, y: false },
+    cursor: { drag: { x: false, y: false }, y: false, points: { show: !bars } },
     padding: [8, 28, 0, 0],
     scales: {
       ...(span && { x: { range: (_: uPlot, __: number, last: number): [number, number] => [last - span, last] } }),
+      ...(bars && { x: { range: (u: uPlot): [number, number] => barRange(u.data[0]) } }),
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [
       {
         stroke: faint,
-        grid,
+        grid: { ...grid, show: !bars },
         ticks: grid,
         font,
         size: 32,
@@ -89,14 +142,31 @@ function options(width: number, series: Series[], span?: number): uPlot.Options 
       },
       { stroke: faint, grid, ticks: grid, font, size: 54 },
     ],
-    series: [{}, ...series.map((s) => ({ label: s.name, stroke: color(s.color), width: 2, points: { show: false } }))],
-    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
+    series: [
+      {},
+      ...drawn.map((s) => ({
+        label: s.name,
+        stroke: color(s.color),
+        width: bars ? 0 : 2,
+        points: { show: false },
+        ...(paths && { paths, fill: color(s.color) }),
+      })),
+    ],
+    tzDate: (at) => uPlot.tzDate(new Date(at * 1000), workspace().zone === 'UTC' ? 'Etc/UTC' : workspace().zone),
   };
 }
 
-// moment formats a tick's time in UTC, with the precision of the ticks.
+// barRange leaves half a column of space at both ends.
+function barRange(times: ArrayLike<number>): [number, number] {
+  const [first = 0, second] = [times[0], times[1]];
+  const last = times[times.length - 1] ?? first;
+  const half = ((second ?? first + 3600) - first) / 2;
+  return [first - half, last + half];
+}
+
+// moment formats a tick's time, with the precision of the ticks.
 export function moment(at: number, step: number): string {
-  const text = new Date(at * 1000).toISOString();
+  const text = instant(new Date(at * 1000).toISOString());
   if (step >= 86_400) return text.slice(5, 10);
   return text.slice(11, step >= 60 ? 16 : 19);
 }

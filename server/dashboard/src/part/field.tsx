@@ -59,6 +59,7 @@ interface Simple {
   type?: string;
   auto?: string;
   disabled?: boolean;
+  list?: string[]; // suggestions
 }
 
 export function Input({
@@ -72,20 +73,32 @@ export function Input({
   type = 'text',
   auto = 'off',
   disabled,
+  list,
 }: Simple) {
+  const suggestions = useId();
   return (
     <Labelled label={label} help={help} errors={errors} required={required}>
       {(of) => (
-        <input
-          {...of}
-          type={type}
-          value={value}
-          placeholder={hint}
-          autocomplete={auto}
-          spellcheck={false}
-          disabled={disabled}
-          onInput={(e) => set(e.currentTarget.value)}
-        />
+        <>
+          <input
+            {...of}
+            type={type}
+            value={value}
+            placeholder={hint}
+            autocomplete={auto}
+            spellcheck={false}
+            disabled={disabled}
+            list={list ? suggestions : undefined}
+            onInput={(e) => set(e.currentTarget.value)}
+          />
+          {list && (
+            <datalist id={suggestions}>
+              {list.map((text) => (
+                <option value={text} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
     </Labelled>
   );
@@ -101,7 +114,7 @@ export function Select({
   errors,
   required,
   disabled,
-}: Omit<Simple, 'hint' | 'type' | 'auto'> & { options: (string | [string, string])[]; any?: string }) {
+}: Omit<Simple, 'hint' | 'type' | 'auto' | 'list'> & { options: (string | [string, string])[]; any?: string }) {
   return (
     <Labelled label={label} help={help} errors={errors} required={required}>
       {(of) => (

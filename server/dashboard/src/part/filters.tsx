@@ -1,7 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useLoad } from '../load';
+import { type EntryKind, nameOf, useEntries } from '../entries';
 import { to } from '../route';
-import type { Item } from '../types';
 import { Button } from './button';
 import { Input, Select } from './field';
 
@@ -10,85 +10,139 @@ export interface FilterOf {
   label: string;
   hint?: string;
   options?: (string | [string, string])[];
-  ids?: 'campaigns' | 'buyers' | 'suppliers';
-  type?: 'datetime' | 'date';
+  ids?: EntryKind;
+  chip?: boolean; // only as a chip: the panel has no field for it
 }
 
 type Query = { [name: string]: string };
 
-// Filters are the conditions of a listing. They are part of the URL, so a result can be
-// shared and the browser's back button returns to it.
-export function Filters({ of, query, place }: { of: FilterOf[]; query: Query; place: string[] }) {
+// Filters are the conditions of a listing: a chip for each, and a panel to add some. They are
+// part of the URL, so a result can be shared and the browser's back button returns to it.
+export function Filters({
+  of,
+  query,
+  place,
+  side,
+}: {
+  of: FilterOf[];
+  query: Query;
+  place: string[];
+  side?: ComponentChildren; // beside the filters
+}) {
   const [wanted, set] = useState<Query>(query);
   useEffect(() => set(query), [JSON.stringify(query)]);
-  const put = (name: string, value: string) => set({ ...wanted, [name]: value });
-  const some = Object.keys(query).length;
+  const go = (next: Query) => {
+    location.hash = to(place, next);
+  };
+  const chips = Object.keys(query).filter((name) => query[name]);
+  const without = (name: string): Query => ({ ...query, [name]: '' });
   return (
-    <details class="fold" open={some > 0 || of.length < 6}>
-      <summary>Conditions{some > 0 && <span class="faint"> ({some})</span>}</summary>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault();
-          location.hash = to(place, wanted);
-        }}
-      >
-        <div class="row filters">
-          {of.map((f) => (
-            <One key={f.name} filter={f} value={wanted[f.name] ?? ''} set={(v) => put(f.name, v)} />
-          ))}
-        </div>
-        <div class="row">
-          <Button type="submit" tone="main">
-            Search
-          </Button>
-          {some > 0 && <a href={to(place)}>Without conditions</a>}
-        </div>
-      </form>
-    </details>
+    <div class="row chips">
+      {side}
+      <details class="drop">
+        <summary class="button">Filters {chips.length > 0 && <span class="faint">({chips.length})</span>}</summary>
+        <form
+          class="drop-body filter-panel"
+          onSubmit={(e) => {
+            e.preventDefault();
+            go(wanted);
+          }}
+        >
+          <div class="fields">
+            {of
+              .filter((f) => !f.chip)
+              .map((f) => (
+                <One
+                  key={f.name}
+                  filter={f}
+                  value={wanted[f.name] ?? ''}
+                  set={(v) => {
+                    const next = { ...wanted, [f.name]: v };
+                    set(next);
+                    if (f.ids || f.options) go(next); // a choice applies at once
+                  }}
+                />
+              ))}
+          </div>
+          <div class="row end">
+            <Button type="submit" tone="main">
+              Apply
+            </Button>
+          </div>
+        </form>
+      </details>
+      {chips.map((name) => (
+        <Chip key={name} filter={of.find((f) => f.name === name)} name={name} value={query[name] ?? ''}>
+          <button
+            type="button"
+            aria-label={`Remove the filter ${of.find((f) => f.name === name)?.label ?? name}`}
+            onClick={() => go(without(name))}
+          >
+            ×
+          </button>
+        </Chip>
+      ))}
+      {chips.length > 0 && <a href={to(place)}>Clear all</a>}
+    </div>
+  );
+}
+
+function Chip({
+  filter,
+  name,
+  value,
+  children,
+}: {
+  filter: FilterOf | undefined;
+  name: string;
+  value: string;
+  children: ComponentChildren;
+}) {
+  const entries = useEntries();
+  const option = filter?.options?.find((o) => o[0] === value);
+  const text = filter?.ids ? nameOf(entries, filter.ids, value) : Array.isArray(option) ? option[1] : value;
+  return (
+    <span class="chip">
+      <span>
+        {filter?.label ?? (name === 'from' ? 'From' : name === 'to' ? 'Until' : name)}: <strong>{text}</strong>
+      </span>
+      {children}
+    </span>
   );
 }
 
 function One({ filter, value, set }: { filter: FilterOf; value: string; set: (v: string) => void }) {
   if (filter.ids) return <Ids of={filter.ids} label={filter.label} value={value} set={set} />;
   if (filter.options) {
-    return <Select label={filter.label} value={value} set={set} any="any" options={filter.options} />;
+    return <Select label={filter.label} value={value} set={set} any="Any" options={filter.options} />;
   }
-  if (filter.type === 'datetime') {
-    return (
-      <Input
-        label={filter.label}
-        type="datetime-local"
-        value={value.replace(/(:00)?Z$/, '')}
-        set={(v) => set(v ? `${v}:00Z` : '')}
-      />
-    );
-  }
-  return <Input label={filter.label} type={filter.type} hint={filter.hint} value={value} set={set} />;
+  return <Input label={filter.label} hint={filter.hint} value={value} set={set} />;
 }
 
-// Ids selects one of the existing items. It accepts the id of a removed item as well.
+// Ids selects one of the existing entries by name. It accepts the id of a removed entry as well.
 export function Ids({
   of,
   label,
   value,
   set,
-  any = 'any',
+  any = 'Any',
 }: {
-  of: 'campaigns' | 'buyers' | 'suppliers';
+  of: EntryKind;
   label: string;
   value: string;
   set: (v: string) => void;
   any?: string;
 }) {
-  const items = useLoad<{ items: Item[] }>(`config/${of}`);
-  const ids = items.data?.items.map((i) => i.id) ?? [];
+  const items = useEntries()[of] ?? [];
+  const options = items.map((i): [string, string] => [i.id, String(i.document.name || i.id)]);
+  const known = options.some(([id]) => id === value);
   return (
     <Select
       label={label}
       value={value}
       set={set}
       any={any}
-      options={value && !ids.includes(value) ? [value, ...ids] : ids}
+      options={value && !known ? [[value, value], ...options] : options}
     />
   );
 }

@@ -1,8 +1,11 @@
 import { amount, count, share } from '../format';
 import type { Cap } from '../types';
 
+// Use is the use of a cap. Part of it may be reserved by leads in progress.
+export type Use = Pick<Cap, 'unit' | 'limit' | 'used' | 'held' | 'currency'>;
+
 // fill returns the used share of a cap, and the part of it that is reserved by leads in progress.
-export function fill(cap: Cap): { used: number; held: number; tone: 'good' | 'warn' | 'bad' } {
+export function fill(cap: Use): { used: number; held: number; tone: 'good' | 'warn' | 'bad' } {
   if (cap.limit <= 0) return { used: 100, held: 0, tone: 'bad' };
   const used = Math.min(100, (cap.used / cap.limit) * 100);
   const held = Math.min(100 - used, (cap.held / cap.limit) * 100);
@@ -10,12 +13,12 @@ export function fill(cap: Cap): { used: number; held: number; tone: 'good' | 'wa
   return { used, held, tone: all >= 100 ? 'bad' : all >= 80 ? 'warn' : 'good' };
 }
 
-export function Gauge({ cap, name }: { cap: Cap; name: string }) {
+export function Gauge({ cap, name, small }: { cap: Use; name: string; small?: boolean }) {
   const { used, held, tone } = fill(cap);
   const show = (n: number) => (cap.unit === 'money' ? amount(n, cap.currency ?? undefined) : count(n));
-  const text = `${show(cap.used)} of ${show(cap.limit)}${cap.held > 0 ? `, ${show(cap.held)} held` : ''}`;
+  const text = `${show(cap.used)} of ${show(cap.limit)}${cap.held > 0 ? `, ${show(cap.held)} reserved` : ''}`;
   return (
-    <div class="gauge-line">
+    <div class={`gauge-line ${small ? 'small' : ''}`}>
       <div
         class={`gauge ${tone}`}
         role="meter"

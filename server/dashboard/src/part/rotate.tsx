@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, Failure } from '../call';
 import type { Key } from '../types';
-import { Act, Button } from './button';
+import { Act, Button, type Sure } from './button';
 import { Dialog } from './dialog';
 import { Table } from './table';
 import { LastUsed, Time } from './words';
@@ -17,15 +17,18 @@ export function liveOf(problem: unknown): Live[] | undefined {
   return Array.isArray(live) ? (live as Live[]) : undefined;
 }
 
-// Rotate makes a new secret. If two are live, it asks which of them the new one replaces.
+// Rotate creates a new secret after a confirmation that shows the last use of the known ones. If
+// two are live, it asks which of them the new one replaces.
 export function Rotate<T>({
   path,
   made,
+  known,
   children,
   ...rest
 }: {
   path: string;
   made: (answer: T) => void;
+  known?: Live[]; // the live secrets
   children: string;
   label?: string;
   tone?: 'main';
@@ -45,12 +48,33 @@ export function Rotate<T>({
   };
   return (
     <>
-      <Act {...rest} needs="admin" run={() => order()}>
+      <Act {...rest} needs="admin" sure={sureOf(known)} run={() => order()}>
         {children}
       </Act>
       {live && <Question live={live} close={() => ask(undefined)} replace={(hint) => order({ replaces: hint })} />}
     </>
   );
+}
+
+// sureOf returns the question before a rotation. The first secret needs none. With two, the
+// exchange asks which one to replace.
+function sureOf(known: Live[] = []): Sure | undefined {
+  const [one] = known;
+  if (!one || known.length > 1) return undefined;
+  return {
+    title: 'Create a new one?',
+    text: (
+      <p>
+        <code>{one.hint}…</code> keeps working until you revoke it.
+        {one.last_used !== undefined && (
+          <>
+            {' '}
+            Last use: <LastUsed at={one.last_used} />.
+          </>
+        )}
+      </p>
+    ),
+  };
 }
 
 function Question({
@@ -65,15 +89,15 @@ function Question({
   const [chosen, choose] = useState('');
   const signs = live.some((l) => l.previous !== undefined);
   return (
-    <Dialog title="Which one does the new one replace?" close={close}>
+    <Dialog title="Which one do you replace?" close={close}>
       <p>
-        Two are live, and there are never more.{' '}
+        At most two work at a time.{' '}
         {signs
-          ? 'Both sign each event. The exchange does not know which one the receiver checks: ask the supplier.'
-          : 'Requests with the one that you choose are refused at once.'}
+          ? 'Both sign each event. Ask the supplier which one its receiver checks.'
+          : 'Requests with the replaced one are rejected at once.'}
       </p>
       <Table
-        caption="Live now"
+        caption="Working now"
         rows={live}
         keyOf={(l) => l.hint}
         columns={[
@@ -89,11 +113,11 @@ function Question({
               />
             ),
           },
-          { head: 'Begins', of: (l) => <code>{l.hint}…</code> },
+          { head: 'Starts with', of: (l) => <code>{l.hint}…</code> },
           ...(signs
-            ? [{ head: 'Made', of: (l: Live) => (l.previous ? 'before' : 'last') }]
+            ? [{ head: 'Order', of: (l: Live) => (l.previous ? 'previous' : 'current') }]
             : [
-                { head: 'Since', of: (l: Live) => <Time at={l.since} /> },
+                { head: 'Created', of: (l: Live) => <Time at={l.since} /> },
                 { head: 'Last used', of: (l: Live) => <LastUsed at={l.last_used ?? null} /> },
               ]),
         ]}

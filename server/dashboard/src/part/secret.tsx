@@ -8,11 +8,13 @@ export function Secret({
   value,
   text,
   close,
+  next,
 }: {
   title: string;
   value: string;
   text: string;
   close: () => void;
+  next?: { name: string; run: () => void }; // a further step, beside Done
 }) {
   const field = useRef<HTMLInputElement>(null);
   const [copied, set] = useState('');
@@ -22,7 +24,7 @@ export function Secret({
       set('Copied.');
     } catch {
       field.current?.select(); // browsers have no clipboard API over plain HTTP
-      set('Press Ctrl+C to copy what is selected.');
+      set('Press Ctrl+C to copy the selection.');
     }
   };
   return (
@@ -42,9 +44,10 @@ export function Secret({
         </Button>
       </div>
       <p role="status">{copied}</p>
-      <p class="note warn">It is not shown again.</p>
+      <p class="note warn">Copy it now. It is shown once.</p>
       <div class="row end">
-        <Button onClick={close}>I have it</Button>
+        {next && <Button onClick={next.run}>{next.name}</Button>}
+        <Button onClick={close}>Done</Button>
       </div>
     </Dialog>
   );

@@ -37,20 +37,20 @@ function Failed({ failure, again }: { failure: Failure; again: () => void }) {
 }
 
 function titleOf(failure: Failure, noReport: boolean): string {
-  if (noReport) return 'There is no report to read from';
+  if (noReport) return 'This exchange keeps no report';
   switch (failure.status) {
     case 0:
-      return 'It could not be loaded';
+      return 'Loading failed';
     case 403:
-      return 'Not for your role';
+      return 'Your role does not allow this';
     case 404:
-      return 'There is no such thing';
+      return 'Not found';
     case 422:
-      return 'This cannot be asked';
+      return 'The exchange rejects this request';
     case 503:
-      return 'Not just now';
+      return 'Not available at the moment';
   }
-  return 'It could not be loaded';
+  return 'Loading failed';
 }
 
 export function Loaded<T>({

@@ -1,12 +1,13 @@
 import { millis, words } from '../format';
 import { type Drawing, draw, type Lane, ticks } from '../timeline';
 import type { Told } from '../types';
+import { RuleText } from './rule';
 import { Badge, Ref } from './words';
 
 // Timeline draws each buyer as a bar: when it was asked, when it answered, and the verdict.
 export function Timeline({ told }: { told: Told }) {
   const drawing = draw(told);
-  if (drawing.lanes.length === 0) return <p class="faint">Nobody was asked.</p>;
+  if (drawing.lanes.length === 0) return <p class="faint">No buyers pinged.</p>;
   return (
     <section class="timeline" aria-label="Timeline, by buyer">
       <Axis of={drawing} />
@@ -60,6 +61,7 @@ function LaneRow({ lane, end, marks }: { lane: Lane; end: number; marks: Drawing
         <Badge tone={lane.tone}>{words(lane.outcome || 'posted')}</Badge>
         <span class="unseen">{spoken}</span>
         <small>{lane.says.join(' · ')}</small>
+        {lane.rule && <RuleText of={lane.rule} />}
       </span>
     </li>
   );

@@ -1,8 +1,10 @@
-// Inline elements: badges, ids, times, amounts.
+// Inline elements: badges, names, ids, times, amounts.
 
 import type { ComponentChildren } from 'preact';
-import { instant, since, words } from '../format';
+import { type EntryKind, nameOf, useEntries } from '../entries';
+import { amount, exact, instant, since, words } from '../format';
 import { to } from '../route';
+import { say } from './notice';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
@@ -33,13 +35,30 @@ const tones: { [word: string]: Tone } = {
 
 export const toneOf = (word: string): Tone => tones[word] ?? 'plain';
 
+// titles has the display words of the wire's statuses. Other words are shown as they are.
+const titles: { [word: string]: string } = {
+  ACCEPTED: 'Sold',
+  UNMATCHED: 'Unsold',
+  OPEN: 'Open',
+  pending: 'in progress',
+  unknown: 'unconfirmed',
+};
+
+export const titleOf = (word: string): string => titles[word] ?? words(word);
+
 export function Status({ word }: { word: string | null | undefined }) {
-  return word ? <Badge tone={toneOf(word)}>{words(word)}</Badge> : <span class="faint">–</span>;
+  return word ? (
+    <span title={word}>
+      <Badge tone={toneOf(word)}>{titleOf(word)}</Badge>
+    </span>
+  ) : (
+    <span class="faint">–</span>
+  );
 }
 
 export function Time({ at, fine }: { at: string | null | undefined; fine?: boolean }) {
   return at ? (
-    <time dateTime={at} title={`${instant(at, true)} UTC`}>
+    <time dateTime={at} title={at}>
       {instant(at, fine)}
     </time>
   ) : (
@@ -49,24 +68,59 @@ export function Time({ at, fine }: { at: string | null | undefined; fine?: boole
 
 // LastUsed shows the last use of a credential, which is known to the minute.
 export function LastUsed({ at }: { at: string | null }) {
-  if (!at) return <span class="faint">not yet, as far as is known</span>;
+  if (!at) return <span class="faint">no known use</span>;
   return (
-    <time dateTime={at} title={`${instant(at)} UTC`}>
+    <time dateTime={at} title={at}>
       {Date.now() - Date.parse(at) < 120_000 ? 'just now' : `${since(at)} ago`}
     </time>
   );
 }
 
-type Of = 'campaigns' | 'buyers' | 'suppliers' | 'leads' | 'auctions' | 'suppression';
+// Cash shows money to the cent, and with all its decimals when the pointer is over it.
+export function Cash({ of, currency }: { of: number | null | undefined; currency?: string | null }) {
+  if (of === null || of === undefined) return <span class="faint">–</span>;
+  return <span title={exact(of, currency ?? '')}>{amount(of, currency ?? '')}</span>;
+}
 
-// Ref shows an id as a link to its page.
-export function Ref({ of, id }: { of: Of; id: string | null | undefined }) {
-  return id ? (
-    <a href={to([of, id])} class={of === 'leads' || of === 'auctions' ? 'mono' : undefined}>
-      {id}
+// Ref shows the name of an entry as a link to its page.
+export function Ref({ of, id }: { of: EntryKind | 'suppression'; id: string | null | undefined }) {
+  const entries = useEntries();
+  if (!id) return <span class="faint">–</span>;
+  const place = of === 'suppression' ? ['compliance', 'suppression', id] : [of, id];
+  return (
+    <a class="ref" href={to(place)} title={id}>
+      {of === 'suppression' ? id : nameOf(entries, of, id)}
     </a>
-  ) : (
-    <span class="faint">–</span>
+  );
+}
+
+const tail = 8; // characters of an id that are shown
+
+// Id shows the end of an id as a link to its page, and copies the whole id. Screen readers and
+// searches on the page find the whole id.
+export function Id({ of, id }: { of: 'leads' | 'auctions'; id: string | null | undefined }) {
+  if (!id) return <span class="faint">–</span>;
+  return (
+    <span class="id">
+      <a class="ref mono" href={to([of, id])} title={id}>
+        <span class="id-head">{id.slice(0, -tail)}</span>
+        {id.slice(-tail)}
+      </a>
+      <Copy text={id} />
+    </span>
+  );
+}
+
+// Copy copies a text. Browsers allow that over https and on the machine itself.
+export function Copy({ text }: { text: string }) {
+  const copy = () =>
+    navigator.clipboard ? navigator.clipboard.writeText(text).then(() => say('Copied.')) : say('Copying needs https.');
+  return (
+    <button type="button" class="copy" aria-label={`Copy ${text}`} title="Copy" onClick={() => void copy()}>
+      <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true">
+        <path d="M5 5V2h9v9h-3M2 5h9v9H2z" fill="none" stroke="currentColor" stroke-width="1.5" />
+      </svg>
+    </button>
   );
 }
 
@@ -103,5 +157,44 @@ export function Card({
       </header>
       {children}
     </section>
+  );
+}
+
+// Tabs are the pages of one area or of one entry. Each is a link with its own address.
+export function Tabs({
+  label,
+  at,
+  of,
+}: {
+  label: string;
+  at: string;
+  of: { key: string; name: ComponentChildren; href: string }[];
+}) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {of.map((t) => (
+        <a href={t.href} aria-current={t.key === at ? 'page' : undefined}>
+          {t.name}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+// Heading is a page's title, with its actions at the side.
+export function Heading({ title, id, children }: { title: string; id?: string; children?: ComponentChildren }) {
+  return (
+    <div class="title">
+      <div class="row">
+        <h1 tabIndex={-1}>{title}</h1>
+        {id && (
+          <span class="id faint">
+            <code>{id}</code>
+            <Copy text={id} />
+          </span>
+        )}
+      </div>
+      {children && <div class="row">{children}</div>}
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { order } from './exchange';
-import { browse, button, dialog, place, said, shows, signedIn, visit } from './page';
+import { browse, button, dialog, place, said, settled, shows, signedIn } from './page';
 
 browse();
 
@@ -11,13 +11,13 @@ interface Deliveries {
 const unknown = async (): Promise<string[]> =>
   (await order<Deliveries>(place, 'GET', 'deliveries?state=unknown')).deliveries.map((d) => d.lead_id);
 
-test('deliveries whose fate is unknown are confirmed, released, sent again', async () => {
+test('unconfirmed deliveries are confirmed, undone, sent again', async () => {
   const page = await signedIn('deliveries');
   const [first = '', second = '', third = ''] = await unknown();
   for (const [lead, name, done] of [
-    [first, 'The buyer has it', 'The sale stands.'],
-    [second, 'The buyer has it not', 'The sale is undone.'],
-    [third, 'Send again', 'It is being sent again.'],
+    [first, 'Confirm sale', 'Sale confirmed.'],
+    [second, 'Undo sale', 'Sale undone.'],
+    [third, 'Send again', 'The lead is sent again.'],
   ] as const) {
     expect(lead).not.toBe('');
     await button(page, `${name}: ${lead}`).click();
@@ -33,16 +33,24 @@ test('deliveries whose fate is unknown are confirmed, released, sent again', asy
   expect(page.url()).toContain('state=all');
 });
 
-test('a return is approved, another refused', async () => {
-  const page = await signedIn('returns');
-  const card = (reason: string) => page.locator('.card', { has: page.getByRole('heading', { name: reason }) });
-  await card('wrong number').getByLabel('Note').fill('as agreed');
-  await button(card('wrong number'), /^Approve/).click();
-  await said(page, 'The return is approved.');
-  await button(card('duplicate'), /^Refuse/).click();
-  await button(dialog(page), 'Refuse').click();
-  await said(page, 'The return is refused.');
-  await shows(page.getByText('Nothing to decide'));
+test('a return is approved, another denied, together with a note', async () => {
+  const page = await signedIn('review');
+  const row = (reason: string) => page.getByRole('row', { name: new RegExp(reason) });
+  await shows(row('wrong number').getByText(/%/));
+  await button(row('wrong number'), /^Show contact of lead_/).click();
+  await dialog(page).getByLabel('Reason').fill('Return check');
+  await button(dialog(page), 'Show contact').click();
+  await shows(row('wrong number').getByText('Ann Lee'));
+  await shows(row('wrong number').getByText(/^ann\d+@example\.com$/));
+  expect(await button(row('wrong number'), /^Show contact/).count()).toBe(0);
+  await row('wrong number').getByRole('checkbox').check();
+  await page.getByLabel('Note').fill('as agreed');
+  await button(page, 'Approve selected').click();
+  await said(page, '1 return approved.');
+  await button(row('duplicate'), /^Deny/).click();
+  await button(dialog(page), 'Deny').click();
+  await said(page, '1 return denied.');
+  await shows(page.getByText('No return requests'));
   expect((await order<{ total: number }>(place, 'GET', 'returns')).total).toBe(0);
 });
 
@@ -53,39 +61,45 @@ interface Hook {
   secrets: { previous: boolean }[];
 }
 
-test('dead letters are resent and dropped, a webhook is switched, its secret rotated', async () => {
+test('failed events are resent and dropped, a webhook is switched, its secret rotated', async () => {
   const hook = () => order<Hook>(place, 'GET', 'webhooks/sup_acme');
   const page = await signedIn('webhooks');
   await shows(page.getByText('off', { exact: true }));
-  await page.getByRole('link', { name: 'sup_acme' }).click();
   const before = await hook();
   expect(before.dead).toBeGreaterThan(3);
   await button(page, /^Drop evt_/)
     .first()
     .click();
   await button(dialog(page), 'Drop').click();
-  await said(page, 'It is dropped.');
+  await said(page, 'Dropped.');
   expect((await hook()).dead).toBe(before.dead - 1);
   await button(page, 'Switch on the webhook of sup_acme').click();
   await said(page, 'The webhook of sup_acme is on.');
-  await button(page, /^Resend evt_/)
-    .first()
-    .click();
-  await said(page, 'It is tried again.');
-  expect((await hook()).dead).toBe(before.dead - 2);
+  await settled(page);
+  for (const i of [0, 1])
+    await page
+      .getByLabel(/^Select evt_/)
+      .nth(i)
+      .check();
+  await button(page, 'Resend selected').click();
+  await said(page, 'Sending again.');
+  expect((await hook()).dead).toBe(before.dead - 3);
+  await settled(page);
   await button(page, 'Resend all').click();
-  await said(page, 'All are tried again.');
+  await said(page, 'All are sent again.');
   expect(await hook()).toMatchObject({ dead: 0, off: false });
+  await shows(page.getByText('No failed events'));
 
+  await page.getByRole('link', { name: 'Webhook of sup_acme' }).click();
   await button(page, 'Rotate the secret').click();
+  await button(dialog(page), 'Rotate the secret').click();
   expect(await dialog(page).getByRole('textbox').inputValue()).toMatch(/^whsec_/);
-  await button(dialog(page), 'I have it').click();
-  await shows(page.getByText('the one before', { exact: false }));
-  await button(page, 'End the one before').click();
-  await button(dialog(page), 'End the one before').click();
-  await said(page, 'The secret before is ended.');
+  await button(dialog(page), 'Done').click();
+  await shows(page.getByText('previous', { exact: false }));
+  await button(page, 'Revoke the previous one').click();
+  await button(dialog(page), 'Revoke the previous one').click();
+  await said(page, 'The previous secret is revoked.');
   expect((await hook()).secrets.map((s) => s.previous)).toEqual([false]);
-  await visit(page, 'webhooks');
   await button(page, 'Switch off the webhook of sup_acme').click();
   await said(page, 'The webhook of sup_acme is off.');
 });

@@ -24,6 +24,42 @@ export interface Place {
 
 const program = process.env.PINGPOST_PROGRAM ?? '';
 
+// serving finds the addresses in the line that an exchange prints when it serves.
+function serving(line: string): { listen: string; admin: string } | undefined {
+  if (!line.startsWith('{') || !line.includes('"msg":"serving"')) return undefined;
+  const said = JSON.parse(line) as { listen: string; admin: string };
+  return { listen: `http://${said.listen}`, admin: `http://${said.admin}` };
+}
+
+// openSeeded starts an exchange that owns the entries of its file. write replaces the file. admin
+// has further settings of the admin address.
+export async function openSeeded(
+  entries: string,
+  admin = '',
+): Promise<{
+  admin: string;
+  password: string;
+  write: (entries: string) => void;
+  close: () => Promise<void>;
+}> {
+  const [dir, password] = [mkdtempSync(join(tmpdir(), 'dashboard-seeded-')), drawn()];
+  const file = join(dir, 'exchange.yaml');
+  const head = `data_dir: ${join(dir, 'data')}\nlisten: 127.0.0.1:0\nadmin: {listen: "127.0.0.1:0", password: "${password}"${admin && `, ${admin}`}}\n`;
+  const write = (text: string) => writeFileSync(file, head + text);
+  write(entries);
+  const { program: one, found } = await Program.start(
+    program,
+    ['serve', '--log-format', 'json', '-c', file],
+    {},
+    serving,
+  );
+  const close = async () => {
+    await one.stop();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { admin: found.admin, password, write, close };
+}
+
 const addressOf = (line: string) => /^reference \w+ on (http:\S+)$/.exec(line)?.[1];
 
 interface Secrets {
@@ -36,6 +72,7 @@ interface Secrets {
 function configuration(dir: string, at: { [name: string]: string }, secret: Secrets): string {
   return `
 data_dir: ${join(dir, 'data')}
+provisioning: enforce
 listen: 127.0.0.1:0
 admin: {listen: "127.0.0.1:0", password: "${secret.password}"}
 tenant: demo
@@ -140,11 +177,6 @@ export async function open(): Promise<{ place: Place; close: () => Promise<void>
     };
     const file = join(dir, 'exchange.yaml');
     writeFileSync(file, configuration(dir, at, secret));
-    const serving = (line: string) => {
-      if (!line.startsWith('{') || !line.includes('"msg":"serving"')) return undefined;
-      const said = JSON.parse(line) as { listen: string; admin: string };
-      return { listen: `http://${said.listen}`, admin: `http://${said.admin}` };
-    };
     const backup = ['--backup-to', join(dir, 'backup'), '--backup-unencrypted'];
     const args = ['serve', '--log-format', 'json', '-c', file, ...backup];
     const { program: one, found } = await Program.start(program, args, {}, serving);

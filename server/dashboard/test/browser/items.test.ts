@@ -18,7 +18,7 @@ async function save(page: Page, change: string | RegExp): Promise<void> {
 
 test('a buyer is made, changed, seen in the history, and removed', async () => {
   const page = await signedIn('buyers');
-  await button(page, 'New buyer').click();
+  await page.getByRole('link', { name: 'New buyer' }).click();
   await field(page, 'Id (required)').fill('buy_new');
   await field(page, 'Name').first().fill('New one');
   await field(page, 'States').fill('CA, XX');
@@ -28,15 +28,18 @@ test('a buyer is made, changed, seen in the history, and removed', async () => {
   expect(await states.getByRole('textbox').getAttribute('aria-invalid')).toBe('true');
   await field(page, 'States').fill('CA, NV');
   await save(page, /buy_new/);
-  await shows(page.getByRole('heading', { name: 'buy_new' }));
+  await shows(page.getByRole('heading', { name: 'New one' }));
 
-  await page.getByText('Caps (none)').click();
+  await page.getByRole('link', { name: 'Caps' }).click();
+  await page.locator('form').getByText('Caps (none)').click();
   await button(page, 'Add a cap').click();
   await field(entry(page, 'cap 1'), 'Leads').fill('-3');
   await button(page, 'Review changes').click();
   await shows(entry(page, 'cap 1').locator('.field.wrong', { hasText: 'Leads' }).locator('.error'));
   await field(entry(page, 'cap 1'), 'Leads').fill('7');
   await save(page, /caps/);
+  await shows(page.getByRole('meter', { name: /buy_new leads per day/ }));
+  await visit(page, 'buyers/buy_new/settings');
   await shows(page.locator('.history').getByText(/buyers\.buy_new\.caps/));
   const made = await order<{ document: { caps: object[]; states: string[] }; owner: string }>(
     place,
@@ -53,34 +56,33 @@ test('a buyer is made, changed, seen in the history, and removed', async () => {
   await expect(order(place, 'GET', 'config/buyers/buy_new')).rejects.toThrow('404');
 });
 
-test('two who change the same see both versions', async () => {
-  await order(place, 'PUT', 'config/suppliers/sup_two', { id: 'sup_two', name: 'Two' }, { 'If-None-Match': '*' });
-  const page = await signedIn('suppliers/sup_two');
+test('two operators who change the same entry merge both versions', async () => {
+  const at = 'config/suppliers/sup_two';
+  await order(place, 'PUT', at, { id: 'sup_two', name: 'Two' }, { 'If-None-Match': '*' });
+  const rename = async (name: string) => {
+    const { etag, document } = await order<{ etag: string; document: object }>(place, 'GET', at);
+    await order(place, 'PUT', at, { ...document, name }, { 'If-Match': `"${etag}"` });
+  };
+  const page = await signedIn('suppliers/sup_two/settings');
   await field(page, 'Leads a second').fill('50');
-  const { etag } = await order<{ etag: string }>(place, 'GET', 'config/suppliers/sup_two');
-  await order(
-    place,
-    'PUT',
-    'config/suppliers/sup_two',
-    { id: 'sup_two', name: 'Renamed' },
-    { 'If-Match': `"${etag}"` },
-  );
+  await rename('Renamed');
   await button(page, 'Review changes').click();
   const both = dialog(page);
-  await shows(both.getByText('Somebody else has changed it'));
-  await shows(both.getByRole('row', { name: /name Renamed Two/ }));
-  await shows(both.getByRole('row', { name: /ingest_rate 100 50/ }));
-  await button(both, 'Take what is in force').click();
+  await shows(both.getByText('Another operator has changed this entry'));
+  await shows(both.getByRole('row', { name: /Renamed.*Two/ }));
+  await shows(both.getByRole('row', { name: /ingest_rate.*100.*50/ }));
+  await button(both, 'Use the saved version').click();
   expect(await field(page, 'Name').first().inputValue()).toBe('Renamed');
+
   await field(page, 'Leads a second').fill('60');
+  await rename('Renamed again');
+  await button(page, 'Review changes').click();
+  await both.getByRole('radio', { name: 'name: saved' }).check();
+  await button(both, 'Merge and review').click();
   await save(page, /ingest_rate/);
-  const now = await order<{ document: { name: string; ingest_rate: number }; etag: string }>(
-    place,
-    'GET',
-    'config/suppliers/sup_two',
-  );
-  expect([now.document.name, now.document.ingest_rate]).toEqual(['Renamed', 60]);
-  await order(place, 'DELETE', 'config/suppliers/sup_two', undefined, { 'If-Match': `"${now.etag}"` });
+  const now = await order<{ document: { name: string; ingest_rate: number }; etag: string }>(place, 'GET', at);
+  expect([now.document.name, now.document.ingest_rate]).toEqual(['Renamed again', 60]);
+  await order(place, 'DELETE', at, undefined, { 'If-Match': `"${now.etag}"` });
 });
 
 test('what somebody else has removed is left so, or made anew of what was written', async () => {
@@ -90,11 +92,11 @@ test('what somebody else has removed is left so, or made anew of what was writte
   const page = await signedIn();
   const meet = async () => {
     const { etag } = await make();
-    await visit(page, 'suppliers/sup_gone');
+    await visit(page, 'suppliers/sup_gone/settings');
     await field(page, 'Leads a second').fill('50');
     await remove(etag);
     await button(page, 'Review changes').click();
-    await shows(dialog(page).getByText('Somebody else has removed it'));
+    await shows(dialog(page).getByText('Another operator has removed this entry'));
   };
   await meet();
   await button(dialog(page), 'Leave it removed').click();
@@ -103,8 +105,8 @@ test('what somebody else has removed is left so, or made anew of what was writte
   await expect(order(place, 'GET', at)).rejects.toThrow('404');
 
   await meet();
-  await button(dialog(page), 'Make it anew, and review').click();
-  await said(page, 'Yours is kept.');
+  await button(dialog(page), 'Create it again, and review').click();
+  await said(page, 'Your version is kept.');
   await save(page, /sup_gone/);
   const made = await order<{ document: { ingest_rate: number }; etag: string }>(place, 'GET', at);
   expect(made.document.ingest_rate).toBe(50);
@@ -112,22 +114,24 @@ test('what somebody else has removed is left so, or made anew of what was writte
 });
 
 test('what a file has the word on is shown, and cannot be changed', async () => {
-  const page = await signedIn('campaigns/cmp_auto');
+  const page = await signedIn('campaigns/cmp_auto/rules');
   await shows(page.getByText('exchange.yaml'));
-  expect(await page.locator('form .fields input:enabled').count()).toBe(0);
+  expect(await page.locator('#main input, #main select').count()).toBe(0);
   expect(await button(page, 'Review changes').count()).toBe(0);
 });
 
 test('a campaign is put together of what there is, and what is in use is not removed', async () => {
   await order(place, 'PUT', 'config/buyers/buy_used', { id: 'buy_used' }, { 'If-None-Match': '*' });
   const page = await signedIn('campaigns/+');
-  await field(page, 'Id (required)').fill('cmp_new');
-  await page.getByText('Seats (none)').click();
-  await button(page, 'Add a seat').click();
-  await entry(page, 'seat 1').getByLabel('Buyer').selectOption('buy_used');
-  await field(entry(page, 'seat 1'), 'Price').first().fill('3.25');
-  await entry(page, 'Suppliers').getByLabel('sup_acme').check();
-  await save(page, /cmp_new/);
+  await field(page, 'Name').first().fill('New');
+  await entry(page, 'Suppliers').getByLabel('Acme Leads').check();
+  await button(page, 'Buyers').click();
+  await page.getByRole('checkbox', { name: 'buy_used' }).check();
+  await page.getByLabel('Price of buy_used').fill('3.25');
+  await button(page, 'Review').click();
+  await shows(page.getByText('buy_used buys for $3.25.'));
+  await button(page, 'Create campaign').click();
+  await said(page, 'cmp_new is saved and in force.');
   const made = await order<{ document: { suppliers: string[]; buyers: object[] }; etag: string }>(
     place,
     'GET',
@@ -136,7 +140,7 @@ test('a campaign is put together of what there is, and what is in use is not rem
   expect(made.document.suppliers).toEqual(['sup_acme']);
   expect(made.document.buyers[0]).toMatchObject({ buyer: 'buy_used', price: 3.25 });
 
-  await visit(page, 'buyers/buy_used');
+  await visit(page, 'buyers/buy_used/settings');
   await button(page, 'Remove').click();
   await button(dialog(page), 'Remove').click();
   await shows(
@@ -152,14 +156,19 @@ test('a campaign is put together of what there is, and what is in use is not rem
 
 test('a campaign form shows the defaults in force, before and after saving', async () => {
   const page = await signedIn('campaigns/+');
-  const summary = (label: string) => page.locator('form summary').filter({ hasText: label }).textContent();
-  await shows(page.locator('form summary').getByText('default: Share of the price 100%'));
+  const summary = (label: string) => page.locator('form summary').filter({ hasText: label }).first().textContent();
+  await field(page, 'Name').first().fill('usual');
+  await expect.poll(() => field(page, 'Share of the price').getAttribute('placeholder')).toBe('1');
+  await page.getByText('More settings').click();
+  expect(await field(page, 'Ping timeout').first().getAttribute('placeholder')).toBe('2s');
+  await button(page, 'Rules').click();
   expect(await summary('Duplicates')).toContain('Window 30d');
   expect(await summary('Returns')).toContain('Window 14d');
   expect(await summary('Caps')).toContain('(none)');
-  expect(await field(page, 'Time for bids').first().getAttribute('placeholder')).toBe('2s');
-  await field(page, 'Id (required)').fill('cmp_usual');
-  await save(page, /cmp_usual/);
+  await button(page, 'Review').click();
+  await shows(page.getByText('A person can be sold again after 30d.'));
+  await button(page, 'Create campaign').click();
+  await said(page, 'cmp_usual is saved and in force.');
   const made = await order<{ document: object; etag: string }>(place, 'GET', 'config/campaigns/cmp_usual');
   expect(made.document).toMatchObject({
     payout: { share: 1 },
@@ -167,7 +176,7 @@ test('a campaign form shows the defaults in force, before and after saving', asy
     returns: { window: '14d', reverse_payout: true },
     bid_timeout: '2s',
   });
-  await shows(page.getByRole('heading', { name: 'cmp_usual' }));
+  await visit(page, 'campaigns/cmp_usual/settings');
   await settled(page);
   expect(await field(page, 'Share of the price').first().inputValue()).toBe('1');
   await order(place, 'DELETE', 'config/campaigns/cmp_usual', undefined, { 'If-Match': `"${made.etag}"` });
@@ -178,6 +187,6 @@ test('nothing is put into force that was not seen before', async () => {
   await field(page, 'Id (required)').fill('list_new');
   await button(page, 'Review changes').click();
   await shows(dialog(page).getByText(/list_new/));
-  await button(dialog(page), 'Go on editing').click();
+  await button(dialog(page), 'Back').click();
   await expect(order(place, 'GET', 'config/suppression_lists/list_new')).rejects.toThrow('404');
 });

@@ -40,14 +40,14 @@ test('a person is erased by an address: told before, done, and nothing of them s
   await field.fill('Zoe.Quill@EXAMPLE.com');
   await button(page, 'Review').click();
   await shows(dialog(page).getByText('Zoe.Quill@EXAMPLE.com'));
-  await shows(dialog(page).getByText('It cannot be undone.', { exact: false }));
+  await shows(dialog(page).getByText('This cannot be undone.', { exact: false }));
   await button(dialog(page), 'Cancel').click();
   expect(asked.filter((r) => r.startsWith('POST'))).toEqual([]);
   expect(await erased(leads[0] ?? '')).toBe(false);
 
   await button(page, 'Review').click();
-  await button(dialog(page), 'Erase').click();
-  await outcome(page, '2 leads are erased, 0 left.');
+  await button(dialog(page), 'Delete').click();
+  await outcome(page, 'Data of 2 leads deleted, 0 left.');
   expect(await page.evaluate(() => document.activeElement?.className)).toBe('outcome');
   expect(await field.inputValue()).toBe('');
   for (const lead of leads) expect(await erased(lead), lead).toBe(true);
@@ -58,25 +58,25 @@ test('a person is erased by an address: told before, done, and nothing of them s
   }
   await visit(page, 'caps');
   await page.goBack();
-  await shows(page.getByRole('heading', { name: 'Erase a person' }));
+  await shows(page.getByRole('heading', { name: 'Delete consumer data' }));
   expect(await kept(page)).not.toMatch(/quill/i);
-  expect(await page.getByText('are erased').count()).toBe(0);
+  expect(await page.getByText('leads deleted').count()).toBe(0);
 });
 
 test('a lead is erased from its page, which says so from then on', async () => {
   const lead = String((await send(place, person('cmp_bids', 'WA', { vehicle_count: 2 }))).data?.id);
   const page = await signedIn(`leads/${lead}`);
-  await page.getByRole('link', { name: 'Erase the person' }).click();
+  await page.getByRole('link', { name: 'Delete consumer data' }).click();
   expect(await page.getByRole('textbox', { name: 'Lead' }).inputValue()).toBe(lead);
   await button(page, 'Review').click();
   await shows(dialog(page).getByText('cmp_bids'));
   await shows(dialog(page).getByText('Other leads of the same person stay', { exact: false }));
-  await button(dialog(page), 'Erase').click();
-  await outcome(page, '1 lead is erased, 0 left.');
+  await button(dialog(page), 'Delete').click();
+  await outcome(page, 'Data of 1 lead deleted, 0 left.');
   expect(await erased(lead)).toBe(true);
   await visit(page, `leads/${lead}`);
-  await shows(page.getByText('erased', { exact: true }));
-  expect(await page.getByRole('link', { name: 'Erase the person' }).count()).toBe(0);
+  await shows(page.getByText('data deleted', { exact: true }));
+  expect(await page.getByRole('link', { name: 'Delete consumer data' }).count()).toBe(0);
 });
 
 test('who was reviewed is erased, whatever was typed meanwhile, and an address is never looked for as a lead', async () => {
@@ -88,7 +88,7 @@ test('who was reviewed is erased, whatever was typed meanwhile, and an address i
   const page = await signedIn('erase');
   const asked: string[] = [];
   page.on('request', (r) => asked.push(r.url()));
-  await page.getByLabel('By', { exact: true }).selectOption('lead');
+  await page.getByLabel('Find by', { exact: true }).selectOption('lead');
   const field = page.getByRole('textbox', { name: 'Lead' });
   await field.fill('ann@example.com');
   await button(page, 'Review').click();
@@ -107,25 +107,25 @@ test('who was reviewed is erased, whatever was typed meanwhile, and an address i
   await field.fill(String(typed));
   answer();
   await shows(dialog(page).getByText(String(shown)));
-  await button(dialog(page), 'Erase').click();
-  await outcome(page, '1 lead is erased, 0 left.');
+  await button(dialog(page), 'Delete').click();
+  await outcome(page, 'Data of 1 lead deleted, 0 left.');
   expect([await erased(String(shown)), await erased(String(typed))]).toEqual([true, false]);
   await visit(page, `erase?lead=${shown}`);
   expect(await field.inputValue()).toBe(shown);
   await visit(page, `erase?lead=${typed}`);
   expect(await field.inputValue()).toBe(typed);
-  await page.getByLabel('By', { exact: true }).selectOption('email');
+  await page.getByLabel('Find by', { exact: true }).selectOption('email');
   expect(await page.getByRole('textbox', { name: 'Email' }).inputValue()).toBe('');
 });
 
 test('whom nobody knows, what is no number, and what is left are told', async () => {
   const page = await signedIn('erase');
-  await page.getByLabel('By', { exact: true }).selectOption('phone');
+  await page.getByLabel('Find by', { exact: true }).selectOption('phone');
   const field = page.getByRole('textbox', { name: 'Phone' });
   const erase = async (value: string) => {
     await field.fill(value);
     await button(page, 'Review').click();
-    await button(dialog(page), 'Erase').click();
+    await button(dialog(page), 'Delete').click();
   };
   await erase('12');
   await shows(page.locator('.field.wrong', { hasText: 'Phone' }).getByText(/a phone number, with \+/));
@@ -133,7 +133,7 @@ test('whom nobody knows, what is no number, and what is left are told', async ()
   expect(await field.evaluate((e) => e === document.activeElement)).toBe(true);
   await erase('(415) 555-0199');
   await outcome(page, /^No lead in the log has this/);
-  await page.getByLabel('By', { exact: true }).selectOption('lead');
+  await page.getByLabel('Find by', { exact: true }).selectOption('lead');
   await page.getByRole('textbox', { name: 'Lead' }).fill('lead_0000000000000000000000none');
   await button(page, 'Review').click();
   await shows(page.getByRole('alert'));
@@ -142,9 +142,9 @@ test('whom nobody knows, what is no number, and what is left are told', async ()
   await page.route('**/admin/v1/erase', (route) =>
     route.fulfill({ json: { erased: 1, left: 1, left_leads: [{ lead_id: place.sold, reason: 'under_way' }] } }),
   );
-  await page.getByLabel('By', { exact: true }).selectOption('phone');
+  await page.getByLabel('Find by', { exact: true }).selectOption('phone');
   await erase('(415) 555-0199');
-  await outcome(page, '1 lead is erased, 1 left.');
+  await outcome(page, 'Data of 1 lead deleted, 1 left.');
   await shows(page.getByRole('row', { name: new RegExp(`${place.sold} It is being delivered`) }));
 });
 
@@ -153,7 +153,7 @@ test('what was written of a person goes with the session', async () => {
   await page.getByRole('textbox', { name: 'Email' }).fill('zoe.quill@example.com');
   await page.context().clearCookies();
   await button(page, 'Review').click();
-  await button(dialog(page), 'Erase').click();
+  await button(dialog(page), 'Delete').click();
   await shows(page.getByText('Your session has ended.', { exact: false }));
   expect(await kept(page)).not.toMatch(/quill/i);
 });
@@ -170,7 +170,7 @@ test('the report is built anew, and then has all again', async () => {
   expect(await rebuilds()).toBe(before);
   await button(page, 'Rebuild').click();
   await button(dialog(page), 'Rebuild').click();
-  await said(page, 'The report is being built anew.');
+  await said(page, 'The report is being rebuilt.');
   await expect.poll(rebuilds, { timeout: 15_000 }).toBe(before + 1);
   const found = async () =>
     (await order<{ leads: { id: string }[] }>(place, 'GET', `leads?q=${place.sold}`)).leads.map((l) => l.id);
@@ -181,14 +181,14 @@ test('the report is built anew, and then has all again', async () => {
 });
 
 test('a backup is made now, and has what was there', async () => {
-  const page = await signedIn();
+  const page = await signedIn('settings/backups');
   await shows(page.locator('.facts div', { hasText: 'Backup' }).getByText(/behind$/));
   await send(place, person('cmp_bids', 'OR', { vehicle_count: 1 }));
   const { log } = await order<{ log: { seq: number } }>(place, 'GET', 'overview');
   const answered = page.waitForResponse((r) => r.request().method() === 'POST' && r.url().endsWith('/backup'));
   await button(page, 'Back up now').click();
   expect((await answered).status()).toBe(202);
-  await said(page, 'A backup is on its way.');
+  await said(page, 'The backup has started.');
   const shipped = async () => {
     const b = await order<{ shipped_seq: number; last_error: string | null }>(place, 'GET', 'backup');
     return b.last_error ?? b.shipped_seq;

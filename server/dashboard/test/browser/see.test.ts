@@ -2,24 +2,52 @@ import { readFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { order, person, send } from './exchange';
+import { openSeeded, order, person, send } from './exchange';
 import { browse, button, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
 
 browse();
 
-test('the overview is live', async () => {
+test('home is live, and the system health counts the log', async () => {
   const page = await signedIn();
   await shows(page.getByText('live', { exact: true }));
+  await shows(page.getByRole('img', { name: /In the last ten minutes [\d,]+ leads came/ }));
+  await visit(page, 'settings/health');
   const entry = () => page.locator('.facts div', { hasText: 'Log entry' }).locator('dd').textContent().then(String);
   const before = await entry();
   await send(place, person('cmp_auto', 'NV'));
-  await page.waitForFunction((old) => !document.body.textContent?.includes(`Log entry${old}`), before);
-  expect(await entry()).not.toBe(before);
-  await shows(page.getByRole('img', { name: /In the last ten minutes [\d,]+ leads came/ }));
-  expect(await page.locator('.uplot canvas').count()).toBe(1);
+  await expect.poll(entry, { timeout: 15_000 }).not.toBe(before);
 });
 
-test('the overview counts the posts and sales of buyers without auctions', async () => {
+test('home starts with money, of buyers without auctions too', async () => {
+  const page = await signedIn();
+  const figure = (name: string) => page.locator('.figures .card', { hasText: name }).locator('strong').first();
+  const money = async (name: string) => Number((await figure(name).getAttribute('title'))?.replace(/[$,]/g, ''));
+  await shows(figure('Revenue'));
+  const shown = await money('Revenue');
+  const rows = await report('by=buyer');
+  const sum = (column: string) => rows.reduce((n, r) => n + Number(r[column] ?? 0), 0);
+  expect(shown).toBeGreaterThan(0);
+  expect(shown).toBeLessThanOrEqual(sum('revenue') + 0.000001);
+  expect(rows.some((r) => r.buyer_id === 'buy_vault' && Number(r.revenue) > 0)).toBe(true);
+  const returned = sum('credit') - sum('reversal');
+  expect(await money('Revenue')).toBeCloseTo((await money('Payout')) + (await money('Margin')) + returned, 1);
+  expect(await figure('Revenue').textContent()).toMatch(/^\$[\d,]+\.\d\d$/);
+  await shows(page.getByRole('list', { name: 'Top buyers by revenue' }).getByText('buy_vault'));
+  await shows(page.getByRole('list', { name: 'Top sources by revenue' }));
+  for (const name of ['Sold rate', 'EPL', 'Payout', 'Margin']) await shows(figure(name));
+});
+
+async function report(query: string): Promise<Record<string, unknown>[]> {
+  const answer = await fetch(`${place.admin}/admin/v1/report?format=ndjson&${query}`, {
+    headers: { Authorization: `Basic ${Buffer.from(`op:${place.password}`).toString('base64')}` },
+  });
+  return (await answer.text())
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+test('home counts the posts and sales of buyers without auctions', async () => {
   await send(place, person('cmp_odd', 'CA'));
   expect((await send(place, person('cmp_auto', 'NV'))).data?.status).toBe('ACCEPTED');
   const page = await signedIn();
@@ -52,14 +80,14 @@ for (const tag of ['en-US@posix', '']) {
 test('leads are searched, and one is followed to its buyer', async () => {
   const page = await signedIn('leads');
   await settled(page);
-  await page.getByText('Conditions').click();
-  await page.getByLabel('Campaign').selectOption('cmp_auto');
-  await page.getByLabel('Status').selectOption('ACCEPTED');
-  await button(page, 'Search').click();
+  await page.getByText('Filters').click();
+  await page.getByRole('combobox', { name: 'Campaign' }).selectOption('cmp_auto');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('ACCEPTED');
   await page.waitForURL(/campaign=cmp_auto&status=ACCEPTED/);
   await settled(page);
-  await shows(page.getByRole('cell', { name: 'ACCEPTED' }));
-  expect(await page.getByRole('cell', { name: 'UNMATCHED' }).count()).toBe(0);
+  await shows(page.getByRole('cell', { name: 'Sold' }));
+  expect(await page.getByRole('cell', { name: 'Unsold' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
   await page.getByRole('link', { name: place.sold }).click();
   await shows(page.getByText('Sold to buy_picky', { exact: false }));
   await page.getByRole('link', { name: 'buy_picky' }).first().click();
@@ -72,15 +100,17 @@ test('any id is found from any page', async () => {
   const page = await signedIn('caps');
   const told = await order<{ auction_id: string; request_id: string }>(place, 'GET', `explain/${place.auctioned}`);
   for (const id of [place.auctioned, told.auction_id, told.request_id]) {
-    await page.getByRole('searchbox').fill(id);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: /Search/ }).fill(id);
     await page.keyboard.press('Enter');
     await shows(page.getByRole('heading', { name: id }));
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Auction' }).click();
     await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
   }
-  for (const buyer of ['bid_swift', 'bid_slow', 'bid_west', 'bid_mute']) {
+  for (const buyer of ['Swift', 'Slow and rich', 'West', 'Mute']) {
     await shows(page.locator('.lane', { hasText: buyer }));
   }
-  await shows(page.locator('.lane', { hasText: 'bid_mute' }).getByText('timeout'));
+  await shows(page.locator('.lane', { hasText: 'Mute' }).getByText('timeout'));
 });
 
 test('auctions are searched by what a buyer came to', async () => {
@@ -90,13 +120,13 @@ test('auctions are searched by what a buyer came to', async () => {
   await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
 });
 
-test('why leads are unmatched leads down to the leads', async () => {
+test('unsold reasons lead down to the leads', async () => {
   const page = await signedIn('unmatched');
   await page
     .getByRole('link', { name: /cmp_auto/ })
     .first()
     .click();
-  await page.waitForURL(/unmatched\?campaign=cmp_auto/);
+  await page.waitForURL(/unsold\?campaign=cmp_auto/);
   await settled(page);
   await page
     .getByRole('link', { name: /no state match/ })
@@ -106,10 +136,10 @@ test('why leads are unmatched leads down to the leads', async () => {
   await settled(page);
   await shows(page.getByRole('cell', { name: 'no state match' }));
   const link = page.locator('td a.mono').first();
-  const id = String(await link.textContent());
+  const id = String(await link.getAttribute('title'));
   await link.click();
   await shows(page.getByRole('heading', { name: id }));
-  await shows(page.getByText('UNMATCHED'));
+  await shows(page.getByText('Unsold', { exact: true }));
 });
 
 test('caps show how full they are', async () => {
@@ -124,19 +154,19 @@ test('a test lead is made up, sent, and drawn', async () => {
   const page = await signedIn('bench');
   await page.getByLabel('Campaign').selectOption('cmp_bids');
   await page.getByLabel('Supplier').selectOption('sup_acme');
-  await button(page, 'Make one up').click();
+  await button(page, 'Generate sample').click();
   const lead = page.getByRole('textbox', { name: 'Lead' });
   await page.waitForFunction(() => (document.querySelector('textarea')?.value.length ?? 0) > 20);
-  await button(page, 'Send the test').click();
+  await button(page, 'Send test lead').click();
   await shows(page.getByText('HTTP 201'));
   await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
-  await shows(page.locator('.lane', { hasText: 'bid_swift' }));
+  await shows(page.locator('.lane', { hasText: 'Swift' }));
   await lead.fill('{"state": 7}');
-  await button(page, 'Send the test').click();
+  await button(page, 'Send test lead').click();
   await shows(page.getByText('HTTP 422'));
   await shows(page.locator('li', { hasText: 'state' }));
   await lead.fill('{');
-  await button(page, 'Send the test').click();
+  await button(page, 'Send test lead').click();
   await shows(page.getByRole('alert').getByText('This is not JSON'));
 });
 
@@ -157,8 +187,17 @@ const number = (_: string, value: unknown): unknown =>
 test('a report is drawn, and exported whole', async () => {
   const page = await signedIn('reports?by=buyer&measure=pings');
   await settled(page);
-  await shows(page.getByRole('list', { name: 'pings by buyer' }).getByText('bid_swift'));
-  expect(String(await download(page, 'Export CSV'))).toMatch(/^buyer_id,currency,leads,/);
+  await shows(page.getByRole('list', { name: 'pings by buyer' }).getByText('Swift'));
+  const csv = String(await download(page, 'Export CSV'));
+  expect(csv).toMatch(/^buyer_id,currency,revenue,payout,/);
+  expect(csv).not.toContain('total');
+  const total = page.getByRole('row', { name: /^Total/ });
+  const pings = String(csv)
+    .trim()
+    .split('\n')
+    .slice(1)
+    .reduce((sum, line) => sum + Number(line.split(',')[csv.split('\n')[0]?.split(',').indexOf('pings') ?? 0]), 0);
+  expect(await total.locator('td[data-head="pings"]').textContent()).toBe(String(pings));
   const rows = String(await download(page, 'Export NDJSON'))
     .trim()
     .split('\n')
@@ -175,19 +214,88 @@ test('a report is drawn, and exported whole', async () => {
   await shows(page.locator('.state'));
 });
 
+test('the leads of a search are exported, with the visible columns', async () => {
+  const page = await signedIn('leads?campaign=cmp_auto&status=UNMATCHED');
+  await settled(page);
+  const ids = (await page.locator('td a.mono').evaluateAll((all) => all.map((a) => a.getAttribute('title')))).sort();
+  const lines = String(await download(page, 'Export CSV'))
+    .trim()
+    .split(/\r?\n/);
+  expect(lines[0]).toBe('id,at,status,delivery,reason,test,campaign,supplier,source,state,buyer,price,currency,payout');
+  expect(
+    lines
+      .slice(1)
+      .map((line) => line.split(',')[0])
+      .sort(),
+  ).toEqual(ids);
+  await page.getByText('Columns', { exact: true }).first().click();
+  for (const column of ['Supplier', 'Price', 'Winning buyer'])
+    await page.getByRole('checkbox', { name: column, exact: true }).uncheck();
+  const rows = String(await download(page, 'Export NDJSON'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const shown = [
+    'id',
+    'at',
+    'status',
+    'delivery',
+    'reason',
+    'test',
+    'campaign',
+    'source',
+    'state',
+    'payout',
+    'currency',
+  ];
+  for (const row of rows) {
+    expect(Object.keys(row)).toEqual(shown);
+    expect([row.campaign, row.status]).toEqual(['cmp_auto', 'UNMATCHED']);
+  }
+  const typed = await parquet(await download(page, 'Export Parquet'));
+  expect(typed.map((row) => row.id)).toEqual(rows.map((row) => row.id));
+});
+
+test('the time zone is that of the exchange, unless the user chooses one', async () => {
+  const exchange = await openSeeded('report: {keep: 30d}\ntime_zone: America/New_York\n');
+  try {
+    const page = await newPage({ baseURL: exchange.admin });
+    const asked: string[] = [];
+    page.on('request', (r) => asked.push(r.url()));
+    await page.goto('/#/reports/custom');
+    await signIn(page, 'op', exchange.password);
+    await shows(page.getByLabel('Period: Today, America/New_York'));
+    await expect.poll(() => asked.some((url) => url.includes('zone=America%2FNew_York'))).toBe(true);
+    await page.getByLabel(/^Period/).click();
+    await page.getByLabel('Time zone').fill('Asia/Tokyo');
+    await shows(page.getByLabel('Period: Today, Asia/Tokyo'));
+    await page.reload();
+    await shows(page.getByLabel('Period: Today, Asia/Tokyo'));
+    await page.getByLabel(/^Period/).click();
+    await button(page, 'Use America/New_York, as the exchange').click();
+    await shows(page.getByLabel('Period: Today, America/New_York'));
+    await page.reload();
+    await shows(page.getByLabel('Period: Today, America/New_York'));
+  } finally {
+    await exchange.close();
+  }
+});
+
 test('colours can be chosen, and are kept', async () => {
   const page = await newPage({ colorScheme: 'light' });
   await page.goto('/');
   await signIn(page);
   const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   const light = await ground();
-  await page.getByLabel('Colours').selectOption('dark');
+  await page.getByLabel(/^Account of/).click();
+  await page.getByLabel('Colors').selectOption('dark');
   const dark = await ground();
   expect(dark).not.toBe(light);
   await page.reload();
-  await shows(page.getByLabel('Colours'));
+  await shows(page.getByLabel(/^Account of/));
   expect(await ground()).toBe(dark);
-  await page.getByLabel('Colours').selectOption('system');
+  await page.getByLabel(/^Account of/).click();
+  await page.getByLabel('Colors').selectOption('system');
   expect(await ground()).toBe(light);
 });
 
@@ -197,19 +305,19 @@ test('the page is used by keyboard alone', async () => {
   const at = () => page.evaluate(() => document.activeElement?.textContent?.trim() ?? '');
   const first = page.locator('#page button, #page a, #page input, #page select').first();
   await first.focus();
-  expect(await at()).toBe('To the content');
+  expect(await at()).toBe('Skip to content');
   expect(await page.evaluate(() => document.activeElement?.getBoundingClientRect().left ?? -1)).toBeGreaterThanOrEqual(
     0,
   );
   await page.keyboard.press('Enter');
-  await expect.poll(at).toBe('Caps');
-  const returns = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Returns' });
+  await expect.poll(at).toBe('Cap use');
+  const returns = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Review/ });
   await returns.focus();
   expect(await returns.evaluate((e) => getComputedStyle(e).outlineStyle)).not.toBe('none');
   await page.keyboard.press('Enter');
-  await shows(page.getByRole('heading', { name: 'Returns to decide' }));
-  await expect.poll(at).toBe('Returns to decide');
-  await visit(page, 'buyers/bid_west');
+  await shows(page.getByRole('heading', { name: 'Review' }));
+  await expect.poll(at).toBe('Review');
+  await visit(page, 'buyers/bid_west/access');
   const remove = button(page, 'New token');
   await remove.focus();
   await page.keyboard.press('Enter');
@@ -221,19 +329,19 @@ test('the page is used by keyboard alone', async () => {
 
 test('on a phone the menu opens and closes', async () => {
   const page = await signedIn('', { viewport: { width: 390, height: 844 } });
-  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' });
+  const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Reports' });
   expect(await link.isVisible()).toBe(false);
   await button(page, 'Menu').click();
   await link.click();
-  await shows(page.getByRole('heading', { name: 'Webhooks' }));
+  await shows(page.getByRole('heading', { name: 'Reports' }));
   expect(await link.isVisible()).toBe(false);
 });
 
 test('no data, not there and not reached are told apart', async () => {
   const page = await signedIn('leads?source=none-such');
-  await shows(page.getByText('No lead fits'));
+  await shows(page.getByText('No lead matches these filters'));
   await visit(page, 'buyers/buy_none');
-  await shows(page.getByText('There is no such thing'));
+  await shows(page.getByText('Not found'));
   await page.route('**/admin/v1/caps*', (route) => route.abort());
   await visit(page, 'caps');
   await shows(page.getByText('The exchange cannot be reached', { exact: false }));
@@ -247,5 +355,5 @@ test('no data, not there and not reached are told apart', async () => {
     }),
   );
   await visit(page, 'leads');
-  await shows(page.getByText('There is no report to read from'));
+  await shows(page.getByText('This exchange keeps no report'));
 });

@@ -34,7 +34,11 @@ test('any error body is read, even one of somebody else', () => {
     1,
   ]);
   for (const text of ['', '<html>', 'null', '[]', '{"message":7,"field_errors":"x"}']) {
-    expect(failureOf(502, text)).toMatchObject({ status: 502, message: 'The answer was HTTP 502.', fields: [] });
+    expect(failureOf(502, text)).toMatchObject({
+      status: 502,
+      message: 'The exchange answered with HTTP 502.',
+      fields: [],
+    });
   }
 });
 

@@ -25,7 +25,7 @@ test('a group that is left out shows the values in force', () => {
     'Fields phone, email; Match any; Window 30d',
   );
   expect(defaultsOf(of('returns'), { window: '14d', cap_back: false, reverse_payout: true })).toBe(
-    'Window 14d; The payout is taken back',
+    'Window 14d; Reverse payout',
   );
   expect(defaultsOf(of('payout'), undefined)).toBe('');
 });

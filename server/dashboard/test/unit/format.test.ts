@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest';
-import { amount, bytes, count, instant, millis, rate, scalar, share, span, words } from '../../src/format';
+import {
+  amount,
+  bytes,
+  count,
+  exact,
+  instant,
+  millis,
+  rate,
+  scalar,
+  share,
+  showIn,
+  span,
+  words,
+} from '../../src/format';
 
 test('what is not known is a dash, and nothing is a nought', () => {
   for (const of of [amount, bytes, count, millis, rate, share, span]) {
@@ -9,10 +22,13 @@ test('what is not known is a dash, and nothing is a nought', () => {
   }
 });
 
-test('money keeps its decimals', () => {
-  expect(amount(12.5, 'USD')).toBe('12.50 USD');
-  expect(amount(1234567.000001)).toBe('1,234,567.000001');
-  expect(amount(-0.1)).toBe('-0.10');
+test('money is shown to the cent, and exactly on demand', () => {
+  expect(amount(8540.638, 'USD')).toBe('$8,540.64');
+  expect(exact(8540.638, 'USD')).toBe('$8,540.638');
+  expect(amount(12.5, 'EUR')).toBe('€12.50');
+  expect(exact(1234567.000001)).toBe('1,234,567.000001');
+  expect(amount(-0.1, 'USD')).toBe('-$0.10');
+  expect(amount(1, 'points')).toBe('1.00');
 });
 
 test('spans, sizes and times are in words', () => {
@@ -31,6 +47,13 @@ test('times are of UTC, wherever the reader is', () => {
   expect(instant('2026-11-22T20:05:06.007Z', true)).toBe('2026-11-22 20:05:06.007');
   expect(instant('2026-11-22T20:05:06+02:00')).toBe('2026-11-22 18:05:06');
   expect(instant('never')).toBe('never');
+});
+
+test('times are of the chosen zone', () => {
+  showIn('America/New_York');
+  expect(instant('2026-11-22T20:05:06Z')).toBe('2026-11-22 15:05:06');
+  showIn('UTC');
+  expect(instant('2026-11-22T00:00:00Z')).toBe('2026-11-22 00:00:00');
 });
 
 test('names and values are shown as they are read', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byCurrency, byName, overTime, rowsOf, total } from '../../src/report';
+import { byCurrency, byName, filled, overTime, rowsOf, stackOf, sumsOf, total } from '../../src/report';
 
 const rows = rowsOf(`{"day":"2026-11-01T00:00:00Z","buyer_id":"a","currency":"USD","revenue":1.5,"bid_rate":0.5}
 {"day":"2026-11-01T00:00:00Z","buyer_id":"b","currency":"USD","revenue":2,"bid_rate":null}
@@ -47,4 +47,42 @@ test('a total is of all rows, and a rate has none', () => {
   expect(total(rows, 'bid_rate')).toBeNull();
   expect(total(rows.slice(0, 1), 'bid_rate')).toBe(0.5);
   expect(total(rows.slice(1, 2), 'bid_rate')).toBeNull();
+});
+
+test('sums of a period are by currency, the largest first, with all leads', () => {
+  const sums = sumsOf([
+    { currency: 'EUR', leads: 1, sales: 1, revenue: 1, payout: 0.5, margin: 0.5, returns: 0 },
+    { currency: 'USD', leads: 2, sales: 1, revenue: 9, payout: 6, margin: 3, returns: 1 },
+    { currency: '', leads: 3, sales: 0, revenue: 0, payout: 0, margin: 0, returns: 0 },
+  ]);
+  expect(sums.map((s) => [s.currency, s.leads, s.revenue])).toEqual([
+    ['USD', 5, 9],
+    ['EUR', 4, 1],
+  ]);
+  expect(sumsOf([{ currency: '', leads: 3 }])).toMatchObject([{ currency: '', leads: 3, sales: 0 }]);
+  expect(sumsOf([])).toEqual([]);
+});
+
+test('a stack has the largest names and the sum of all others', () => {
+  const hour = (h: number) => `2026-11-01T0${h}:00:00Z`;
+  const stack = stackOf(
+    [
+      { hour: hour(1), reason: 'filtered', unmatched: 3 },
+      { hour: hour(1), reason: 'timeout', unmatched: 1 },
+      { hour: hour(2), reason: 'filtered', unmatched: 2 },
+      { hour: hour(2), reason: 'no_bid', unmatched: 1 },
+      { hour: hour(2), reason: '', unmatched: 0 },
+    ],
+    'reason',
+    'unmatched',
+    1,
+  );
+  expect(stack.series).toEqual([
+    { name: 'filtered', values: [3, 2] },
+    { name: 'other', values: [1, 1] },
+  ]);
+  const start = Date.parse(hour(0)) / 1000;
+  const all = filled(stack, start, start + 4 * 3600, 3600);
+  expect(all.times.map((t) => (t - start) / 3600)).toEqual([0, 1, 2, 3]);
+  expect(all.series[0]?.values).toEqual([0, 3, 2, 0]);
 });

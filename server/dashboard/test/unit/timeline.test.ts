@@ -73,7 +73,7 @@ test('each buyer has one lane, in which it is asked, and posted to', () => {
       ['full', 'capped', 'warn', []],
     ],
   );
-  expect(lanes[0]?.says).toContain('bid 11.86 USD, payout 9.50 USD');
+  expect(lanes[0]?.says).toContain('bid $11.86, payout $9.50');
   expect(lanes[0]?.says.at(-1)).toBe('delivered, HTTP 201, after 50.5 ms');
 });
 

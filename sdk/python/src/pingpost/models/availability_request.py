@@ -14,14 +14,20 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class AvailabilityRequest(Model):
-    r"""Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`.
+    r"""Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
     """
 
-    flo_campaign_id: str
+    campaign_id: Optional[str]
     r"""The campaign, which must have the method `ping_post`.
     """
-    flo_supplier_id: str
+    supplier_id: Optional[str]
     r"""The supplier, which must own the API key.
+    """
+    flo_campaign_id: Optional[str]
+    r"""Another name of `campaign_id`. If both are present, they must be equal.
+    """
+    flo_supplier_id: Optional[str]
+    r"""Another name of `supplier_id`. If both are present, they must be equal.
     """
     state: Optional[StateCode]
     zip: Optional[str]
@@ -44,8 +50,10 @@ class AvailabilityRequest(Model):
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (
-        Member("flo_campaign_id", "flo_campaign_id", str, required=True),
-        Member("flo_supplier_id", "flo_supplier_id", str, required=True),
+        Member("campaign_id", "campaign_id", str),
+        Member("supplier_id", "supplier_id", str),
+        Member("flo_campaign_id", "flo_campaign_id", str),
+        Member("flo_supplier_id", "flo_supplier_id", str),
         Member("state", "state", StateCode),
         Member("zip", "zip", str),
         Member("zip3", "zip3", str),
@@ -58,8 +66,10 @@ class AvailabilityRequest(Model):
     def __init__(
         self,
         *,
-        flo_campaign_id: str,
-        flo_supplier_id: str,
+        campaign_id: Optional[str] = None,
+        supplier_id: Optional[str] = None,
+        flo_campaign_id: Optional[str] = None,
+        flo_supplier_id: Optional[str] = None,
         state: Optional[Union[StateCode, str]] = None,
         zip: Optional[str] = None,
         zip3: Optional[str] = None,
@@ -69,6 +79,8 @@ class AvailabilityRequest(Model):
         ai_quality_score: Optional[float] = None,
         extra: Optional[Mapping[str, Any]] = None,
     ) -> None:
+        self.campaign_id = campaign_id
+        self.supplier_id = supplier_id
         self.flo_campaign_id = flo_campaign_id
         self.flo_supplier_id = flo_supplier_id
         self.state = None if state is None else StateCode(state)

@@ -14,14 +14,20 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class IngestRequest(Model):
-    r"""A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`.
+    r"""A whole lead: the members below and the fields of the campaign. By the campaign's setting, unknown members are dropped, kept for the buyer, or rejected as `unknown_field`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
     """
 
-    flo_campaign_id: str
+    campaign_id: Optional[str]
     r"""The lead's campaign.
     """
-    flo_supplier_id: str
+    supplier_id: Optional[str]
     r"""The lead's supplier, which must own the API key.
+    """
+    flo_campaign_id: Optional[str]
+    r"""Another name of `campaign_id`. If both are present, they must be equal.
+    """
+    flo_supplier_id: Optional[str]
+    r"""Another name of `supplier_id`. If both are present, they must be equal.
     """
     flo_ping_id: Optional[str]
     r"""The `ping_id` of a `POST /api/v1/ping`, to accept one of its offers. Requires `flo_buyer_id`.
@@ -74,8 +80,10 @@ class IngestRequest(Model):
     """
 
     MEMBERS: ClassVar[Tuple[Member, ...]] = (
-        Member("flo_campaign_id", "flo_campaign_id", str, required=True),
-        Member("flo_supplier_id", "flo_supplier_id", str, required=True),
+        Member("campaign_id", "campaign_id", str),
+        Member("supplier_id", "supplier_id", str),
+        Member("flo_campaign_id", "flo_campaign_id", str),
+        Member("flo_supplier_id", "flo_supplier_id", str),
         Member("flo_ping_id", "flo_ping_id", str),
         Member("flo_buyer_id", "flo_buyer_id", str),
         Member("first_name", "first_name", str, required=True),
@@ -98,8 +106,10 @@ class IngestRequest(Model):
     def __init__(
         self,
         *,
-        flo_campaign_id: str,
-        flo_supplier_id: str,
+        campaign_id: Optional[str] = None,
+        supplier_id: Optional[str] = None,
+        flo_campaign_id: Optional[str] = None,
+        flo_supplier_id: Optional[str] = None,
         flo_ping_id: Optional[str] = None,
         flo_buyer_id: Optional[str] = None,
         first_name: str,
@@ -119,6 +129,8 @@ class IngestRequest(Model):
         ai_quality_score: Optional[float] = None,
         extra: Optional[Mapping[str, Any]] = None,
     ) -> None:
+        self.campaign_id = campaign_id
+        self.supplier_id = supplier_id
         self.flo_campaign_id = flo_campaign_id
         self.flo_supplier_id = flo_supplier_id
         self.flo_ping_id = flo_ping_id

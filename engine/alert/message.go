@@ -1,0 +1,151 @@
+package alert
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"pingpost/engine/event"
+)
+
+// Message is a change of an alert in words: what happened, where, and what to do.
+type Message struct {
+	Title  string `json:"title"`
+	Text   string `json:"text"`
+	Action string `json:"action"`
+	Link   string `json:"link"` // path of the console's page
+}
+
+// words are the texts of a kind. In title and text, {subject}, {value}, {threshold} and {note} stand
+// for the alert's values.
+type words struct {
+	title, text, action, resolved string
+	page                          string // path of the console's page, to which the subject's id is added
+}
+
+var wordsOf = map[KindName]words{
+	CapUsed: {
+		"Buyer {subject}: {value} of a cap used", "Buyer {subject} has used {value} of a cap ({note}). The alert is set at {threshold}.",
+		"Ask the buyer whether to raise the cap. When the cap is full, the buyer gets no more leads until its period ends.",
+		"Buyer {subject}: cap use is down to {value}", "#/buyers/",
+	},
+	BuyerBalance: {
+		"Buyer {subject}: balance is {value}", "Buyer {subject} has {value} left to spend{note}. The alert is set at {threshold}.",
+		"Ask the buyer for a payment, and add the funds. Without funds the buyer gets no leads.",
+		"Buyer {subject}: balance is back at {value}", "#/buyers/",
+	},
+	BuyerDaysLeft: {
+		"Buyer {subject}: balance lasts {value}", "At the spend of the last 24 hours, buyer {subject} runs out of funds in {value} ({note}). The alert is set at {threshold}.",
+		"Ask the buyer for a payment, and add the funds. Without funds the buyer gets no leads.",
+		"Buyer {subject}: balance lasts {value} again", "#/buyers/",
+	},
+	BuyerFailures: {
+		"Buyer {subject}: {value} of requests fail", "{value} of the pings and posts to buyer {subject} timed out or failed ({note}). The alert is set at {threshold}.",
+		"Ask the buyer to check its endpoint. Pause the buyer if the failures cost you sales.",
+		"Buyer {subject}: failures are down to {value}", "#/buyers/",
+	},
+	AcceptRate: {
+		"Buyer {subject}: accept rate is {value}", "Buyer {subject} accepts {value} of the leads posted to it ({note}). The alert is set at {threshold}.",
+		"Compare the buyer's filters with its refusal reasons, and ask the buyer what changed.",
+		"Buyer {subject}: accept rate is back at {value}", "#/buyers/",
+	},
+	SoldRate: {
+		"Sold rate is {value}", "The exchange sells {value} of its leads ({note}). The alert is set at {threshold}.",
+		"Look at the unsold reasons: full caps, empty balances and failing buyers are the usual causes.",
+		"Sold rate is back at {value}", "#/unmatched",
+	},
+	CampaignSoldRate: {
+		"Campaign {subject}: sold rate is {value}", "Campaign {subject} sells {value} of its leads ({note}). The alert is set at {threshold}.",
+		"Look at the campaign's unsold reasons: full caps, empty balances and failing buyers are the usual causes.",
+		"Campaign {subject}: sold rate is back at {value}", "#/campaigns/",
+	},
+	WebhookFailing: {
+		"Supplier {subject}: webhooks have failed for {value}", "All webhooks to supplier {subject} have failed for {value}{note}. The alert is set at {threshold}.",
+		"Ask the supplier to repair its endpoint. After five days the exchange switches the webhooks off.",
+		"Supplier {subject}: webhooks arrive again", "#/suppliers/",
+	},
+	WebhookDeadLetters: {
+		"Supplier {subject}: {value} failed events", "The exchange gave up {value} webhooks to supplier {subject}. The alert is set at {threshold}.",
+		"When the supplier's endpoint works again, resend the failed events.",
+		"Supplier {subject}: failed events are down to {value}", "#/suppliers/",
+	},
+	BackupAge: {
+		"Backup is {value} behind", "The last {value} of data are not in the backup{note}. The alert is set at {threshold}.",
+		"Check the backup's destination: its credentials, its free space and the network.",
+		"Backup is up to date", "#/system",
+	},
+	DiskFree: {
+		"{value} of disk space free", "The data directory's disk has {value} free. The alert is set at {threshold}.",
+		"Free some space or enlarge the disk. The exchange refuses leads when too little is left.",
+		"Disk has {value} free again", "#/system",
+	},
+}
+
+// Describe puts a change in words. rule is the alert's rule, or nil if it was removed.
+func Describe(rule *Rule, transition event.AlertTransition, subject string, value, threshold Quantity, note string) Message {
+	var kind *Kind
+	if rule != nil {
+		kind = FindKind(rule.Kind)
+	}
+	if kind == nil {
+		return Message{Title: "Alert ended", Text: "The alert ended, because its rule was removed.", Action: "Nothing.", Link: "#/alerts"}
+	}
+	w := wordsOf[kind.Name]
+	fill := strings.NewReplacer(
+		"{subject}", cmp.Or(subject, "the exchange"), "{value}", FormatQuantity(value, kind.Unit), "{threshold}", FormatQuantity(threshold, kind.Unit), "{note}", note,
+	)
+	m := Message{Title: fill.Replace(w.title), Text: fill.Replace(w.text), Action: w.action, Link: w.page}
+	if strings.HasSuffix(m.Link, "/") {
+		m.Link += escapePathPart(subject)
+	}
+	if transition == event.AlertResolved {
+		m.Title = fill.Replace("Resolved: " + w.resolved)
+		m.Text = m.Title + "."
+		if note != "" {
+			m.Text += " " + strings.TrimSpace(note) + "."
+		}
+		m.Action = "Nothing. The alert has ended."
+	}
+	return m
+}
+
+// escapePathPart percent-encodes an id for a path of the console.
+func escapePathPart(id string) string {
+	var escaped strings.Builder
+	for _, c := range []byte(id) {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-_.~", c) >= 0 {
+			escaped.WriteByte(c)
+			continue
+		}
+		fmt.Fprintf(&escaped, "%%%02X", c)
+	}
+	return escaped.String()
+}
+
+// unitWords has the text after a value of each unit, and the decimals that readers need.
+var unitWords = map[Unit]struct {
+	after    string
+	decimals int
+}{
+	UnitPercent: {" %", 1}, UnitMoney: {"", 2}, UnitDays: {" days", 1}, UnitMinutes: {" minutes", 0}, UnitCount: {"", 0}, UnitGB: {" GB", 1},
+}
+
+// FormatQuantity returns a value with its unit, rounded for readers: 82.3 %.
+func FormatQuantity(q Quantity, unit Unit) string {
+	word := unitWords[unit]
+	step := One
+	for range word.decimals {
+		step /= 10
+	}
+	half := step / 2
+	if q < 0 {
+		half = -half
+	}
+	return ((q + half) / step * step).String() + word.after
+}
+
+// FormatWindow returns the length of a rule's window for a note: 15 minutes.
+func FormatWindow(seconds int64) string {
+	return strings.TrimSuffix((time.Duration(seconds) * time.Second).String(), "0s")
+}

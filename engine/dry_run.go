@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"pingpost/engine/exclusion"
+	"pingpost/engine/market"
+)
+
+// DryRun is the decision that a test lead would get.
+type DryRun struct {
+	Campaign   *market.Campaign
+	Reason     market.UnsoldReason // why the lead would be unsold; none if a buyer would get it or a ping
+	Rule       *exclusion.Rule     // of the campaign itself; nil if the campaign accepts the lead
+	Buyer      market.BuyerID      // that would get the lead; empty in a ping_post campaign
+	FilterSets []DryRunFilterSet   // by index; empty if the campaign itself rejects the lead
+}
+
+// DryRunFilterSet is the decision about one filter set.
+type DryRunFilterSet struct {
+	Buyer     market.BuyerID
+	Outcome   market.BuyerOutcome
+	WouldPing bool            // the buyer would get a ping, and its bid would decide
+	Rule      *exclusion.Rule // nil if no rule excludes the buyer
+}
+
+// DryRunTestLead decides about a lead as if it were a test lead, and records and sends nothing: no
+// event, no ping, no post, no reservation that outlives the call. It runs the code of Ingest up to
+// the point at which that would ping or commit. The errors are those of Ingest.
+//
+// The decision is that of a test lead, so caps, funds, duplicates and ping rates do not count, and
+// a buyer needs a test endpoint. Rejected: a decision as for a production lead. It would need the
+// reservations of other requests, and differ from the test lead that follows it.
+func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRun, error) {
+	if err := e.checkCanAcceptRequest(); err != nil {
+		return nil, err
+	}
+	p := e.plan.Load()
+	if p == nil {
+		return nil, ErrUnavailable
+	}
+	in := e.workspaces.Get().(*leadWorkspace)
+	d := e.decisions.Get().(*PendingLeadDecision)
+	testLead := *req
+	testLead.Test, testLead.Key = true, nil
+	returned := false
+	defer func() {
+		if !returned {
+			in.releaseReservationsAfterPanic()
+		}
+	}()
+	in.resetForRequest(e, &testLead, p, d)
+	result, err := in.runDryRun()
+	in.releaseClaimsAndWipe()
+	returned = true
+	e.workspaces.Put(in)
+	e.decisions.Put(d)
+	return result, err
+}
+
+// runDryRun executes the steps of runIngest and chooseBuyerAndSell that neither send nor record.
+func (in *leadWorkspace) runDryRun() (*DryRun, error) {
+	if err := in.parseIngestRequest(); err != nil {
+		return nil, err
+	}
+	in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
+	in.recordLeadAndCampaign()
+	result := &DryRun{Campaign: in.live.Campaign}
+	reason, err := in.checkRulesAndClaimDuplicates()
+	if err != nil {
+		return nil, err
+	}
+	facts := in.newDryRunFacts()
+	if reason != market.ReasonNone {
+		result.Reason, result.Rule = reason, facts.CampaignRule(reason)
+		return result, nil
+	}
+	pinged := in.live.Campaign.Method == market.PingPost
+	if pinged {
+		reason = in.excludeAsAuctionWouldWithoutPings()
+	} else if reason, err = in.chooseAndReserveBuyer(); err != nil {
+		return nil, err
+	}
+	result.Reason = reason
+	for i := range in.live.Campaign.FilterSets {
+		set := DryRunFilterSet{Buyer: in.live.Campaign.FilterSets[i].Buyer.ID, Outcome: in.candidates.OutcomeOf(i)}
+		set.WouldPing = pinged && in.candidates.Eligible.Has(i)
+		if !pinged && reason == market.ReasonNone && i == in.choice.filterSet {
+			set.Outcome, result.Buyer = market.OutcomeWon, set.Buyer
+		}
+		set.Rule = facts.RuleFor(i, set.Outcome, nil)
+		result.FilterSets = append(result.FilterSets, set)
+	}
+	return result, nil
+}
+
+// excludeAsAuctionWouldWithoutPings excludes the filter sets that runAuctionAndReserveSale would not
+// ping. It returns ReasonNone if a buyer remains.
+func (in *leadSale) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
+	a, e := &in.auction, in.engine
+	a.PrepareAuction(&in.live.FilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
+	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
+	e.excludeBeforePings(a, in.live, in.inList)
+	e.auctions.RunWithoutPings(a)
+	if in.candidates.Eligible.NextFrom(0) >= 0 {
+		return market.ReasonNone
+	}
+	return a.UnsoldReasonOfLatestStage()
+}
+
+// newDryRunFacts returns the present values that the rules of a test lead compare.
+func (in *leadSale) newDryRunFacts() *exclusion.Decision {
+	s := in.engine.state
+	return &exclusion.Decision{
+		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
+		IsListed: func(list *market.SuppressionList) (bool, exclusion.Basis) { return in.isSuppressedBy(list), "" },
+		Unconfirmed: func(buyer *market.Buyer) (int, exclusion.Basis) {
+			return s.CountUnknownDeliveries(buyer.Ref, in.live.Test), ""
+		},
+		HasNoTestURL: func(i int) bool { return in.live.excluded != nil && in.live.excluded.Has(i) },
+	}
+}
+
+// FindOnSuppressionList reports whether the present content of a list has the lead. loaded is false
+// if the list has no content or is not configured any more.
+func (e *Engine) FindOnSuppressionList(list *market.SuppressionList, lead *market.Lead) (listed, loaded bool) {
+	p := e.plan.Load()
+	if p == nil || p.tables[list.Ref] == nil {
+		return false, false
+	}
+	for _, probe := range list.AppendLeadFingerprints(lead, &e.opt.Secret, nil) {
+		if p.tables[list.Ref].Has(probe) {
+			return true, true
+		}
+	}
+	return false, true
+}
+
+// FindEarlierLead returns an accepted lead that memory still has under one of the lead's values, by
+// the campaign's rule against duplicates. buyer is zero for a rule of the whole campaign.
+func (e *Engine) FindEarlierLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool) {
+	scope := uint64(c.Ref)<<32 | uint64(buyer)
+	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
+		if earlier, found = e.state.FindDuplicate(key, nowNanos); found {
+			return earlier, true
+		}
+	}
+	return market.LeadID{}, false
+}

@@ -1,0 +1,127 @@
+package event
+
+import (
+	"pingpost/engine/market"
+)
+
+// OperatorActionRecorded is a record of the audit log: an operator's action begins, ends, or both.
+// It changes no state. An action that changes the exchange has two events, and the first is durable
+// before the action begins. So the log names the operator of each change, also after a crash
+// between the two.
+//
+// The texts Request, Before, After and Result are JSON objects without secrets and without contact
+// data, or empty.
+type OperatorActionRecorded struct {
+	Action     market.RequestID // of the request; the same in both events of an action
+	Phase      ActionPhase
+	At         int64  // Unix nanoseconds
+	By         string // the operator; empty: no operator, or not known
+	Credential OperatorCredential
+	Token      string // id of the API token; empty: another credential
+	Role       market.OperatorRole
+	Address    string // of the client; empty: no client
+	Operation  string // method and route, such as "POST /admin/v1/buyers/{id}/funds"
+	TargetKind string // such as "buyer"; empty: no target
+	Target     string // id of the target
+	Request    string // values of the request
+	Before     string // the target before the action
+	After      string // the target after the action
+	Result     string // values of the answer
+	Status     uint32 // HTTP status of the answer; zero: the action has not ended
+	Answer     market.RequestID
+	Omitted    uint32 // earlier failures without a record, because there were too many
+}
+
+func (*OperatorActionRecorded) Kind() Kind { return KindOperatorActionRecorded }
+func (a *OperatorActionRecorded) reset()   { *a = OperatorActionRecorded{} }
+
+func (a *OperatorActionRecorded) encodeOrDecode(pb *protobufCodec) {
+	encodeOrDecodeID16(pb, 1, &a.Action)
+	encodeOrDecodeEnum(pb, 2, &a.Phase)
+	encodeOrDecodeFixed64(pb, 3, &a.At)
+	encodeOrDecodeString(pb, 4, &a.By)
+	encodeOrDecodeEnum(pb, 5, &a.Credential)
+	encodeOrDecodeString(pb, 6, &a.Token)
+	encodeOrDecodeEnum(pb, 7, &a.Role)
+	encodeOrDecodeString(pb, 8, &a.Address)
+	encodeOrDecodeString(pb, 9, &a.Operation)
+	encodeOrDecodeString(pb, 10, &a.TargetKind)
+	encodeOrDecodeString(pb, 11, &a.Target)
+	encodeOrDecodeString(pb, 12, &a.Request)
+	encodeOrDecodeString(pb, 13, &a.Before)
+	encodeOrDecodeString(pb, 14, &a.After)
+	encodeOrDecodeString(pb, 15, &a.Result)
+	encodeOrDecodeUint32(pb, 16, &a.Status)
+	encodeOrDecodeID16(pb, 17, &a.Answer)
+	encodeOrDecodeUint32(pb, 18, &a.Omitted)
+}
+
+// ActionPhase says which part of an action an OperatorActionRecorded records.
+type ActionPhase uint8
+
+// The values of ActionPhase.
+const (
+	ActionBegun ActionPhase = 1
+	ActionEnded ActionPhase = 2
+	ActionWhole ActionPhase = 3 // begun and ended
+)
+
+var actionPhases = [...]string{"none", "begun", "ended", "whole"}
+
+func (p ActionPhase) String() string { return market.EnumName(actionPhases[:], int(p), "none") }
+
+// OperatorCredential is the kind of credential with which an operator acted.
+type OperatorCredential uint8
+
+// The values of OperatorCredential.
+const (
+	ByNoCredential    OperatorCredential = 0 // the exchange itself, or a failed sign-in
+	BySession         OperatorCredential = 1
+	ByAPIToken        OperatorCredential = 2
+	ByAccountPassword OperatorCredential = 3
+	BySharedPassword  OperatorCredential = 4 // admin.password
+	BySharedSession   OperatorCredential = 5 // a session that began with admin.password
+	ByOIDC            OperatorCredential = 6 // a sign-in at the identity provider, or its session
+)
+
+var operatorCredentials = [...]string{"none", "session", "api_token", "account_password", "shared_password", "shared_password_session", "oidc"}
+
+func (c OperatorCredential) String() string {
+	return market.EnumName(operatorCredentials[:], int(c), "none")
+}
+
+// ParseOperatorCredential returns the credential with this name, or false.
+func ParseOperatorCredential(name string) (c OperatorCredential, ok bool) {
+	for i, text := range operatorCredentials {
+		if text == name {
+			return OperatorCredential(i), true
+		}
+	}
+	return 0, false
+}
+
+// operatorActionMembers returns the members that describe the event.
+func operatorActionMembers(e *OperatorActionRecorded) jsonMembers {
+	answer := ""
+	if !e.Answer.IsZero() {
+		answer = e.Answer.String()
+	}
+	return jsonMembers{
+		{"action", e.Action},
+		{"phase", e.Phase},
+		{"credential", e.Credential},
+		{"token", e.Token},
+		{"role", e.Role},
+		{"address", e.Address},
+		{"operation", e.Operation},
+		{"target_kind", e.TargetKind},
+		{"target", e.Target},
+		{"request", e.Request},
+		{"before", e.Before},
+		{"after", e.After},
+		{"result", e.Result},
+		{"status", e.Status},
+		{"answer", answer},
+		{"omitted", e.Omitted},
+	}
+}

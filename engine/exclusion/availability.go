@@ -1,0 +1,205 @@
+package exclusion
+
+import (
+	"fmt"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
+	"pingpost/engine/selection"
+)
+
+// scheduleRule returns the schedule that was closed: the buyer's own or that of its entry in the
+// campaign.
+func (d *Decision) scheduleRule(set *market.FilterSet) *Rule {
+	for _, at := range d.Instants {
+		for _, hours := range []*calendar.WeeklySchedule{set.Buyer.Schedule, set.Schedule} {
+			if hours == nil || at == 0 {
+				continue
+			}
+			if open, _ := hours.IsOpenAt(at); open {
+				continue
+			}
+			label := "schedule of the buyer"
+			if hours == set.Schedule {
+				label = "schedule in the campaign"
+			}
+			rule := newRule(KindSchedule, label, hours.String(), actually(hours.LocalTime(at)), "")
+			rule.At = formatTime(at)
+			return rule
+		}
+	}
+	return newRule(KindSchedule, "schedule", "open hours", nil, Unknown)
+}
+
+// capsOf returns the caps that a sale to the filter set is charged to, in the order of
+// selection.CompiledFilterSets.
+func (d *Decision) capsOf(set *market.FilterSet) []*market.Cap {
+	all := append([]*market.Cap(nil), d.Campaign.Caps...)
+	return append(append(all, set.Buyer.Caps...), set.Caps...)
+}
+
+// priceOf returns the price that a sale would have: of the valid bid, or the fixed price. Before the
+// bids of an auction it is the lowest possible bid.
+func (d *Decision) priceOf(set *market.FilterSet, bid *event.Bid) market.Money {
+	if bid != nil && bid.Currency != (market.Currency{}) {
+		return bid.Amount
+	}
+	return selection.LowestPossiblePrice(d.Campaign, set)
+}
+
+// capRule returns the first cap that a sale would exceed. If no usage is known, it names all caps.
+func (d *Decision) capRule(set *market.FilterSet, bid *event.Bid) *Rule {
+	price, caps := d.priceOf(set, bid), d.capsOf(set)
+	var unknown *market.Cap
+	for _, limit := range caps {
+		var usages []CapUsage
+		basis := Unknown
+		if d.CapUsage != nil {
+			usages, basis = d.CapUsage(limit)
+		}
+		if len(usages) == 0 {
+			unknown = limit
+		}
+		for i := range usages {
+			if usages[i].Used+limit.AmountUsedBySale(price) > limit.Limit {
+				return d.newCapRule(set, limit, &usages[i], price, basis)
+			}
+		}
+	}
+	if len(caps) == 1 {
+		unknown = caps[0]
+	}
+	if unknown != nil {
+		return d.newCapRule(set, unknown, nil, price, Unknown)
+	}
+	return newRule(KindCap, "cap", "free capacity in all caps", nil, Unknown)
+}
+
+// newCapRule returns the rule of a cap. A nil usage is unknown.
+func (d *Decision) newCapRule(set *market.FilterSet, limit *market.Cap, usage *CapUsage, price market.Money, basis Basis) *Rule {
+	amount := func(n int64) string { return fmt.Sprint(n) }
+	if limit.Unit == market.UnitMoney {
+		amount = func(n int64) string { return formatAmount(market.Money(n), d.Campaign.Currency) }
+	}
+	owner := map[market.CapScope]string{
+		market.ScopeCampaign: "campaign " + string(d.Campaign.ID), market.ScopeBuyer: "buyer " + string(set.Buyer.ID),
+		market.ScopePair: fmt.Sprintf("buyer %s in campaign %s", set.Buyer.ID, d.Campaign.ID),
+	}[limit.Scope]
+	unit := " leads"
+	if limit.Unit == market.UnitMoney {
+		unit = ""
+	}
+	per := " per " + limit.Period.String()
+	if limit.Period == calendar.Total {
+		per = " in total"
+	}
+	wanted := "at most " + amount(limit.Limit) + unit + per
+	c := &CapRule{
+		Scope: limit.Scope.String(), Unit: limit.Unit.String(), Period: limit.Period.String(), Zone: limit.Zone.String(),
+		Limit: amount(limit.Limit), Needed: amount(limit.AmountUsedBySale(price)),
+	}
+	label := "cap of " + owner
+	var rule *Rule
+	if usage == nil {
+		rule = newRule(KindCap, label, wanted, nil, basis)
+	} else {
+		c.Used = amount(usage.Used)
+		actual := fmt.Sprintf("%s used and %s needed", c.Used, c.Needed)
+		rule = newRule(KindCap, label, wanted, &actual, basis)
+		if limit.Period != calendar.Total {
+			c.From, c.Until = inZone(usage.From, limit.Zone), inZone(usage.Until, limit.Zone)
+			rule.Text += fmt.Sprintf(", in the window %s to %s", c.From, c.Until)
+		}
+	}
+	rule.Cap = c
+	return rule
+}
+
+func inZone(unixNanos int64, zone *time.Location) string {
+	return time.Unix(0, unixNanos).In(zone).Format(time.RFC3339)
+}
+
+// fundsRule compares the buyer's free money, with its credit, with the price.
+func (d *Decision) fundsRule(set *market.FilterSet, bid *event.Bid) *Rule {
+	price, currency := d.priceOf(set, bid), d.Campaign.Currency
+	wanted := "at least " + formatAmount(price, currency)
+	var funds []Funds
+	basis := Unknown
+	if d.Funds != nil {
+		funds, basis = d.Funds(set.Buyer)
+	}
+	for i := range funds {
+		at := &funds[i]
+		free := at.Balance - at.Held + set.Buyer.Credit
+		if free >= price {
+			continue
+		}
+		actual := formatAmount(free, currency)
+		rule := newRule(KindFunds, "funds", wanted, &actual, basis)
+		rule.Text += fmt.Sprintf(": balance %s, held %s, credit %s", formatAmount(at.Balance, currency), formatAmount(at.Held, currency), formatAmount(set.Buyer.Credit, currency))
+		return rule
+	}
+	return newRule(KindFunds, "funds", wanted, nil, Unknown)
+}
+
+func (d *Decision) pauseRule() *Rule {
+	return newRule(KindPause, "buyer", "active", actually("paused"), "")
+}
+
+// healthRule tells too many unconfirmed deliveries from failed pings.
+func (d *Decision) healthRule(buyer *market.Buyer) *Rule {
+	deliveries, basis := 0, Unknown
+	if d.Unconfirmed != nil {
+		deliveries, basis = d.Unconfirmed(buyer)
+	}
+	if basis != Unknown && deliveries >= MaxUnconfirmedDeliveries {
+		return newRule(KindUnconfirmed, "buyer health", fmt.Sprintf("fewer than %d unconfirmed deliveries", MaxUnconfirmedDeliveries), actually(fmt.Sprint(deliveries)), basis)
+	}
+	const wanted = "few failed answers to recent pings"
+	if d.PingShare == nil {
+		return newRule(KindHealth, "buyer health", wanted, nil, Unknown)
+	}
+	share, basis := d.PingShare(buyer)
+	if basis == Unknown || share >= selection.AllPings {
+		return newRule(KindHealth, "buyer health", wanted, nil, Unknown)
+	}
+	return newRule(KindHealth, "buyer health", wanted, actually(fmt.Sprintf("so many failures that only %d of 10 auctions ping it", share)), basis)
+}
+
+// MaxUnconfirmedDeliveries limits the unconfirmed deliveries of a buyer; test leads have a limit of
+// their own. At the limit the buyer gets no further lead. Each unconfirmed delivery keeps its post
+// in memory until an operator resolves it. Memory is not the only reason: a buyer that left a
+// thousand deliveries unconfirmed should get no more leads.
+const MaxUnconfirmedDeliveries = 1000
+
+// floorRule compares the bid, or the fixed price, with the campaign's floor, and then with the
+// supplier's payout.
+func (d *Decision) floorRule(set *market.FilterSet, bid *event.Bid) *Rule {
+	price, currency := d.priceOf(set, bid), d.Campaign.Currency
+	actual := formatAmount(price, currency)
+	label := "price"
+	if bid != nil {
+		label = "bid"
+	}
+	if price < d.Campaign.Floor {
+		return newRule(KindFloor, label, "at least the floor of "+formatAmount(d.Campaign.Floor, currency), &actual, "")
+	}
+	if d.Campaign.Payout.IsFixed {
+		return newRule(KindPayout, label, "at least the supplier's payout of "+formatAmount(d.Campaign.Payout.Fixed, currency), &actual, "")
+	}
+	return newRule(KindPayout, label, "at least the supplier's payout", &actual, "")
+}
+
+// formatDuration returns a duration in whole days, or as Go writes it.
+func formatDuration(nanos int64) string {
+	const day = int64(24 * time.Hour)
+	if nanos > 0 && nanos%day == 0 {
+		if nanos == day {
+			return "1 day"
+		}
+		return fmt.Sprint(nanos/day, " days")
+	}
+	return time.Duration(nanos).String()
+}

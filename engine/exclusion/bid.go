@@ -1,0 +1,108 @@
+package exclusion
+
+import (
+	"fmt"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// HTTP statuses of buyers' answers.
+const (
+	statusOK              = 200
+	statusTooManyRequests = 429
+)
+
+// bidRule returns the rule of an outcome that concerns the ping or the bid, or nil.
+func (d *Decision) bidRule(set *market.FilterSet, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+	switch outcome {
+	case market.OutcomeRateLimited:
+		return d.pingRateRule(set.Buyer, bid)
+	case market.OutcomeWrongCurrency:
+		if bid == nil {
+			return nil
+		}
+		return newRule(KindCurrency, "bid", "an amount in "+d.Campaign.Currency.String(), actually(bid.Currency.String()), "")
+	case market.OutcomeLate, market.OutcomeTimeout:
+		return d.deadlineRule(bid)
+	case market.OutcomeNoBid:
+		return newRule(KindBid, "answer to the ping", "a bid", actually("no bid"), "")
+	case market.OutcomeInvalid:
+		return d.invalidBidRule(bid)
+	case market.OutcomeError:
+		return d.errorRule(set, bid)
+	case market.OutcomeLost:
+		return d.outbidRule(bid)
+	}
+	return nil
+}
+
+// pingRateRule tells the exchange's limit of pings from the buyer's own limits.
+func (d *Decision) pingRateRule(buyer *market.Buyer, bid *event.Bid) *Rule {
+	switch {
+	case bid != nil && bid.Fault == market.FaultConnectionLimit:
+		return newRule(KindConnections, "connections to the buyer", fmt.Sprintf("at most %d at once", buyer.MaxConnections), actually("all in use"), "")
+	case bid != nil && bid.Status == statusTooManyRequests:
+		return newRule(KindPingRate, "ping rate", "an answer of the buyer", actually("HTTP 429"), "")
+	case bid != nil:
+		return newRule(KindPingRate, "ping rate", "no pause", actually("a pause that the buyer demanded with HTTP 429"), "")
+	}
+	return newRule(KindPingRate, "ping rate", fmt.Sprintf("at most %d pings per second", buyer.PingRate), actually("all of them used"), "")
+}
+
+func (d *Decision) deadlineRule(bid *event.Bid) *Rule {
+	wanted := fmt.Sprintf("within %d ms", d.Campaign.BidTimeout.Milliseconds())
+	actual := "no answer"
+	if bid != nil && bid.Status != 0 {
+		actual = fmt.Sprintf("after %d ms", bid.Elapsed/1_000_000)
+	}
+	return newRule(KindDeadline, "answer to the ping", wanted, &actual, "")
+}
+
+func (d *Decision) invalidBidRule(bid *event.Bid) *Rule {
+	if bid == nil {
+		return nil
+	}
+	if bid.Currency != (market.Currency{}) && bid.Token == "" && bid.ValidUntil != 0 {
+		return newRule(KindBidExpiry, "bid", "an expiry after its arrival", actually(formatTime(bid.ValidUntil)), "")
+	}
+	return newRule(KindBid, "answer to the ping", "a bid of the documented form", actually(describeAnswer(bid)), "")
+}
+
+// errorRule returns the rule of a buyer that could not be pinged or posted to, or whose answer was
+// an error.
+func (d *Decision) errorRule(set *market.FilterSet, bid *event.Bid) *Rule {
+	switch {
+	case bid != nil:
+		return newRule(KindBid, "answer to the ping", "a bid", actually(describeAnswer(bid)), "")
+	case d.Campaign.Method == market.PingPost && set.Buyer.Ping == nil:
+		return newRule(KindPingEndpoint, "buyer", "a ping endpoint", nil, "")
+	}
+	return newRule(KindAdapter, "adapter", "a body for this lead", actually("the template cannot encode it"), "")
+}
+
+func describeAnswer(bid *event.Bid) string {
+	switch {
+	case bid.Status != 0 && bid.Status != statusOK:
+		return fmt.Sprintf("HTTP %d", bid.Status)
+	case bid.Fault != market.FaultNone:
+		return bid.Fault.String()
+	case bid.Status == statusOK:
+		return "an answer without a valid bid"
+	}
+	return "no answer"
+}
+
+// outbidRule compares a valid bid that lost with the best one.
+func (d *Decision) outbidRule(bid *event.Bid) *Rule {
+	if bid == nil || bid.Currency == (market.Currency{}) || d.BestBid == 0 {
+		return nil
+	}
+	return newRule(KindOutbid, "bid", "more than the winning bid of "+formatAmount(d.BestBid, d.Campaign.Currency), actually(formatAmount(bid.Amount, bid.Currency)), "")
+}
+
+// NewPostRule returns the rule of a buyer that did not accept the post. answer is its answer without
+// its own text.
+func NewPostRule(answer string) *Rule {
+	return newRule(KindPost, "post", "acceptance of the lead", &answer, "")
+}

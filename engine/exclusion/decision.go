@@ -1,0 +1,86 @@
+package exclusion
+
+import (
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/redaction"
+)
+
+// Decision holds the values on which one decision about a lead was based. Functions that are nil
+// give unknown values.
+type Decision struct {
+	Campaign *market.Campaign
+	Lead     *market.Lead
+	Person   *redaction.ContactMatcher // finds the lead's contact data in values; may be nil
+	// NoContact is set if the lead's contact data is missing: a ping has none, and an erased or
+	// unreadable lead has none any more.
+	NoContact bool
+	Instants  []int64 // at which availability was checked, the decisive one first; Unix nanoseconds
+	Auction   bool    // bids decided, even if the campaign now has another method
+
+	IsListed     func(*market.SuppressionList) (listed bool, basis Basis)
+	CapUsage     func(*market.Cap) (usages []CapUsage, basis Basis) // at the instants of the checks; empty: unknown
+	Funds        func(*market.Buyer) (funds []Funds, basis Basis)   // as CapUsage
+	Unconfirmed  func(*market.Buyer) (deliveries int, basis Basis)
+	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis Basis)
+	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis Basis) // zero: unknown; a nil buyer means the campaign's own rule
+	HasNoTestURL func(filterSetIndex int) bool                            // a test lead cannot go to the buyer
+	BestBid      market.Money                                             // of the auction; zero: none or not comparable
+}
+
+// CapUsage is the use of a cap in the window of a decision. Times are in Unix nanoseconds.
+type CapUsage struct {
+	Used        int64
+	From, Until int64
+}
+
+// Funds is the money of a buyer at a decision.
+type Funds struct{ Balance, Held market.Money }
+
+// RuleFor returns the rule that gave a filter set its outcome, or nil if the outcome has no rule: the
+// buyer won, or was not needed. bid is the buyer's answer to its ping, or nil.
+func (d *Decision) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+	if filterSetIndex < 0 || filterSetIndex >= len(d.Campaign.FilterSets) {
+		return nil
+	}
+	set := &d.Campaign.FilterSets[filterSetIndex]
+	switch outcome {
+	case market.OutcomeWrongState:
+		return d.stateRule(set)
+	case market.OutcomeFiltered:
+		return d.filteredRule(filterSetIndex, set)
+	case market.OutcomeSuppressed:
+		return d.suppressionRule(set.Buyer.Suppression)
+	case market.OutcomeDuplicate:
+		return d.duplicateRule(set.Buyer)
+	case market.OutcomeClosed:
+		return d.scheduleRule(set)
+	case market.OutcomeCapped:
+		return d.capRule(set, bid)
+	case market.OutcomeNoFunds:
+		return d.fundsRule(set, bid)
+	case market.OutcomePaused:
+		return d.pauseRule()
+	case market.OutcomeUnhealthy:
+		return d.healthRule(set.Buyer)
+	case market.OutcomeBelowFloor:
+		return d.floorRule(set, bid)
+	}
+	return d.bidRule(set, outcome, bid)
+}
+
+// CampaignRule returns the campaign's own rule that rejected the lead before any buyer was
+// considered, or nil.
+func (d *Decision) CampaignRule(reason market.UnsoldReason) *Rule {
+	switch reason {
+	case market.ReasonFiltered:
+		return d.firstFailingFilter(d.Campaign.Filters)
+	case market.ReasonSuppressed:
+		return d.suppressionRule(d.Campaign.Suppression)
+	case market.ReasonDuplicate:
+		return d.duplicateRule(nil)
+	case market.ReasonNoStateMatch:
+		return newRule(KindState, "state", "a US state", nil, "")
+	}
+	return nil
+}

@@ -1,0 +1,247 @@
+package alerting
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/alert"
+	"pingpost/engine/event"
+	"pingpost/outbound/notify"
+	"pingpost/server/admin/alerts"
+)
+
+// evaluationPause is the time between two evaluations of the rules.
+const evaluationPause = 15 * time.Second
+
+// Options of a Service. All fields are required.
+type Options struct {
+	Sources
+	Engine    *engine.Engine
+	Transport Transport
+	Now       func() int64 // the exchange's time, Unix nanoseconds
+	Seal      func(secretName, value string) []byte
+	Open      func(secretName string, sealed []byte) (value string, err error)
+	Tenant    string // shown in notifications
+	Logger    *slog.Logger
+}
+
+// Transport makes one attempt to send a notification: notify.Transport.
+type Transport interface {
+	Send(ctx context.Context, to *notify.Destination, message *notify.Message) error
+}
+
+// Service evaluates the rules and sends the notifications of one exchange. The state has the alerts
+// and the unsent notifications; the service can end at any time and continue after a restart.
+type Service struct {
+	options Options
+	table   *alert.Table
+	queue   *notify.Queue
+	stop    context.CancelFunc
+	ended   chan struct{}
+
+	changing sync.Mutex    // one change of the settings at a time
+	testing  chan struct{} // has an element for each test of a channel that runs
+
+	mu        sync.Mutex // guards the following fields; no request to the public address takes it
+	evaluator alert.Evaluator
+	measurer  measurer
+	evaluated int64  // time of the last evaluation
+	queued    uint64 // number of the newest change whose notifications are in the queue
+}
+
+// maxTests is the number of tests of channels at once.
+const maxTests = 4
+
+// New returns a service that does nothing yet.
+func New(options Options) *Service {
+	s := &Service{
+		options: options, table: options.State.Alerts(), ended: make(chan struct{}), testing: make(chan struct{}, maxTests),
+		measurer: measurer{sources: options.Sources},
+	}
+	s.queue = notify.NewQueue(notify.QueueOptions{
+		Send: s.sendItem, Done: s.recordOutcome, Sleep: sleep,
+		Now: func() time.Time { return time.Unix(0, options.Now()) },
+	})
+	return s
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Start queues the notifications that an earlier run did not send, and evaluates the rules
+// regularly until Close.
+func (s *Service) Start() {
+	var ctx context.Context
+	ctx, s.stop = context.WithCancel(context.Background())
+	go func() {
+		defer close(s.ended)
+		for ctx.Err() == nil {
+			s.Evaluate(s.options.Now())
+			sleep(ctx, evaluationPause)
+		}
+	}()
+}
+
+// Close ends the evaluations and the sending. The engine and the log must still be open.
+func (s *Service) Close() {
+	if s.stop != nil {
+		s.stop()
+		<-s.ended
+	}
+	s.queue.Close()
+}
+
+// Evaluate measures all rules, records the changes, and queues their notifications. A panic is
+// logged, because alerts must not end the exchange.
+func (s *Service) Evaluate(nowUnixNanos int64) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			s.options.Logger.Error("the alert rules were not evaluated, because the evaluation failed (panic); the next one follows", "cause", cause)
+		}
+	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.measurer.begin(nowUnixNanos) {
+		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.Firing(), s.measurer.measure, nowUnixNanos)
+		s.evaluated = nowUnixNanos
+		for _, change := range changes {
+			if err := s.options.Engine.RecordAlertChange(change); err != nil {
+				s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
+				break
+			}
+			s.options.Logger.Info("alert", "transition", change.Transition.String(), "rule", change.Rule, "subject", change.Subject, "value", alert.Quantity(change.Value).String())
+		}
+	}
+	s.queueUnsentLocked()
+}
+
+// queueUnsentLocked queues the notifications that are not in the queue. The caller holds s.mu.
+func (s *Service) queueUnsentLocked() {
+	for _, change := range s.table.Unfinished(s.queued) {
+		for _, n := range change.Notifications {
+			if n.Outcome == 0 {
+				s.queue.Add(notify.Item{ID: change.Number, Channel: n.Channel, Resolved: change.Transition == event.AlertResolved, Due: time.Unix(0, change.At)})
+			}
+		}
+		s.queued = change.Number
+	}
+}
+
+// recordOutcome records how a notification ended. If that fails, a restart sends it again.
+func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause error) {
+	record := &event.AlertChanged{Transition: event.NotificationSent, Of: item.ID, Channels: []string{item.Channel}, At: s.options.Now()}
+	switch outcome {
+	case notify.Failed:
+		record.Transition = event.NotificationFailed
+	case notify.Dropped:
+		record.Transition = event.NotificationDropped
+	case notify.Sent:
+	}
+	if cause != nil {
+		record.Error = shortError(cause)
+	}
+	if change, ok := s.table.FindChange(item.ID); ok {
+		record.Rule, record.Subject = change.Rule, change.Subject
+	}
+	if err := s.options.Engine.RecordAlertChange(record); err != nil {
+		s.options.Logger.Warn("the end of a notification was not recorded; it is sent again after a restart", "channel", item.Channel, "error", err)
+	}
+	if outcome != notify.Sent {
+		s.options.Logger.Warn("a notification of an alert was not sent", "channel", item.Channel, "rule", record.Rule, "subject", record.Subject, "outcome", record.Transition.String(), "error", record.Error)
+	}
+}
+
+// maxErrorLength limits the texts of errors, which may contain a server's answer.
+const maxErrorLength = 300
+
+func shortError(err error) string { return alerts.PrintableText(err.Error(), maxErrorLength) }
+
+// sendItem makes one attempt to send a queued notification.
+func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
+	settings := s.table.Settings()
+	channel := settings.FindChannel(item.Channel)
+	change, ok := s.table.FindChange(item.ID)
+	if channel == nil || channel.Off || !ok {
+		return notify.ErrNoChannel
+	}
+	to, err := s.destination(channel)
+	if err != nil {
+		return err
+	}
+	return s.options.Transport.Send(ctx, to, s.newMessage(settings.FindRule(change.Rule), &change))
+}
+
+var errTooManyTests = errors.New("too many tests of channels run; try again in a minute")
+
+// testTimeout limits a test of a channel.
+const testTimeout = 20 * time.Second
+
+// Test sends a test notification to a channel and waits for the result.
+func (s *Service) Test(channel *alert.Channel) error {
+	select {
+	case s.testing <- struct{}{}:
+		defer func() { <-s.testing }()
+	default:
+		return errTooManyTests
+	}
+	to, err := s.destination(channel)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	defer cancel()
+	return s.options.Transport.Send(ctx, to, s.newTestMessage())
+}
+
+// Table returns the alerts in the state.
+func (s *Service) Table() *alert.Table { return s.table }
+
+// Now returns the exchange's time in Unix nanoseconds.
+func (s *Service) Now() int64 { return s.options.Now() }
+
+// Seal encrypts a channel's secret.
+func (s *Service) Seal(secretName, value string) []byte { return s.options.Seal(secretName, value) }
+
+// Change applies change to a copy of the settings, and records the result in the name of an
+// operator. An error of change is returned, and then the settings stay.
+func (s *Service) Change(by string, change func(*alert.Settings) error) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	settings := s.table.Settings().Clone()
+	if err := change(settings); err != nil {
+		return err
+	}
+	return s.options.Engine.AsOperator(by).SetAlertSettings(settings.Encode())
+}
+
+// Evaluation returns the alerts that are pending, the function that returns the current values, and
+// the time of the last evaluation (zero: none).
+func (s *Service) Evaluation() (pending []alert.Pending, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	values := s.evaluator.Values()
+	return s.evaluator.Pending(), func(key alert.Key) (alert.Sample, bool) {
+		sample, ok := values[key]
+		return sample, ok
+	}, s.evaluated
+}
+
+// ChannelHealth returns the state of each channel that had a notification since the start.
+func (s *Service) ChannelHealth() map[string]alerts.ChannelHealth {
+	all := make(map[string]alerts.ChannelHealth)
+	for id, h := range s.queue.Health() {
+		all[id] = alerts.NewChannelHealth(alerts.ChannelCounts{Queued: h.Queued, Sent: h.Sent, Failed: h.Failed, Dropped: h.Dropped},
+			h.LastSuccess, h.FailingSince, h.Attempting, alerts.PrintableText(h.LastError, maxErrorLength))
+	}
+	return all
+}

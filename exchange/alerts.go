@@ -1,0 +1,71 @@
+package exchange
+
+import (
+	"time"
+
+	"pingpost/exchange/alerting"
+	"pingpost/outbound/notify"
+	"pingpost/server/admin/alerts"
+)
+
+// alertRunner runs the alerts of an exchange while it serves.
+type alertRunner struct {
+	service   *alerting.Service // nil until the log is replayed
+	transport *notify.Transport
+}
+
+// start begins to evaluate the alert rules and to send notifications, including those that an
+// earlier run did not send. It also registers the metrics of alerts.
+func (r *alertRunner) start(x *Exchange) {
+	e := x.engine.Load()
+	r.transport = notify.NewTransport(notify.TransportOptions{TrustedNetworks: x.settings.TrustedNetworks})
+	r.service = alerting.New(alerting.Options{
+		Sources: alerting.Sources{
+			State: x.state, Catalog: e.ActiveCatalog, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
+		},
+		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant, Logger: x.logger,
+	})
+	x.meter.AddGauge(`pingpost_alerts_firing`, func() float64 { return float64(x.state.Alerts().FiringCount()) })
+	totals := func(count func(alerts.ChannelCounts) uint64) func() float64 {
+		return func() float64 {
+			sum := uint64(0)
+			for _, h := range r.service.ChannelHealth() {
+				sum += count(h.ChannelCounts)
+			}
+			return float64(sum)
+		}
+	}
+	x.meter.AddGauge(`pingpost_alert_notifications_queued`, totals(func(c alerts.ChannelCounts) uint64 { return uint64(c.Queued) }))
+	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="sent"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Sent }))
+	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="failed"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Failed }))
+	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="dropped"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Dropped }))
+	r.service.Start()
+}
+
+// close ends the evaluations and the sending of notifications. The next start sends the rest.
+func (r *alertRunner) close() {
+	if r.service != nil {
+		r.service.Close()
+		r.transport.Close()
+	}
+}
+
+// Alerts returns the service that runs the alerts, or nil while the exchange starts or stops.
+func (x *Exchange) Alerts() alerts.Service {
+	if x.Engine() == nil {
+		return nil
+	}
+	return x.alerts.service
+}
+
+// backupLag returns the age of the oldest data that the backup lacks, and the backup's last error.
+func (x *Exchange) backupLag() (lag time.Duration, lastError string, hasBackup bool) {
+	if x.backupRunner.shipper == nil {
+		return 0, "", false
+	}
+	status := x.backupRunner.shipper.Status()
+	if status.Err != nil {
+		lastError = status.Err.Error()
+	}
+	return status.Lag, lastError, true
+}

@@ -1,0 +1,60 @@
+package exchange
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"pingpost/config/canonical"
+	"pingpost/engine/event"
+	"pingpost/server/admin/audit"
+	"pingpost/server/httperror"
+)
+
+// The operations of the audit log that no request causes.
+const (
+	operationStart  = "start"
+	operationReload = "reload" // SIGHUP
+)
+
+// activateRevisionRecordedLocked activates a revision that comes from the configuration file, at a start
+// or a reload. If it changes the configuration, the audit log has the changes before they take effect,
+// and then the outcome. The caller holds configMu.
+func (x *Exchange) activateRevisionRecordedLocked(operation string, r *pendingRevision) error {
+	changes := x.listChangesSinceStored(r)
+	if len(changes) == 0 {
+		return x.activateRevisionLocked(r)
+	}
+	actions := x.engine.Load().AsOperator("")
+	begun := event.OperatorActionRecorded{
+		Action: httperror.NewRequestID(), Phase: event.ActionBegun, Operation: operation,
+		TargetKind: "configuration", Target: filepath.Base(x.path), Result: audit.EncodeChanges(changes),
+	}
+	if err := actions.RecordAction(&begun); err != nil {
+		return fmt.Errorf("cannot record the change of the configuration in the audit log: %w", err)
+	}
+	err := x.activateRevisionLocked(r)
+	ended := event.OperatorActionRecorded{Action: begun.Action, Phase: event.ActionEnded, Status: 200}
+	if err != nil {
+		ended.Status = 500
+	}
+	if recordErr := actions.RecordAction(&ended); recordErr != nil {
+		x.logger.Error("cannot record in the audit log that the configuration changed", "error", recordErr)
+	}
+	return err
+}
+
+// listChangesSinceStored returns the changes from the last active configuration to the revision. At a
+// start it reads the last one from its stored document.
+func (x *Exchange) listChangesSinceStored(r *pendingRevision) (changes []string) {
+	before := x.Configuration()
+	if stored := x.state.CurrentConfigVersion().Document; before == nil && stored != "" {
+		var err error
+		if before, err = x.readStoredConfigDocument(stored); err != nil {
+			changes = append(changes, "the configuration before cannot be read")
+		}
+	}
+	for _, change := range canonical.Diff(before, r.Canonical) {
+		changes = append(changes, change.String())
+	}
+	return append(changes, x.listChangedAddressVariables(&r.Initial)...)
+}

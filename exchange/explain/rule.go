@@ -1,0 +1,256 @@
+package explain
+
+import (
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/exclusion"
+	"pingpost/engine/market"
+	"pingpost/engine/redaction"
+	"pingpost/engine/selection"
+)
+
+// addRulesOfLead adds to the explanation of a lead the rule of each candidate that dropped out, or
+// the campaign's own rule. It adds none if the configuration of that time is unavailable.
+func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *campaignConfigOfVersion) {
+	if config.compiled == nil {
+		return
+	}
+	decided := decision.mustBeLeadDecided()
+	r := &ruleFinder{explainer: e, doc: c.doc, outcomes: c.trail, bids: decided.Auction.Bids, lead: decided, batches: []int64{decision.at}}
+	if c.trailAt != decision.at {
+		r.batches = append(r.batches, c.trailAt)
+	}
+	r.decision = exclusion.Decision{
+		Campaign: config.compiled, Auction: len(decided.Auction.Bids) > 0,
+		Instants: []int64{decided.Decided, decided.Auction.Began, c.trailAt},
+	}
+	if c.sale.Buyer != 0 && c.sale.Ping == [16]byte{} {
+		r.decision.BestBid = c.sale.Price
+	}
+	contact, err := e.Contact(decided)
+	r.decision.NoContact = err != nil
+	r.fillLead(decided.Fields, contact.Fields)
+	r.addRules(decided.Sale.Test)
+	c.addPostRules()
+	if len(c.trail) == 0 {
+		c.doc.Rule = r.decision.CampaignRule(decided.Reason)
+	}
+}
+
+// addRulesOfAuction does the same for the auction of a ping. A ping has no contact data.
+func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, config *campaignConfigOfVersion) {
+	if config.compiled == nil {
+		return
+	}
+	held := auctionEntry.mustBePingAuction()
+	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
+	r.decision = exclusion.Decision{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
+	r.fillLead(held.Fields, nil)
+	r.addRules(held.Test)
+}
+
+// ruleFinder finds the rules of one decision. Values that the log does not record are read once, at
+// the first rule that needs them.
+type ruleFinder struct {
+	explainer *Explainer
+	doc       *Explanation
+	decision  exclusion.Decision
+	outcomes  []event.FilterSetsWithOutcome
+	bids      []event.Bid
+	lead      *event.LeadDecided // nil for a ping
+	batches   []int64            // times of the log's batches with the decision and with its last change
+
+	// Read at the first use.
+	caps     []map[market.PermanentNumber]exclusion.CapUsage // by batch
+	accounts []map[market.PermanentNumber]exclusion.Funds    // by batch
+	health   map[market.PermanentNumber]*selection.BuyerPingHealth
+	healthOK bool
+}
+
+func (r *ruleFinder) fillLead(plain, contact []event.LeadField) {
+	lead, person := new(market.Lead), new(redaction.ContactMatcher)
+	mapping := r.decision.Campaign.Mapping
+	lead.Reset(mapping.SlotCount())
+	exclusion.FillLead(lead, mapping, plain)
+	exclusion.FillLead(lead, mapping, contact)
+	for i := range contact {
+		person.Add(contact[i].Name, contact[i].Text)
+	}
+	r.decision.Lead, r.decision.Person = lead, person
+}
+
+// addRules adds the rule of each candidate. Outcomes come from the log, not from the document,
+// because the document may already show the end of the delivery.
+func (r *ruleFinder) addRules(test bool) {
+	d := &r.decision
+	d.IsListed, d.DuplicateOf, d.CapUsage = r.isListed, r.duplicateOf, r.capUsage
+	d.Funds, d.Unconfirmed, d.PingShare = r.funds, r.unconfirmed(test), r.pingShare
+	d.HasNoTestURL = func(i int) bool {
+		return test && engine.LacksTestEndpoint(d.Campaign.FilterSets[i].Buyer, d.Campaign.Method)
+	}
+	outcomes := make(map[uint32]market.BuyerOutcome)
+	for i := range r.outcomes {
+		for set := r.outcomes[i].FilterSets.NextFrom(0); set >= 0; set = r.outcomes[i].FilterSets.NextFrom(set + 1) {
+			outcomes[uint32(set)] = r.outcomes[i].Outcome
+		}
+	}
+	bids := make(map[uint32]*event.Bid, len(r.bids))
+	for i := range r.bids {
+		bids[r.bids[i].FilterSet] = &r.bids[i]
+		if r.bids[i].Outcome == market.OutcomeWon && r.doc.Kind != kindAvailability {
+			d.BestBid = r.bids[i].Amount
+		}
+	}
+	for i := range r.doc.Candidates {
+		candidate := &r.doc.Candidates[i]
+		bid := bids[candidate.Seat]
+		outcome, ok := outcomes[candidate.Seat]
+		if !ok && bid != nil {
+			outcome = bid.Outcome
+		}
+		candidate.Rule = d.RuleFor(int(candidate.Seat), outcome, bid)
+	}
+}
+
+func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.Basis) {
+	if r.explainer.OnList == nil {
+		return false, exclusion.Unknown
+	}
+	listed, _ := r.explainer.OnList(list, r.decision.Lead)
+	return listed, exclusion.Reconstructed
+}
+
+// duplicateOf returns the earlier lead that the log records. The log has one of them, so if several
+// buyers already had the lead, memory must have the others.
+func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.Basis) {
+	if r.lead == nil {
+		return market.LeadID{}, exclusion.Unknown
+	}
+	if recorded := r.lead.DuplicateOf; !recorded.IsZero() && (buyer == nil || len(r.filterSetsWith(market.OutcomeDuplicate)) == 1) {
+		return recorded, ""
+	}
+	if r.explainer.EarlierLead == nil || r.decision.NoContact || buyer == nil {
+		return market.LeadID{}, exclusion.Unknown
+	}
+	earlier, found := r.explainer.EarlierLead(r.decision.Campaign, buyer.Ref, r.decision.Lead, r.lead.Decided)
+	if !found || creationNanosOfID(earlier) > r.lead.Decided || earlier == r.lead.Lead {
+		return market.LeadID{}, exclusion.Unknown
+	}
+	return earlier, exclusion.Reconstructed
+}
+
+// capUsage returns the use of a cap at the decision, and at its last change if there was one.
+func (r *ruleFinder) capUsage(limit *market.Cap) (usages []exclusion.CapUsage, basis exclusion.Basis) {
+	if r.caps == nil {
+		for i, batch := range r.batches {
+			decided := r.decision.Instants[0]
+			if i > 0 {
+				decided = batch
+			}
+			r.caps = append(r.caps, r.explainer.capUsagesBefore(r.capsOfFullFilterSets(), batch, decided))
+		}
+	}
+	for _, all := range r.caps {
+		if usage, known := all[limit.Ref]; known {
+			usages = append(usages, usage)
+		}
+	}
+	return usages, exclusion.Reconstructed
+}
+
+// filterSetsWith returns the filter sets with an outcome.
+func (r *ruleFinder) filterSetsWith(outcome market.BuyerOutcome) (sets []*market.FilterSet) {
+	for i := range r.outcomes {
+		numbers := r.outcomes[i].FilterSets
+		if r.outcomes[i].Outcome != outcome {
+			continue
+		}
+		for n := numbers.NextFrom(0); n >= 0 && n < len(r.decision.Campaign.FilterSets); n = numbers.NextFrom(n + 1) {
+			sets = append(sets, &r.decision.Campaign.FilterSets[n])
+		}
+	}
+	return sets
+}
+
+// capsOfFullFilterSets returns the caps of all filter sets with a full cap, each once.
+func (r *ruleFinder) capsOfFullFilterSets() (caps []*market.Cap) {
+	seen := make(map[market.PermanentNumber]bool)
+	add := func(limits []*market.Cap) {
+		for _, limit := range limits {
+			if !seen[limit.Ref] {
+				seen[limit.Ref] = true
+				caps = append(caps, limit)
+			}
+		}
+	}
+	add(r.decision.Campaign.Caps)
+	for _, set := range r.filterSetsWith(market.OutcomeCapped) {
+		add(set.Buyer.Caps)
+		add(set.Caps)
+	}
+	return caps
+}
+
+// funds returns the money of a buyer at the decision, and at its last change if there was one.
+func (r *ruleFinder) funds(buyer *market.Buyer) (funds []exclusion.Funds, basis exclusion.Basis) {
+	if r.accounts == nil {
+		sets := r.filterSetsWith(market.OutcomeNoFunds)
+		buyers := make([]market.PermanentNumber, 0, len(sets))
+		for _, set := range sets {
+			buyers = append(buyers, set.Buyer.Ref)
+		}
+		for _, batch := range r.batches {
+			r.accounts = append(r.accounts, r.explainer.fundsBefore(buyers, batch))
+		}
+	}
+	for _, all := range r.accounts {
+		if at, known := all[buyer.Ref]; known {
+			funds = append(funds, at)
+		}
+	}
+	return funds, exclusion.Reconstructed
+}
+
+func (r *ruleFinder) unconfirmed(test bool) func(*market.Buyer) (int, exclusion.Basis) {
+	return func(buyer *market.Buyer) (int, exclusion.Basis) {
+		return r.explainer.State.CountUnknownDeliveries(buyer.Ref, test), exclusion.Reconstructed
+	}
+}
+
+func (r *ruleFinder) pingShare(buyer *market.Buyer) (uint64, exclusion.Basis) {
+	at := r.decision.Instants[0]
+	if r.lead != nil && r.lead.Auction.Began != 0 {
+		at = r.lead.Auction.Began
+	}
+	if r.health == nil {
+		r.health, r.healthOK = r.explainer.pingHealthBefore(at)
+	}
+	if health := r.health[buyer.Ref]; r.healthOK && health != nil {
+		return health.PingsPerTenAuctions(at), exclusion.Reconstructed
+	}
+	return 0, exclusion.Unknown
+}
+
+// addPostRules adds a rule to each candidate that did not accept the post.
+func (c *leadTimeline) addPostRules() {
+	for i := range c.doc.Candidates {
+		candidate := &c.doc.Candidates[i]
+		if candidate.Outcome != market.OutcomePostRejected.String() {
+			continue
+		}
+		for j := range c.doc.Posts {
+			if post := &c.doc.Posts[j]; post.Buyer == candidate.Buyer {
+				candidate.Rule = exclusion.NewPostRule(post.describeStatusOrFault())
+			}
+		}
+	}
+}
+
+// describeStatusOrFault returns the end of a post without the buyer's own text.
+func (p *PostToBuyer) describeStatusOrFault() string {
+	withoutCode := PostToBuyer{Settlements: append([]PostSettlement(nil), p.Settlements...)}
+	for i := range withoutCode.Settlements {
+		withoutCode.Settlements[i].Code = ""
+	}
+	return withoutCode.describeRefusal()
+}

@@ -1,0 +1,165 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
+	"pingpost/engine/market/format"
+	"pingpost/report/projection"
+	"pingpost/server/admin/person"
+)
+
+const (
+	// maxHashesPerLead limits the phone numbers and addresses of one lead in the report.
+	maxHashesPerLead = 8
+	// reportCatchUp limits the wait of a search for a person until the report has the newest leads.
+	reportCatchUp = time.Second
+)
+
+// personHasher computes the keyed hashes by which the report finds the leads of a person. Its key is
+// derived from the exchange's key, which is not in the report. Without it, the report's file does not
+// tell whether a phone number is in it: all phone numbers could be tried otherwise.
+type personHasher struct{ key [32]byte }
+
+func (x *Exchange) newPersonHasher() *personHasher {
+	return &personHasher{x.vault.DeriveKey("person index")}
+}
+
+func (h *personHasher) phone(e164 []byte) projection.PersonHash      { return h.hash('p', e164) }
+func (h *personHasher) email(lowerCase []byte) projection.PersonHash { return h.hash('e', lowerCase) }
+
+// hash returns the first 16 bytes of the HMAC of a value. kind separates phone numbers from addresses.
+func (h *personHasher) hash(kind byte, value []byte) projection.PersonHash {
+	sum := fingerprint.HMAC(&h.key, append([]byte{kind}, value...))
+	return projection.PersonHash(sum[:16])
+}
+
+// hashFields returns the hashes of the contact fields that are a phone number or an e-mail address,
+// each once. An erasure by phone number or address matches the same fields.
+func (h *personHasher) hashFields(fields []event.LeadField) (hashes []projection.PersonHash) {
+	add := func(hash projection.PersonHash) {
+		for _, known := range hashes {
+			if known == hash {
+				return
+			}
+		}
+		hashes = append(hashes, hash)
+	}
+	for i := range fields {
+		text := bytes.TrimSpace(fields[i].Text)
+		if phone, ok := format.AppendPhoneAsE164(nil, text); ok {
+			add(h.phone(phone))
+		} else if email, ok := person.NormalizeEmail(text); ok {
+			add(h.email(email))
+		}
+		if len(hashes) == maxHashesPerLead {
+			break
+		}
+	}
+	return hashes
+}
+
+// hashContact returns the hashes of a lead's contact data. It returns none for a lead that is erased, or
+// whose key cannot be read.
+func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) []projection.PersonHash {
+	contact, err := x.engine.Load().DecryptContact(lead)
+	if err != nil {
+		return nil
+	}
+	return h.hashFields(contact.Fields)
+}
+
+// FindLeadsOfPerson returns one page of the leads of a person. It asks the report, and opens the contact
+// data of each lead. So it never returns an erased lead, also while the report has not yet read the
+// erasure.
+func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) {
+	if err := x.Ready(); err != nil {
+		return nil, err
+	}
+	h := x.newPersonHasher()
+	hash := h.phone([]byte(query.Phone))
+	if query.Email != "" {
+		hash = h.email([]byte(query.Email))
+	}
+	page := &person.Page{Complete: x.waitForReport()}
+	found, begins, err := x.Report().FindLeadsOfPerson(context.Background(), hash, query.After, query.Limit)
+	if err != nil {
+		return nil, err
+	}
+	page.Begins = begins
+	for i := range found {
+		contact, err := x.readContact(found[i].Seq, found[i].ID)
+		if errors.Is(err, engine.ErrErased) {
+			continue
+		}
+		page.Leads = append(page.Leads, person.Lead{LeadSearchResult: found[i].LeadSearchResult, Contact: contact})
+	}
+	if len(found) == query.Limit {
+		page.Next = found[len(found)-1].ID
+	}
+	return page, nil
+}
+
+// waitForReport waits until the report has all entries that the log has now, at most for reportCatchUp.
+// It reports whether the report has them.
+func (x *Exchange) waitForReport() (caughtUp bool) {
+	durable, _ := x.log.Durable()
+	for until := time.Now().Add(reportCatchUp); x.Report().ProgressStatus().Seq < durable; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(until) {
+			return false
+		}
+	}
+	return true
+}
+
+// readContact returns the contact data of the lead that the log decided at seq. It returns nil without
+// an error if the log no longer has the entry, or the key cannot be read. The error is
+// engine.ErrErased for an erased lead.
+func (x *Exchange) readContact(seq uint64, lead market.LeadID) ([]person.ContactField, error) {
+	data, err := engineLogAdapter{x.log}.At(seq)
+	if err != nil {
+		return nil, nil //nolint:nilerr // documented
+	}
+	decoded, err := new(event.Decoder).Decode(data)
+	decided, ok := decoded.(*event.LeadDecided)
+	if err != nil || !ok || decided.Lead != lead {
+		return nil, nil //nolint:nilerr // the report follows another log, and is about to be rebuilt
+	}
+	fields, err := x.decryptFields(decided)
+	if errors.Is(err, engine.ErrErased) {
+		return nil, err
+	}
+	return fields, nil
+}
+
+func (x *Exchange) decryptFields(decided *event.LeadDecided) ([]person.ContactField, error) {
+	contact, err := x.engine.Load().DecryptContact(decided)
+	if err != nil {
+		return nil, err
+	}
+	fields := make([]person.ContactField, len(contact.Fields))
+	for i := range contact.Fields {
+		fields[i] = person.ContactField{Name: contact.Fields[i].Name, Value: string(contact.Fields[i].Text)}
+	}
+	return fields, nil
+}
+
+// RevealContact returns the contact data of a lead. The error is engine.ErrNotFound if the log does not
+// have the lead, and engine.ErrErased if it was erased.
+func (x *Exchange) RevealContact(lead market.LeadID) ([]person.ContactField, error) {
+	explainer, err := x.newExplainer()
+	if err != nil {
+		return nil, err
+	}
+	decided, err := explainer.FindLeadDecision(lead)
+	if err != nil {
+		return nil, err
+	}
+	return x.decryptFields(decided)
+}

@@ -1,0 +1,244 @@
+package notify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Item is one notification to one channel.
+type Item struct {
+	ID       uint64 // the caller's; grows with time
+	Channel  string
+	Resolved bool // it says that an alert ended; such ones are dropped first
+	Due      time.Time
+}
+
+// Outcome is how an item ended.
+type Outcome uint8
+
+const (
+	Sent    Outcome = iota + 1
+	Failed          // its attempts failed until it was too old
+	Dropped         // the channel's queue was full, or the channel no longer exists
+)
+
+// ErrNoChannel is returned by QueueOptions.Send for a channel that no longer exists or is off. The
+// item is then dropped.
+var ErrNoChannel = errors.New("the channel was removed or turned off")
+
+// QueueOptions configure a Queue.
+type QueueOptions struct {
+	// Send makes one attempt. It returns soon after its context ends.
+	Send func(ctx context.Context, item Item) error
+	// Done records how an item ended; err is the last attempt's error. A worker calls it.
+	Done func(item Item, outcome Outcome, err error)
+
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) // returns early when ctx ends
+
+	Limit   int           // items of a channel that wait; 0: 1,000
+	MaxAge  time.Duration // after Due, from which an item fails; 0: six hours
+	Timeout time.Duration // of an attempt; 0: 30 seconds
+}
+
+// Queue sends the items of each channel one after the other. After a failed attempt, the channel
+// pauses for a time that grows with each failure. It keeps nothing durably: the caller adds the
+// unsent items again after a restart.
+type Queue struct {
+	options QueueOptions
+	ctx     context.Context //nolint:containedctx // ends at Close
+	cancel  context.CancelFunc
+	workers sync.WaitGroup
+
+	mu       sync.Mutex // guards the following field
+	channels map[string]*channelQueue
+}
+
+// channelQueue is the queue of one channel, with the health that operators see.
+type channelQueue struct {
+	waiting []Item // oldest first; a worker sends the first
+	running bool   // a worker runs
+	health  Health
+}
+
+// Health is the state of a channel.
+type Health struct {
+	Queued                int
+	Sent, Failed, Dropped uint64
+	LastSuccess           time.Time // zero: none since the start
+	FailingSince          time.Time // zero: the last attempt succeeded, or there was none
+	LastError             string    // of the attempts since FailingSince
+	Attempting            time.Time // start of the attempt that runs; zero: none runs
+}
+
+// pauses are the pauses of a channel after its first, second, … failed attempt in a row. The last
+// one repeats.
+var pauses = [...]time.Duration{5 * time.Second, 15 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+// NewQueue returns an empty queue. Its workers start when there are items for them.
+func NewQueue(options QueueOptions) *Queue {
+	if options.Limit == 0 {
+		options.Limit = 1000
+	}
+	if options.MaxAge == 0 {
+		options.MaxAge = 6 * time.Hour
+	}
+	if options.Timeout == 0 {
+		options.Timeout = 30 * time.Second
+	}
+	q := &Queue{options: options, channels: make(map[string]*channelQueue)}
+	q.ctx, q.cancel = context.WithCancel(context.Background())
+	return q
+}
+
+// Add queues an item. If the channel's queue is full, it drops the oldest item that says that an
+// alert ended, or else the oldest one.
+func (q *Queue) Add(item Item) {
+	q.mu.Lock()
+	if q.ctx.Err() != nil {
+		q.mu.Unlock()
+		return
+	}
+	c := q.channels[item.Channel]
+	if c == nil {
+		c = &channelQueue{}
+		q.channels[item.Channel] = c
+	}
+	dropped, hasDropped := c.makeRoom(q.options.Limit)
+	c.waiting = append(c.waiting, item)
+	if !c.running {
+		c.running = true
+		q.workers.Add(1)
+		go q.work(c)
+	}
+	q.mu.Unlock()
+	if hasDropped {
+		q.options.Done(dropped, Dropped, errors.New("the channel's queue was full"))
+	}
+}
+
+// makeRoom removes an item if limit items wait. It never removes the first one, which may be on its
+// way.
+func (c *channelQueue) makeRoom(limit int) (dropped Item, hasDropped bool) {
+	if len(c.waiting) < max(limit, 2) {
+		return Item{}, false
+	}
+	at := 1 + slices.IndexFunc(c.waiting[1:], func(i Item) bool { return i.Resolved })
+	if at == 0 {
+		at = 1
+	}
+	dropped = c.waiting[at]
+	c.waiting = slices.Delete(c.waiting, at, at+1)
+	c.health.Dropped++
+	return dropped, true
+}
+
+// work sends the items of a channel until none is left or the queue is closed.
+func (q *Queue) work(c *channelQueue) {
+	defer q.workers.Done()
+	failures := 0
+	for {
+		q.mu.Lock()
+		if len(c.waiting) == 0 || q.ctx.Err() != nil {
+			c.running = false
+			q.mu.Unlock()
+			return
+		}
+		item := c.waiting[0]
+		c.health.Attempting = q.options.Now()
+		q.mu.Unlock()
+
+		err := q.send(item)
+		if q.ctx.Err() != nil && err != nil {
+			continue // the queue closes; the item is added again after the restart
+		}
+		outcome, finished := q.recordAttempt(c, item, err)
+		if finished {
+			q.options.Done(item, outcome, err)
+		}
+		if err == nil || outcome == Dropped {
+			failures = 0
+			continue
+		}
+		q.options.Sleep(q.ctx, pauses[min(failures, len(pauses)-1)])
+		failures++
+	}
+}
+
+// send makes one attempt. A panic is a failed attempt: a library that cannot handle a mail server's
+// answer must not end the exchange, and again after its restart.
+func (q *Queue) send(item Item) (err error) {
+	ctx, cancel := context.WithTimeout(q.ctx, q.options.Timeout)
+	defer cancel()
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("BUG: sending a notification panicked: %v", cause)
+		}
+	}()
+	return q.options.Send(ctx, item)
+}
+
+// recordAttempt updates the channel's health, and removes the item if it is finished.
+func (q *Queue) recordAttempt(c *channelQueue, item Item, err error) (outcome Outcome, finished bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	now := q.options.Now()
+	c.health.Attempting = time.Time{}
+	switch {
+	case err == nil:
+		outcome = Sent
+		c.health.Sent++
+		c.health.LastSuccess, c.health.FailingSince, c.health.LastError = now, time.Time{}, ""
+	case errors.Is(err, ErrNoChannel):
+		outcome = Dropped
+		c.health.Dropped++
+	default:
+		if c.health.LastError = err.Error(); c.health.FailingSince.IsZero() {
+			c.health.FailingSince = now
+		}
+		if now.Sub(item.Due) < q.options.MaxAge {
+			return 0, false
+		}
+		outcome = Failed
+		c.health.Failed++
+	}
+	c.waiting = slices.Delete(c.waiting, 0, 1)
+	return outcome, true
+}
+
+// Health returns the state of each channel that had an item since the start.
+func (q *Queue) Health() map[string]Health {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := make(map[string]Health, len(q.channels))
+	for id, c := range q.channels {
+		health := c.health
+		health.Queued = len(c.waiting)
+		all[id] = health
+	}
+	return all
+}
+
+// closeWait limits how long Close waits for attempts in progress.
+const closeWait = 2 * time.Second
+
+// Close stops the workers. It waits for attempts in progress, but not for a receiver that hangs: the
+// result of its attempt is then lost, and the caller sends the notification again after a restart.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	q.cancel()
+	q.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		q.workers.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closeWait):
+	}
+}

@@ -1,0 +1,108 @@
+package alerts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/server/admin/payload"
+	"pingpost/server/httperror"
+)
+
+// Handler answers a request with a document or an error.
+type Handler = func(ctx *fasthttp.RequestCtx) (answer any, err error)
+
+// API has the operations on alerts.
+type API struct {
+	// Service returns the service, or nil while the exchange starts or stops.
+	Service func() Service
+	// CallerName returns the name of the authenticated operator.
+	CallerName func(*fasthttp.RequestCtx) string
+}
+
+// AddRoutes registers the operations with the function add.
+func (a *API) AddRoutes(add func(method, path string, h Handler)) {
+	route := func(method, path string, h func(*fasthttp.RequestCtx, Service) (any, error)) {
+		add(method, "/admin/v1/alerts"+path, func(ctx *fasthttp.RequestCtx) (answer any, err error) {
+			service := a.Service()
+			if service == nil {
+				return nil, httperror.Unavailable
+			}
+			return h(ctx, service)
+		})
+	}
+	route("GET", "", getStatus)
+	route("GET", "/history", getHistory)
+	route("GET", "/rules", listRules)
+	route("GET", "/rules/{id}", getRule)
+	route("PUT", "/rules/{id}", a.putRule)
+	route("DELETE", "/rules/{id}", a.deleteRule)
+	route("GET", "/channels", listChannels)
+	route("GET", "/channels/{id}", getChannel)
+	route("PUT", "/channels/{id}", a.putChannel)
+	route("DELETE", "/channels/{id}", a.deleteChannel)
+	route("POST", "/channels/{id}/test", testChannel)
+	route("POST", "/silences", a.addSilence)
+	route("DELETE", "/silences/{id}", a.deleteSilence)
+}
+
+// etagOf returns a hash of a rule or channel.
+func etagOf(entry any) string {
+	text, err := json.Marshal(entry)
+	if err != nil {
+		panic("BUG: cannot encode an alert rule or channel: " + err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+func setETag(ctx *fasthttp.RequestCtx, etag string) {
+	ctx.Response.Header.Set("ETag", `"`+etag+`"`)
+}
+
+// checkETag compares the version on which a change is based with the present one. expected is empty
+// for a new entry, and present is empty if there is none.
+func checkETag(what, id, expected, present string) error {
+	switch {
+	case expected == present:
+		return nil
+	case expected == "":
+		return httperror.New(409, errcode.Conflict, fmt.Sprintf("The %s %q exists already. Send its etag in If-Match to change it.", what, id))
+	case present == "":
+		return newNotFoundError(what, id)
+	}
+	return httperror.New(409, errcode.Conflict, fmt.Sprintf("The %s %q was changed meanwhile. Load it again, and repeat your change.", what, id))
+}
+
+func newNotFoundError(what, id string) error {
+	return httperror.New(404, errcode.NotFound, fmt.Sprintf("There is no %s %q.", what, PrintableText(id, 64)))
+}
+
+const (
+	maxName = 100 // bytes of a rule's or channel's name
+	maxNote = 200 // bytes of a silence's note
+)
+
+// isID reports whether a text can be the id of a rule or channel.
+func isID(id string) bool {
+	for i := range len(id) {
+		c := id[i]
+		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '_' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return len(id) >= 1 && len(id) <= 64
+}
+
+const expectedID = "1 to 64 of a-z, 0-9 and _ - . , beginning with a letter or digit"
+
+// addLineError adds an error if a text is not one printable line of at most maxBytes.
+func addLineError(faults *payload.FieldErrors, field, text string, maxBytes int) {
+	faults.AddIf(len(text) > maxBytes, field, errcode.FieldTooLong, fmt.Sprintf("at most %d bytes", maxBytes))
+	faults.AddIf(len(text) <= maxBytes && PrintableText(text, maxBytes) != text, field, errcode.FieldInvalidFormat, "a line of printable characters")
+}

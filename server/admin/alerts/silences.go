@@ -1,0 +1,92 @@
+package alerts
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/engine/alert"
+	"pingpost/server/admin/payload"
+	"pingpost/server/httperror"
+)
+
+// silenceAnswer is a silence in JSON.
+type silenceAnswer struct {
+	ID      string  `json:"id"`
+	Rule    string  `json:"rule"`
+	Subject *string `json:"subject"` // null: all subjects of the rule
+	Until   string  `json:"until"`
+	By      string  `json:"by"`
+	Note    string  `json:"note"`
+}
+
+func newSilenceAnswer(s *alert.Silence) silenceAnswer {
+	return silenceAnswer{s.ID, s.Rule, payload.NullIfEmpty(s.Subject), payload.FormatTimeToSeconds(s.Until), s.By, s.Note}
+}
+
+// maxSilence is the longest duration of a silence.
+const maxSilence = 366 * 24 * time.Hour
+
+// addSilence suppresses the notifications of a rule, or of one of its subjects, until a time.
+func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+	var body struct {
+		Rule    string `json:"rule"`
+		Subject string `json:"subject"`
+		Until   string `json:"until"`
+		Note    string `json:"note"`
+	}
+	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
+		return nil, err
+	}
+	now := s.Now()
+	until, err := time.Parse(time.RFC3339, body.Until)
+	var faults payload.FieldErrors
+	faults.AddIf(err != nil || until.UnixNano() <= now || until.UnixNano() > now+int64(maxSilence), "until", errcode.FieldOutOfRange, "a time in the future in RFC 3339, at most 366 days from now")
+	addLineError(&faults, "subject", body.Subject, maxName)
+	addLineError(&faults, "note", body.Note, maxNote)
+	if len(faults) > 0 {
+		return nil, payload.NewInvalidFieldsError(faults)
+	}
+	var random [8]byte
+	_, _ = rand.Read(random[:])
+	silence := alert.Silence{ID: "silence_" + hex.EncodeToString(random[:]), Rule: body.Rule, Subject: body.Subject, Until: until.UnixNano(), By: a.CallerName(ctx), Note: body.Note}
+	err = s.Change(silence.By, func(settings *alert.Settings) error {
+		if settings.FindRule(body.Rule) == nil {
+			return payload.NewInvalidFieldError("rule", errcode.FieldNotAllowedValue, "the id of a rule")
+		}
+		removeExpired(settings, now)
+		if len(settings.Silences) >= alert.MaxSilences {
+			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d silences already, the most that an exchange may have. Delete one first.", alert.MaxSilences))
+		}
+		settings.Silences = append(settings.Silences, silence)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx.SetStatusCode(fasthttp.StatusCreated)
+	return newSilenceAnswer(&silence), nil
+}
+
+func removeExpired(settings *alert.Settings, now int64) {
+	settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.Until <= now })
+}
+
+// deleteSilence ends a silence. Alerts that fire are announced at the next evaluation.
+func (a *API) deleteSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+	id := payload.PathParameter(ctx, "id")
+	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+		count := len(settings.Silences)
+		settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.ID == id })
+		if len(settings.Silences) == count {
+			return newNotFoundError("silence", id)
+		}
+		removeExpired(settings, s.Now())
+		return nil
+	})
+}

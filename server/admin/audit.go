@@ -1,0 +1,261 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/api/errcode"
+	"pingpost/config/canonical"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/report"
+	"pingpost/report/projection"
+	"pingpost/server/admin/audit"
+	"pingpost/server/admin/payload"
+	"pingpost/server/clientaddr"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// maxAuditExports is the number of exports of the audit log that may run at the same time.
+const maxAuditExports = 2
+
+var (
+	errNotRecorded       = httperror.New(503, errcode.Unavailable, "The audit log cannot record this action, so the exchange did not carry it out. Check the exchange's log, then send the request again.")
+	errTooManyAuditReads = httperror.New(503, errcode.Unavailable, "Too many exports of the audit log are running. Send this request again after the time in Retry-After.")
+)
+
+// newAuditRecorder returns the recorder of operators' actions.
+func (a *Admin) newAuditRecorder() *audit.Recorder {
+	return audit.NewRecorder(audit.Options{Engine: a.operator.Engine, Logger: a.logger, ConfigEntry: func(kind, id string) (json.RawMessage, bool) {
+		entry, err := a.operator.ConfigEntry(canonical.EntryRef{Kind: canonical.Collection(kind), ID: id})
+		if err != nil {
+			return nil, false
+		}
+		return entry.Document, true
+	}})
+}
+
+// actorOf returns the caller as the actor of a record.
+func (a *Admin) actorOf(ctx *fasthttp.RequestCtx, caller *principal) *audit.Actor {
+	actor := &audit.Actor{Name: caller.name, Role: caller.role, Address: a.authFailures.ClientAddress(ctx), Credential: event.BySharedPassword}
+	switch {
+	case caller.method == byOIDC:
+		actor.Credential = event.ByOIDC
+	case caller.session != nil && caller.hasAccount:
+		actor.Credential = event.BySession
+	case caller.session != nil:
+		actor.Credential = event.BySharedSession
+	case caller.token != nil:
+		actor.Credential, actor.Token = event.ByAPIToken, apiTokenID(caller.token)
+	case caller.hasAccount:
+		actor.Credential = event.ByAccountPassword
+	}
+	return actor
+}
+
+// recordAction returns a handler that records the operation in the audit log, and calls h. The first
+// record is durable before h runs. If the log cannot take it, the answer is a 503 and h does not run.
+// Reads and dry runs have no record.
+func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+	if method == fasthttp.MethodGet {
+		return h
+	}
+	a.recorded[method+" "+path] = true
+	return func(ctx *fasthttp.RequestCtx) {
+		if ctx.UserValue(bodyExpected) != nil || isDryRun(ctx.QueryArgs()) || path == "/admin/v1/bench" && isTestLeadDryRun(ctx) {
+			h(ctx)
+			return
+		}
+		caller := principalFrom(ctx)
+		action, err := a.audit.Begin(ctx, a.actorOf(ctx, &caller), method, path)
+		if err != nil {
+			a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", method+" "+path, "error", err)
+			a.sendError(ctx, errNotRecorded)
+			return
+		}
+		returned := false
+		defer func() {
+			if !returned {
+				action.EndPanicked()
+			}
+		}()
+		h(ctx)
+		returned = true
+		action.End(ctx)
+	}
+}
+
+// recordSignIn records that the session of who begins, at the request of an operation.
+func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation string) error {
+	actor := &audit.Actor{Name: who.name, Role: who.role, Address: a.authFailures.ClientAddress(ctx), Credential: event.BySharedPassword}
+	switch {
+	case who.method == byOIDC:
+		actor.Credential = event.ByOIDC
+	case who.hasAccount:
+		actor.Credential = event.ByAccountPassword
+	}
+	if err := a.audit.RecordSignIn(actor, operation); err != nil {
+		return errNotRecorded
+	}
+	return nil
+}
+
+// recordFailedSignIn records a wrong credential. account is the name of an existing account, or empty: a
+// person may have typed a password in place of the name.
+func (a *Admin) recordFailedSignIn(ctx *fasthttp.RequestCtx, account string) {
+	a.recordFailure(ctx, &audit.Actor{Name: account}, "sign_in", "session", fasthttp.StatusUnauthorized)
+}
+
+// accountOfBasicAuth returns the name that the request gives by HTTP Basic if an account has it.
+func (a *Admin) accountOfBasicAuth(ctx *fasthttp.RequestCtx) string {
+	given, _, _ := request.BasicAuth(string(ctx.Request.Header.Peek("Authorization")))
+	name, ok := normalizeUserName(given)
+	e := a.operator.Engine()
+	if !ok || e == nil {
+		return ""
+	}
+	user, _ := e.State().OperatorUser(name)
+	return user.Name
+}
+
+// recordRefusal records that a caller's role does not allow an operation. Reads have no record.
+func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, operation string) {
+	if operation != "" && !ctx.IsGet() && !ctx.IsHead() {
+		a.recordFailure(ctx, a.actorOf(ctx, caller), operation, "", fasthttp.StatusForbidden)
+	}
+}
+
+func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {
+	actor.Address = a.authFailures.ClientAddress(ctx)
+	a.audit.RecordFailure(actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
+}
+
+// auditHandler returns the handler of GET audit: one page in JSON, or all matching records in CSV or
+// NDJSON.
+func (a *Admin) auditHandler() fasthttp.RequestHandler {
+	exports := make(chan struct{}, maxAuditExports)
+	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
+		query, format := r.readAuditQuery()
+		if len(r.faults) > 0 {
+			return nil, payload.NewInvalidFieldsError(r.faults)
+		}
+		ctx.Response.Header.Set("Cache-Control", "no-store")
+		if format == formJSON {
+			return a.searchAudit(source, query)
+		}
+		select {
+		case exports <- struct{}{}:
+		default:
+			return nil, errTooManyAuditReads
+		}
+		rows := &auditRowEncoder{exporter: audit.Exporter{CSV: format == formCSV, Query: *query, Search: func(q *report.ActionQuery) ([]projection.ActionRow, market.RequestID, error) {
+			return source.SearchActions(context.Background(), q)
+		}}}
+		first, err := rows.appendNextRow(rows.exporter.AppendHead(nil))
+		if err != nil && !errors.Is(err, io.EOF) {
+			<-exports
+			return nil, a.apiErrorOfReport(err)
+		}
+		body := newStreamedBody(ctx.Conn(), rows.exporter.ContentType(), rows, a.logger)
+		body.buf, body.release = append(body.buf, first...), func() { <-exports }
+		return body, nil
+	})
+}
+
+func (a *Admin) searchAudit(source *report.Report, query *report.ActionQuery) (answer any, err error) {
+	found, next, err := source.SearchActions(context.Background(), query)
+	if err != nil {
+		return nil, a.apiErrorOfReport(err)
+	}
+	page := struct {
+		Entries []audit.Entry `json:"entries"`
+		Next    *string       `json:"next"` // null: last page
+	}{Entries: payload.ConvertAll(found, audit.NewEntry)}
+	if !next.IsZero() {
+		page.Next = payload.NullIfEmpty(next.String())
+	}
+	return page, nil
+}
+
+// auditExportPage is the number of records that an export reads at a time.
+const auditExportPage = 50
+
+// readAuditQuery parses the parameters of GET audit.
+func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, format statementFormat) {
+	q := &report.ActionQuery{
+		Actor: r.parameter("actor"), Operation: r.parameter("operation"), TargetKind: r.parameter("target_kind"), Target: r.parameter("target"), Text: r.parameter("q"),
+		From: r.readTimeNanos("from"), To: r.readTimeNanos("to"), Limit: r.readLimit(defaultFound, maxFound),
+		After: readAfterCursor(r, market.ParseRequestID, "next of the page before"),
+	}
+	r.faults.AddIf(q.From != 0 && q.To != 0 && q.From >= q.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
+	r.faults.AddIf(len(q.Text) > maxAuditText, "q", errcode.FieldTooLong, "at most 200 bytes")
+	if name := r.parameter("credential"); name != "" {
+		credential, ok := event.ParseOperatorCredential(name)
+		r.faults.AddIf(!ok, "credential", errcode.FieldNotAllowedValue, "session, api_token, account_password, shared_password, shared_password_session, oidc or none")
+		q.Credential = &credential
+	}
+	switch outcome := r.parameter("outcome"); outcome {
+	case "":
+	case audit.OutcomeDone, audit.OutcomeFailed, audit.OutcomeUnknown:
+		q.Outcome = outcome
+	default:
+		r.faults.AddIf(true, "outcome", errcode.FieldNotAllowedValue, "done, failed or unknown")
+	}
+	format, ok := parseStatementFormat(r.parameter("format"), "")
+	r.faults.AddIf(!ok || format == formParquet, "format", errcode.FieldNotAllowedValue, "json, csv or ndjson")
+	if format != formJSON {
+		q.Limit = auditExportPage
+	}
+	return q, format
+}
+
+// maxAuditText is the greatest length of the text that a search of the audit log looks for.
+const maxAuditText = 200
+
+// auditRowEncoder encodes an export of the audit log for a streamed answer, a page at a time.
+type auditRowEncoder struct{ exporter audit.Exporter }
+
+func (l *auditRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
+	dst, more, err := l.exporter.AppendNextPage(dst)
+	if err == nil && !more {
+		err = io.EOF
+	}
+	return dst, err
+}
+
+func (*auditRowEncoder) Close() {}
+
+// verifiedCallerNameOf returns the caller's account, or the name that the identity provider gave. It is
+// the same for all callers with the shared password, because these choose their names.
+func verifiedCallerNameOf(ctx *fasthttp.RequestCtx) string {
+	if caller := principalFrom(ctx); caller.hasAccount || caller.method == byOIDC {
+		return caller.name
+	}
+	return sharedName
+}
+
+// findPerson answers POST leads/find.
+func (a *Admin) findPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
+	if a.operator.Report() == nil {
+		return nil, errNoReport
+	}
+	answer, err = a.persons.Find(ctx, verifiedCallerNameOf(ctx))
+	var failure httperror.Error
+	var detailed *payload.DetailedError
+	if err == nil || errors.As(err, &failure) || errors.As(err, &detailed) {
+		return answer, err
+	}
+	return nil, a.apiErrorOfReport(err)
+}
+
+// revealContact answers POST leads/{id}/reveal.
+func (a *Admin) revealContact(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
+	return a.persons.Reveal(ctx, verifiedCallerNameOf(ctx))
+}

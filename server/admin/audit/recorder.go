@@ -1,0 +1,157 @@
+package audit
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/server/admin/payload"
+	"pingpost/server/httperror"
+	"pingpost/server/ratelimit"
+)
+
+// Actor is the operator of an action, with the credential and the client's address.
+type Actor struct {
+	Name       string
+	Credential event.OperatorCredential
+	Token      string // id of the API token
+	Role       market.OperatorRole
+	Address    netip.Addr
+}
+
+func (a *Actor) newRecord(operation string, phase event.ActionPhase) event.OperatorActionRecorded {
+	record := event.OperatorActionRecorded{
+		Action: httperror.NewRequestID(), Phase: phase, Credential: a.Credential, Token: a.Token, Role: a.Role, Operation: operation,
+	}
+	if a.Address.IsValid() {
+		record.Address = a.Address.String()
+	}
+	return record
+}
+
+// Options configure a Recorder.
+type Options struct {
+	Engine      func() *engine.Engine                                     // nil while the exchange starts or stops
+	ConfigEntry func(kind, id string) (document json.RawMessage, ok bool) // without secrets
+	Logger      *slog.Logger
+}
+
+// Recorder writes records of operators' actions to the exchange's log.
+type Recorder struct {
+	options  Options
+	networks *ratelimit.TokenBuckets[netip.Prefix] // for failures
+	all      *ratelimit.TokenBuckets[string]       // for failures, one bucket
+	omitted  atomic.Uint32                         // failures since the last record of one
+}
+
+// NewRecorder returns a recorder. Of failures it records at most ten at once and then one a minute from
+// each network, and 500 at once and then one every five seconds in total, because anyone who reaches
+// the admin address can cause them.
+func NewRecorder(options Options) *Recorder {
+	return &Recorder{
+		options:  options,
+		networks: ratelimit.NewTokenBuckets[netip.Prefix](time.Minute, 10),
+		all:      ratelimit.NewTokenBuckets[string](5*time.Second, 500),
+	}
+}
+
+// Action is an operator's action that has begun. Without an engine it is nil: such an action changes no
+// data of the exchange.
+type Action struct {
+	recorder *Recorder
+	engine   *engine.Engine
+	actor    string
+	record   event.OperatorActionRecorded
+}
+
+// Begin records that an action begins, durably when it returns. After an error the action must not
+// run. route is the pattern of the request's path.
+func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, actor *Actor, method, route string) (*Action, error) {
+	e := r.options.Engine()
+	if e == nil {
+		return nil, nil //nolint:nilnil // documented: no record without an engine
+	}
+	a := &Action{recorder: r, engine: e, actor: actor.Name, record: actor.newRecord(method+" "+route, event.ActionBegun)}
+	variables := variablesOf(route)
+	a.record.TargetKind, a.record.Request = targetKindOf(route), requestValues(ctx, a.record.Operation, variables)
+	if len(variables) > 0 {
+		a.record.Target = cut(payload.PathParameter(ctx, variables[0]))
+	}
+	a.record.Before = r.describe(e, &a.record)
+	if err := e.AsOperator(actor.Name).RecordAction(&a.record); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// End records the outcome of the action: the answer's status and request id, and the target after the
+// action.
+func (a *Action) End(ctx *fasthttp.RequestCtx) {
+	if a == nil {
+		return
+	}
+	ended := event.OperatorActionRecorded{Action: a.record.Action, Phase: event.ActionEnded, Status: uint32(ctx.Response.StatusCode())}
+	if id, ok := market.ParseRequestID(string(ctx.Response.Header.Peek(httperror.HeaderRequestID))); ok {
+		ended.Answer = id
+	}
+	a.finish(&ended, resultValues(ctx, a.record.Operation))
+}
+
+// EndPanicked records that the handler of the action panicked.
+func (a *Action) EndPanicked() {
+	if a != nil {
+		a.finish(&event.OperatorActionRecorded{Action: a.record.Action, Phase: event.ActionEnded, Status: fasthttp.StatusInternalServerError}, "")
+	}
+}
+
+func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
+	ended.Result = result
+	after := a.recorder.describe(a.engine, &a.record)
+	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {
+		ended.After = after
+	}
+	if err := a.engine.AsOperator(a.actor).RecordAction(ended); err != nil {
+		a.recorder.options.Logger.Error("cannot record the outcome of an operator's action; the audit log shows it without one",
+			"action", a.record.Action, "operation", a.record.Operation, "error", err)
+	}
+}
+
+// RecordSignIn records a sign-in. After an error the session must not begin.
+func (r *Recorder) RecordSignIn(actor *Actor, operation string) error {
+	e := r.options.Engine()
+	if e == nil {
+		return httperror.Unavailable
+	}
+	record := actor.newRecord(operation, event.ActionWhole)
+	record.TargetKind, record.Status = "session", fasthttp.StatusOK
+	return e.AsOperator(actor.Name).RecordAction(&record)
+}
+
+// RecordFailure records a failed sign-in or a refused action. network is that of the client. Above the
+// limits it counts the failure instead, and the next record has the count.
+func (r *Recorder) RecordFailure(actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
+	e, now := r.options.Engine(), time.Now().UnixNano()
+	if e == nil {
+		return
+	}
+	if ok, _, _ := r.networks.Take(network, now); !ok {
+		r.omitted.Add(1)
+		return
+	}
+	if ok, _, _ := r.all.Take("", now); !ok {
+		r.omitted.Add(1)
+		return
+	}
+	record := actor.newRecord(operation, event.ActionWhole)
+	record.TargetKind, record.Status, record.Omitted = targetKind, uint32(status), r.omitted.Swap(0)
+	if err := e.AsOperator(actor.Name).RecordAction(&record); err != nil {
+		r.options.Logger.Error("cannot record a failed sign-in or a refused action in the audit log", "operation", operation, "error", err)
+	}
+}

@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+	"pingpost/internal/must"
+	"pingpost/server/servertest"
+)
+
+// The audit log records each operation that changes something, except a sign-in, which has its own
+// record.
+func TestAuditRecordsEachChangingRoute(t *testing.T) {
+	a := newAdmin(t, stubOperator{})
+	routes := router.New()
+	a.recorded = map[string]bool{}
+	a.addAuthenticatedRoutes(routes)
+	changing := 0
+	for method, paths := range routes.List() {
+		for _, path := range paths {
+			if method == fasthttp.MethodGet {
+				continue
+			}
+			changing++
+			if !a.recorded[method+" "+path] {
+				t.Errorf("the audit log does not record %s %s: register the route with recordAction", method, path)
+			}
+		}
+	}
+	if changing < 40 {
+		t.Errorf("%d changing routes, want at least 40", changing)
+	}
+}
+
+// actionRecords returns the records of the audit log, from entry `from` on.
+func (l *accountsFixture) actionRecords(from int) (records []event.OperatorActionRecorded) {
+	l.t.Helper()
+	for i := from; i < l.log.Size(); i++ {
+		if record, ok := must.Value(new(event.Decoder).Decode(l.log.Entry(i)))(l.t).(*event.OperatorActionRecorded); ok {
+			records = append(records, *record)
+		}
+	}
+	return records
+}
+
+func (l *accountsFixture) isBluePaused() bool {
+	s := l.engine.State()
+	paused, _ := s.PauseStatus(event.ObjectBuyer, s.RefOf(event.ObjectBuyer, "buy_blue"))
+	return paused
+}
+
+// The record of an operator is durable before the change. A log that fails at any point never has a
+// change without the operator's address and credential.
+func TestNoChangeWithoutItsRecord(t *testing.T) {
+	for name, row := range map[string]struct {
+		accepted        func(n int, isRecord bool) bool // n: of the entries after the request
+		status, records int
+		paused          bool
+	}{
+		"no entry":                     {func(int, bool) bool { return false }, 503, 0, false},
+		"no record":                    {func(_ int, isRecord bool) bool { return !isRecord }, 503, 0, false},
+		"the record without the pause": {func(n int, _ bool) bool { return n < 1 }, 503, 1, false},
+		"the pause without an outcome": {func(n int, _ bool) bool { return n < 2 }, 204, 1, true},
+		"all entries":                  {func(int, bool) bool { return true }, 204, 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := openAccounts(t, servertest.Password)
+			first := l.log.Size()
+			l.log.Refuse(func(index int, data []byte) error {
+				_, isRecord := must.Value(new(event.Decoder).Decode(data))(t).(*event.OperatorActionRecorded)
+				if row.accepted(index-first, isRecord) {
+					return nil
+				}
+				return errors.New("the disk is full")
+			})
+			if got := l.send("POST /admin/v1/buyers/buy_blue/pause", asOperator, ""); got.status != row.status {
+				t.Errorf("got %+v, want %d", got, row.status)
+			}
+			records := l.actionRecords(first)
+			if len(records) != row.records || l.isBluePaused() != row.paused {
+				t.Fatalf("%d records, paused: %t, want %d and %t", len(records), l.isBluePaused(), row.records, row.paused)
+			}
+			if len(records) > 0 {
+				if r := records[0]; r.Phase != event.ActionBegun || r.By != "operator" || r.Credential != event.BySharedPassword || r.Address != "127.0.0.1" ||
+					r.Operation != "POST /admin/v1/buyers/{id}/pause" || r.TargetKind != "buyer" || r.Target != "buy_blue" {
+					t.Errorf("the first record is %s", event.DescribeAsJSON(&r))
+				}
+			}
+			if len(records) > 1 {
+				if r := records[1]; r.Phase != event.ActionEnded || r.Action != records[0].Action || r.Status != 204 {
+					t.Errorf("the second record is %s", event.DescribeAsJSON(&r))
+				}
+			}
+		})
+	}
+}
+
+// Each kind of credential has its name in the record. A sign-in is a record, also a failed one, and so
+// is an operation that the role does not allow.
+func TestRecordsNameCredentials(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	l.createUser("bob", market.RoleOperator)
+	first := l.log.Size()
+	bob := l.mustLogIn("bob", testPassword)
+	shared := l.mustLogIn("Änne", servertest.Password)
+	for _, headers := range []string{bob.write, shared.write, basicAuth("bob", testPassword), basicAuth("x", servertest.Password)} {
+		if got := l.send("POST /admin/v1/buyers/buy_blue/pause", headers, ""); got.status != 204 {
+			t.Errorf("got %+v", got)
+		}
+	}
+	l.send("PUT /admin/v1/users/eve", bob.write, `{"role":"admin","password":"`+testPassword+`"}`)
+	l.send("POST /admin/v1/session", "", `{"name":"bob","password":"canary"}`)
+	l.send("POST /admin/v1/session", "", `{"name":"canary","password":"canary"}`)
+	l.send("GET /admin/v1/hash", basicAuth("BOB", "canary"), "")
+	l.send("GET /admin/v1/hash", "Authorization: Bearer ppa_canary\r\n", "")
+	var got []string
+	for _, r := range l.actionRecords(first) {
+		if r.Phase != event.ActionEnded {
+			got = append(got, strings.Join([]string{r.By, r.Credential.String(), r.Operation}, " | "))
+		}
+		if text := event.DescribeAsJSON(&r); strings.Contains(text, "canary") || strings.Contains(text, testPassword) || r.Address == "" && r.Phase != event.ActionEnded {
+			t.Errorf("record %s", text)
+		}
+	}
+	pause := " | POST /admin/v1/buyers/{id}/pause"
+	want := []string{
+		"bob | account_password | POST /admin/v1/session", "Änne | shared_password | POST /admin/v1/session",
+		"bob | session" + pause, "Änne | shared_password_session" + pause, "bob | account_password" + pause, "x | shared_password" + pause,
+		"bob | session | PUT /admin/v1/users/{name}",
+		"bob | none | sign_in", " | none | sign_in", "bob | none | sign_in", " | none | sign_in",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A flood of wrong credentials fills the log with ten records, and the next record has the number of the
+// others.
+func TestRecordsOfFailuresAreLimited(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	first := l.log.Size()
+	for range 40 {
+		l.send("GET /admin/v1/hash", "Authorization: Bearer ppa_x\r\n", "")
+	}
+	if n := len(l.actionRecords(first)); n < 10 || n > 12 {
+		t.Errorf("%d records of failures, want about 10", n)
+	}
+}

@@ -1,0 +1,176 @@
+package oidc
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/request"
+)
+
+// The paths of the sign-in. The provider's registered redirect address ends with PathCallback.
+const (
+	PathStart    = "/admin/v1/session/oidc"
+	PathCallback = "/admin/v1/session/oidc/callback"
+
+	cookieName = "__Host-pingpost-oidc"
+
+	// maxConcurrent limits the sign-ins that wait for the provider at the same time.
+	maxConcurrent = 50
+)
+
+// Handlers serve the browser's part of the sign-in. All answers redirect to fixed paths of the
+// dashboard, so no parameter can lead the browser elsewhere.
+type Handlers struct {
+	provider *Provider
+	sessions Sessions
+	logger   *slog.Logger
+	running  chan struct{}
+}
+
+// Sessions is the part of the admin server that the sign-in uses.
+type Sessions interface {
+	// StartSession starts a session for the person and adds its cookie to the answer. After an error
+	// there is no session.
+	StartSession(ctx *fasthttp.RequestCtx, person Identity) error
+	// CountFailedSignIn counts an invalid callback as a wrong credential. It returns true if it has
+	// answered, because the client's network has sent too many.
+	CountFailedSignIn(ctx *fasthttp.RequestCtx) (answered bool)
+	// UsesTLS reports whether the admin address uses TLS.
+	UsesTLS() bool
+}
+
+// NewHandlers returns handlers for the provider.
+func NewHandlers(provider *Provider, sessions Sessions, logger *slog.Logger) *Handlers {
+	return &Handlers{provider: provider, sessions: sessions, logger: logger, running: make(chan struct{}, maxConcurrent)}
+}
+
+// Start sends the browser to the provider.
+func (h *Handlers) Start(ctx *fasthttp.RequestCtx) {
+	release, ok := h.acquire()
+	if !ok {
+		h.fail(ctx, ErrUnreachable)
+		return
+	}
+	defer release()
+	location, cookie, err := h.provider.Begin(h.callbackURL(ctx))
+	if err != nil {
+		h.fail(ctx, err)
+		return
+	}
+	setCookie(ctx, cookie, int(flowLife.Seconds()))
+	redirect(ctx, location)
+}
+
+// Finish serves the callback. It ends in a session and the dashboard, or on the sign-in page with
+// the reason.
+func (h *Handlers) Finish(ctx *fasthttp.RequestCtx) {
+	release, ok := h.acquire()
+	if !ok {
+		h.fail(ctx, ErrUnreachable)
+		return
+	}
+	defer release()
+	cookie := string(ctx.Request.Header.Cookie(cookieName))
+	query, err := url.ParseQuery(string(ctx.URI().QueryString()))
+	if err != nil {
+		err = ErrInvalid
+	}
+	var person Identity
+	if err == nil {
+		// Not ctx: the server reuses it after the answer, while the HTTP client may still read it. The
+		// client has a timeout.
+		person, err = h.provider.Finish(context.Background(), cookie, query)
+	}
+	if err == nil {
+		setCookie(ctx, "", 0)
+		err = h.sessions.StartSession(ctx, person)
+	}
+	switch {
+	case err == nil:
+		redirect(ctx, "/")
+	case errors.Is(err, ErrInvalid) && h.sessions.CountFailedSignIn(ctx):
+	default:
+		h.logger.Warn("a sign-in at the identity provider failed", "error", err)
+		h.fail(ctx, err)
+	}
+}
+
+func (h *Handlers) acquire() (release func(), ok bool) {
+	select {
+	case h.running <- struct{}{}:
+		return func() { <-h.running }, true
+	default:
+		return nil, false
+	}
+}
+
+// reasons are the words of failures on the sign-in page's address.
+var reasons = []struct {
+	err  error
+	word string
+}{{ErrUnreachable, "unreachable"}, {ErrDenied, "denied"}, {ErrNoRole, "no_role"}, {ErrInvalid, "invalid"}}
+
+func (h *Handlers) fail(ctx *fasthttp.RequestCtx, err error) {
+	word := "invalid"
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			word = r.word
+			break
+		}
+	}
+	setCookie(ctx, "", 0)
+	redirect(ctx, "/#/sign-in?oidc="+word)
+}
+
+// callbackURL returns the callback's address at the host that the browser uses. Browsers keep the
+// cookies of the sign-in only over TLS, or over plain HTTP to their own machine. So the address is
+// https everywhere else, also behind a proxy that ends TLS. The provider accepts registered addresses
+// only, so another Host header cannot lead the code elsewhere.
+func (h *Handlers) callbackURL(ctx *fasthttp.RequestCtx) string {
+	host := string(request.TargetHost(&ctx.Request.Header))
+	scheme := "https"
+	if !h.sessions.UsesTLS() && isLoopback(host) {
+		scheme = "http"
+	}
+	return scheme + "://" + host + PathCallback
+}
+
+func isLoopback(host string) bool {
+	u, err := url.Parse("http://" + host)
+	if err != nil {
+		return false
+	}
+	address, err := netip.ParseAddr(u.Hostname())
+	return strings.EqualFold(u.Hostname(), "localhost") || err == nil && address.IsLoopback()
+}
+
+// redirect answers 303. No cache keeps the answer, because its cookies are one person's.
+func redirect(ctx *fasthttp.RequestCtx, location string) {
+	ctx.Response.Header.Set("Location", location)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	ctx.SetStatusCode(fasthttp.StatusSeeOther)
+}
+
+// setCookie sets the cookie of the sign-in, or deletes it if maxAgeSeconds is 0. SameSite is Lax,
+// because the provider's page leads the browser to the callback.
+func setCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
+	var cookie fasthttp.Cookie
+	cookie.SetKey(cookieName)
+	cookie.SetValue(value)
+	cookie.SetPath("/")
+	cookie.SetSecure(true)
+	cookie.SetHTTPOnly(true)
+	cookie.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	if maxAgeSeconds > 0 {
+		cookie.SetMaxAge(maxAgeSeconds)
+	} else {
+		cookie.SetExpire(fasthttp.CookieExpireDelete)
+	}
+	ctx.Response.Header.SetCookie(&cookie)
+}

@@ -1,0 +1,143 @@
+import { nameOf, useEntries } from '../../entries';
+import { Empty } from '../../part/state';
+import { Table } from '../../part/table';
+import { Card, Cash, Ref } from '../../part/words';
+import { to } from '../../route';
+import { sentences } from '../../sentence';
+import type { Doc, Item } from '../../types';
+import { Performance } from '../entry/performance';
+import type { TabOf } from '../entry/tab';
+import { InstructionsTab } from '../instructions/tab';
+import { CapUse } from './caps';
+
+export const campaignTabs: TabOf[] = [
+  {
+    key: 'overview',
+    name: 'Overview',
+    body: (item) => (
+      <>
+        <Performance kind="campaigns" id={item.id} />
+        <HowItWorks item={item} />
+        <CapUse query={{ campaign: item.id }} brief />
+      </>
+    ),
+  },
+  { key: 'fields', name: 'Fields', fields: ['fields', 'unknown'], body: (item) => <FieldTable item={item} /> },
+  {
+    key: 'buyers',
+    name: 'Buyers',
+    fields: ['buyers'],
+    body: (item) => <BuyerTable item={item} />,
+    title: 'Edit buyers',
+  },
+  {
+    key: 'rules',
+    name: 'Rules',
+    fields: ['filters', 'suppression', 'duplicates', 'consent_required_sources', 'consent_hosts'],
+  },
+  {
+    key: 'caps',
+    name: 'Caps',
+    fields: ['caps'],
+    body: (item) => <CapUse key={item.etag} query={{ campaign: item.id }} />,
+  },
+  { key: 'returns', name: 'Returns', fields: ['returns'] },
+  {
+    key: 'instructions',
+    name: 'Posting instructions',
+    body: (item) => <InstructionsTab kind="campaigns" id={item.id} />,
+  },
+  {
+    key: 'settings',
+    name: 'Settings',
+    fields: [
+      'name',
+      'method',
+      'vertical',
+      'sub_vertical',
+      'suppliers',
+      'currency',
+      'time_zone',
+      'floor',
+      'payout',
+      'bid_timeout',
+      'post_reserve',
+      'ping_reserve',
+    ],
+  },
+];
+
+// HowItWorks describes a campaign in sentences.
+function HowItWorks({ item }: { item: Item }) {
+  const entries = useEntries();
+  const lines = sentences(item.document, (kind, id) => nameOf(entries, kind, id));
+  return (
+    <Card title="How it works">
+      <ul class="points">
+        {lines.map((l) => (
+          <li>{l}</li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+const listOf = (value: unknown): Doc[] => (Array.isArray(value) ? (value as Doc[]) : []);
+const text = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : value ? String(value) : '');
+const mark = (value: unknown) => (value === true ? 'yes' : <span class="faint">–</span>);
+
+function FieldTable({ item }: { item: Item }) {
+  const fields = listOf(item.document.fields);
+  if (fields.length === 0) return null;
+  return (
+    <Card title="Fields of a lead">
+      <Table
+        caption="Fields of a lead"
+        rows={fields}
+        keyOf={(f) => String(f.name)}
+        columns={[
+          { head: 'Name', of: (f) => <code>{text(f.name)}</code>, sort: (f) => text(f.name) },
+          { head: 'Type', of: (f) => text(f.type) || 'string', phone: 'side' },
+          { head: 'Required', of: (f) => mark(f.required) },
+          { head: 'Included in ping', of: (f) => mark(f.ping) },
+          { head: 'Contact data', of: (f) => mark(f.contact) },
+          { head: 'Passed on as', of: (f) => text(f.to) || <span class="faint">–</span> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function BuyerTable({ item }: { item: Item }) {
+  const buyers = listOf(item.document.buyers);
+  const currency = text(item.document.currency) || 'USD';
+  return (
+    <Card title="Buyers in campaign">
+      {buyers.length === 0 ? (
+        <Empty title="No buyers in this campaign">
+          Add one below. <a href={to(['buyers', '+'])}>Create a buyer</a> first if there is none.
+        </Empty>
+      ) : (
+        <Table
+          caption="Buyers in campaign"
+          rows={buyers}
+          keyOf={(b, i) => `${b.buyer} ${i}`}
+          columns={[
+            { head: 'Buyer', of: (b) => <Ref of="buyers" id={text(b.buyer)} /> },
+            {
+              head: 'Price',
+              number: true,
+              phone: 'side',
+              of: (b) => (typeof b.price === 'number' ? <Cash of={b.price} currency={currency} /> : 'by bid'),
+            },
+            { head: 'Priority', number: true, of: (b) => text(b.priority) || '–' },
+            { head: 'Weight', number: true, of: (b) => text(b.weight) || '–' },
+            { head: 'States', of: (b) => text(b.states) || 'all' },
+            { head: 'Filters', number: true, of: (b) => listOf(b.filters).length || '–' },
+            { head: 'Caps', number: true, of: (b) => listOf(b.caps).length || '–' },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,77 @@
+import { part } from '../../call';
+import { words } from '../../format';
+import { useLoad } from '../../load';
+import { AuditList } from '../../part/audit';
+import { Button } from '../../part/button';
+import { Reveal, sortContact, useContacts } from '../../part/contact';
+import { Empty, Loaded } from '../../part/state';
+import { Card, Copy, Facts } from '../../part/words';
+import type { PageOf } from '../../route';
+import { to } from '../../route';
+import { useDenied } from '../../session';
+import type { Told } from '../../types';
+import { Story, StoryTabs } from './story';
+
+export function LeadPage({ id, tab }: PageOf) {
+  const told = useLoad<Told>(`explain/${part(id)}`);
+  const [contacts, reveal] = useContacts();
+  const at = tab || 'summary';
+  const lead = told.data?.lead_id || id;
+  const contact = contacts.get(lead);
+  return (
+    <>
+      <p class="crumbs">
+        <a href={to(['leads'])}>Leads</a>
+      </p>
+      <div class="title">
+        <div class="row">
+          <h1 tabIndex={-1} class="mono">
+            {id}
+          </h1>
+          <Copy text={id} />
+        </div>
+        {told.data && !told.data.erased && (
+          <div class="row">
+            {!contact && <Reveal lead={lead} take={(c) => reveal(lead, c)} />}
+            <a class="button" href={to(['compliance', 'deletion'], { lead: told.data.lead_id })}>
+              Delete consumer data
+            </a>
+          </div>
+        )}
+      </div>
+      {contact && (
+        <Card
+          title="Contact"
+          side={
+            <>
+              <span class="faint">Shown until you leave this page.</span>
+              <Button onClick={() => reveal(lead, null)}>Hide</Button>
+            </>
+          }
+        >
+          <Facts of={sortContact(contact).map(([name, value]) => [words(name), value])} />
+        </Card>
+      )}
+      <StoryTabs place={['leads', id]} at={at} more={[['audit', 'Audit']]} />
+      {at === 'audit' ? (
+        <AuditTab key={`${lead} ${contact !== undefined}`} lead={lead} />
+      ) : (
+        <Loaded of={told}>{(t) => <Story told={t} at={at} />}</Loaded>
+      )}
+    </>
+  );
+}
+
+// AuditTab lists the operators' actions on a lead.
+function AuditTab({ lead }: { lead: string }) {
+  const denied = useDenied('operator');
+  return (
+    <Card title="Audit log of this lead">
+      {denied ? (
+        <Empty title="The audit log is not shown">{denied}</Empty>
+      ) : (
+        <AuditList query={{ target_kind: 'lead', target: lead }} />
+      )}
+    </Card>
+  );
+}

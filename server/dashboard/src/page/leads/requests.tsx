@@ -1,0 +1,161 @@
+import { instant, millis, words } from '../../format';
+import { Empty } from '../../part/state';
+import { Table } from '../../part/table';
+import { Card, Ref, Status, Time } from '../../part/words';
+import { cameTo, money } from '../../timeline';
+import type { Told } from '../../types';
+
+interface Request {
+  at: string;
+  to: string;
+  kind: string;
+  answer: string;
+  elapsed?: number;
+}
+
+// RequestsTab lists the requests to buyers with their answers, and the log's events.
+export function RequestsTab({ told }: { told: Told }) {
+  const requests = requestsOf(told);
+  return (
+    <>
+      <Card title="Requests and responses">
+        {requests.length === 0 ? (
+          <Empty title="No request was sent">No buyers pinged, and no buyer got a post.</Empty>
+        ) : (
+          <Table
+            caption="Requests and responses"
+            rows={requests}
+            keyOf={(_, i) => String(i)}
+            columns={[
+              { head: 'Buyer', of: (r) => <Ref of="buyers" id={r.to} /> },
+              { head: 'Request', of: (r) => r.kind, phone: 'side' },
+              { head: 'Time', of: (r) => <Time at={r.at} fine /> },
+              { head: 'Response', of: (r) => r.answer },
+              { head: 'After', number: true, of: (r) => millis(r.elapsed) },
+            ]}
+          />
+        )}
+      </Card>
+      <Webhooks told={told} />
+      <EventLog told={told} />
+    </>
+  );
+}
+
+function requestsOf(told: Told): Request[] {
+  const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
+  const pings = told.candidates
+    .filter((c) => c.asked)
+    .map(
+      (c): Request => ({
+        at: told.received_at,
+        to: c.buyer_id,
+        kind: 'ping',
+        elapsed: c.elapsed_ms,
+        answer: list([
+          c.status ? `HTTP ${c.status}` : 'no answer in time',
+          c.bid && `bid ${money(c.bid)}`,
+          c.fault && words(c.fault),
+          c.reason,
+        ]),
+      }),
+    );
+  const posts = told.posts.flatMap((p) => {
+    const tries = p.tries.map(
+      (t): Request => ({
+        at: t.ended_at,
+        to: p.buyer_id,
+        kind: `post, attempt ${t.attempt}`,
+        answer: list([t.status && `HTTP ${t.status}`, words(t.fault ?? ''), t.code, t.verdict && words(t.verdict)]),
+      }),
+    );
+    const ends = p.settlements.map(
+      (s): Request => ({ at: s.at, to: p.buyer_id, kind: 'post', elapsed: s.elapsed_ms, answer: cameTo(s) }),
+    );
+    return [...tries, ...ends];
+  });
+  return [...pings, ...(told.auction ? requestsOf(told.auction) : []), ...posts];
+}
+
+function Webhooks({ told }: { told: Told }) {
+  const hooks = told.webhooks ?? [];
+  if (hooks.length === 0) return null;
+  return (
+    <Card title="Webhooks to the supplier">
+      <Table
+        caption="Webhooks"
+        rows={hooks}
+        keyOf={(h, i) => `${h.type} ${i}`}
+        columns={[
+          { head: 'Event', of: (h) => h.type },
+          { head: 'State', of: (h) => <Status word={h.state} />, phone: 'side' },
+          { head: 'Since', of: (h) => <Time at={h.owed_at} /> },
+          {
+            head: 'Attempts',
+            of: (h) =>
+              h.attempts
+                .map(
+                  (a) =>
+                    `${words(a.outcome)}${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`,
+                )
+                .join('; ') || 'none yet',
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+interface Event {
+  at: string;
+  what: string;
+}
+
+// EventLog lists the events after the decision, in order.
+function EventLog({ told }: { told: Told }) {
+  const events = eventsOf(told).sort((a, b) => a.at.localeCompare(b.at));
+  if (events.length === 0) return null;
+  return (
+    <Card title="Event log">
+      <ol class="events">
+        {events.map((e) => (
+          <li>
+            <time dateTime={e.at}>{instant(e.at, true)}</time> {e.what}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function eventsOf(told: Told): Event[] {
+  const events: Event[] = [];
+  for (const p of told.posts) {
+    events.push({
+      at: p.intended_at,
+      what: `Posted to ${p.buyer_id} for ${money(p.price)}, payout ${money(p.payout)}.`,
+    });
+    for (const t of p.tries) {
+      const answer = t.status ? `HTTP ${t.status}` : words(t.fault);
+      const rest = `${t.code ? `, ${t.code}` : ''}${t.verdict ? ` (${words(t.verdict)})` : ''}`;
+      events.push({ at: t.ended_at, what: `${p.buyer_id}, attempt ${t.attempt}: ${answer}${rest}.` });
+    }
+    for (const s of p.settlements) events.push({ at: s.at, what: `${p.buyer_id}: ${cameTo(s)}.` });
+  }
+  if (told.answer) {
+    events.push({ at: told.answer.at, what: `${told.supplier_id} got the answer HTTP ${told.answer.status}.` });
+  }
+  for (const r of told.reports ?? []) {
+    const back = r.credit ? ` Buyer credit ${money(r.credit)}.` : '';
+    const why = r.reason ? `: ${r.reason}` : '';
+    events.push({ at: r.at, what: `The ${r.by} reported ${r.to} (${words(r.result)})${why}.${back}` });
+  }
+  for (const h of told.webhooks ?? []) {
+    for (const a of h.attempts) {
+      const status = `${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`;
+      events.push({ at: a.at, what: `Webhook ${h.type}: ${words(a.outcome)}${status}.` });
+    }
+    if (h.attempts.length === 0) events.push({ at: h.owed_at, what: `Webhook ${h.type}: ${words(h.state)}.` });
+  }
+  return events;
+}

@@ -1,0 +1,239 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { EntryKind } from '../../entries';
+import { amount, count, instant, millis, share, words } from '../../format';
+import { useReport } from '../../load-report';
+import { Bars } from '../../part/bars';
+import { Button } from '../../part/button';
+import { Chart } from '../../part/chart';
+import { Exports } from '../../part/export';
+import { Select } from '../../part/field';
+import { Ids } from '../../part/filters';
+import { Empty, Loaded } from '../../part/state';
+import { Table } from '../../part/table';
+import { Card, Ref } from '../../part/words';
+import { limitsOf } from '../../period';
+import { byCurrency, byName, columnOf, dimensions, measures, monies, overTime, type Row, total } from '../../report';
+import { to } from '../../route';
+import { periodOf, useWorkspace } from '../../workspace';
+import { When } from './columns';
+
+type Query = { [name: string]: string };
+
+// mostRows limits the rows on the page. An export has all rows.
+const mostRows = 1000;
+
+// CustomTab is a report by any dimensions, with all columns.
+export function CustomTab({ query }: { query: Query }) {
+  const space = useWorkspace();
+  const asked = { by: 'day', ...query };
+  const { measure = 'revenue', preset: _, ...rest } = asked as Query;
+  const period = periodOf(space, query);
+  const ask = { ...rest, from: period.from, to: limitsOf(period, space.zone).to, zone: query.zone || space.zone };
+  const report = useReport({ ...ask, totals: true });
+  return (
+    <>
+      <Question asked={asked} />
+      <Loaded of={report}>
+        {({ rows, ...r }) =>
+          ordinary(rows).length === 0 ? (
+            <Empty title="No lead in this period">
+              Choose a longer period at the top. Reports never contain test leads.
+            </Empty>
+          ) : (
+            <>
+              <p class="row">
+                <span class="faint">
+                  From {instant(r.from)} to {instant(r.to)}, up to log entry {r.entry}.
+                </span>
+              </p>
+              <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} />
+              <Rows rows={ordinary(rows)} totals={rows.filter((row) => row.row === 'total')} ask={ask} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Question({ asked }: { asked: Query }) {
+  const [wanted, set] = useState<Query>(asked);
+  useEffect(() => set(asked), [JSON.stringify(asked)]);
+  const put = (name: string) => (value: string) => set({ ...wanted, [name]: value });
+  const by = (wanted.by ?? '').split(',').filter(Boolean);
+  return (
+    <form
+      class="card"
+      onSubmit={(e) => {
+        e.preventDefault();
+        location.hash = to(['reports', 'custom'], wanted);
+      }}
+    >
+      <fieldset class="field some">
+        <legend>Group by</legend>
+        <div class="row">
+          {dimensions.map((d) => (
+            <label>
+              <input
+                type="checkbox"
+                checked={by.includes(d)}
+                onChange={(e) =>
+                  put('by')((e.currentTarget.checked ? [...by, d] : by.filter((other) => other !== d)).join(','))
+                }
+              />
+              {d}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <div class="row filters">
+        <Ids of="suppliers" label="Supplier" value={wanted.supplier ?? ''} set={put('supplier')} />
+        <Ids of="buyers" label="Buyer" value={wanted.buyer ?? ''} set={put('buyer')} />
+        <Ids of="campaigns" label="Campaign" value={wanted.campaign ?? ''} set={put('campaign')} />
+        <Select
+          label="Chart"
+          value={wanted.measure ?? 'revenue'}
+          set={put('measure')}
+          options={measures.map((m) => [m, words(m)])}
+        />
+      </div>
+      <div class="row">
+        <Button type="submit" tone="main">
+          Show
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+// Drawn charts a measure. Each currency has its own chart, because amounts in two currencies have no sum.
+function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by: string; query: Query }) {
+  return (
+    <>
+      {byCurrency(rows, measure).map((part) => (
+        <Measure key={part.unit} {...part} measure={measure} by={by} query={query} />
+      ))}
+    </>
+  );
+}
+
+function Measure({
+  rows,
+  unit,
+  measure,
+  by,
+  query,
+}: {
+  rows: Row[];
+  unit?: string;
+  measure: string;
+  by: string;
+  query: Query;
+}) {
+  const time = useMemo(() => overTime(rows, measure), [rows, measure]);
+  const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
+  const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
+  const title = unit ? `${words(measure)}, ${unit}` : words(measure);
+  return (
+    <Card title={title}>
+      {time && time.times.length > 1 && (
+        <Chart
+          bars={!measure.endsWith('_rate') && !measure.endsWith('_ms')}
+          text={(n) => shown(measure, n, unit)}
+          times={time.times}
+          series={[{ name: title, color: '--line-1', values: time.values }]}
+          summary={`${title} at ${time.times.length} times; the numbers are in the table below.`}
+        />
+      )}
+      {name && (
+        <Bars
+          label={`${title} by ${name}`}
+          kind={kindOf(name)}
+          of={bars.map((b) => ({
+            key: b.name,
+            name: b.name,
+            value: Math.max(0, b.value),
+            text: shown(measure, b.value, unit),
+            href:
+              ['supplier', 'buyer', 'campaign'].includes(name) && b.name !== 'none'
+                ? to(['reports', 'custom'], { ...query, [name]: b.name })
+                : undefined,
+          }))}
+        />
+      )}
+      {!name && (!time || time.times.length < 2) && <p class="figure">{shown(measure, total(rows, measure), unit)}</p>}
+    </Card>
+  );
+}
+
+function kindOf(dimension: string): EntryKind | undefined {
+  return ['supplier', 'buyer', 'campaign'].includes(dimension) ? (`${dimension}s` as EntryKind) : undefined;
+}
+
+function shown(column: string, value: Row[string] | undefined, currency?: string): string {
+  if (value === null || value === undefined) return '–';
+  if (typeof value === 'string') return value;
+  if (monies.includes(column)) return amount(value, currency);
+  if (column.endsWith('_rate')) return share(value);
+  if (column.endsWith('_ms')) return millis(value);
+  return count(value);
+}
+
+// ordinary returns the rows without the totals, which come last.
+const ordinary = (rows: Row[]): Row[] => rows.filter((row) => row.row !== 'total');
+
+const headOf = (column: string): string => words(column.replace(/_id$/, ''));
+
+function Rows({ rows, totals, ask }: { rows: Row[]; totals: Row[]; ask: Query }) {
+  const columns = columnsOf(rows);
+  const names = dimensions.map(columnOf);
+  return (
+    <Card title="Rows">
+      {rows.length > mostRows && (
+        <p class="note">
+          The first {count(mostRows)} of {count(rows.length)} rows. An export has all.
+        </p>
+      )}
+      <Table
+        caption="Rows of the report"
+        name="report-custom"
+        rows={rows.slice(0, mostRows)}
+        keyOf={(_, i) => String(i)}
+        columns={columns.map((column) => ({
+          head: headOf(column),
+          number: !names.includes(column) && column !== 'currency',
+          sort: (row: Row) => row[column],
+          of: (row: Row) => cell(column, row),
+          total: names.includes(column) || column === 'currency' ? undefined : totalOf(totals, column),
+        }))}
+        side={(shown) => (
+          <Exports
+            path="report"
+            query={{ ...ask, columns: columns.filter((c) => shown.includes(headOf(c))).join(',') }}
+          />
+        )}
+      />
+    </Card>
+  );
+}
+
+// totalOf shows the exchange's own totals, one for each currency.
+function totalOf(totals: Row[], column: string): string {
+  const all = totals.filter((t) => !monies.includes(column) || t.currency);
+  return all.map((t) => shown(column, t[column], String(t.currency ?? ''))).join(' + ');
+}
+
+// columnsOf returns the columns: dimensions, then money, then all others.
+function columnsOf(rows: Row[]): string[] {
+  const all = Object.keys(rows[0] ?? {}).filter((column) => column !== 'row');
+  const first = all.filter((c) => c === 'currency' || dimensions.map(columnOf).includes(c));
+  const money = monies.filter((c) => all.includes(c));
+  return [...first, ...money, ...all.filter((c) => !first.includes(c) && !money.includes(c))];
+}
+
+function cell(column: string, row: Row) {
+  if (column === 'hour' || column === 'day') return <When of={String(row[column])} day={column === 'day'} />;
+  const kind = column.endsWith('_id') ? kindOf(column.slice(0, -3)) : undefined;
+  if (kind) return <Ref of={kind} id={String(row[column] ?? '')} />;
+  return shown(column, row[column], String(row.currency ?? ''));
+}

@@ -1,0 +1,171 @@
+import { useMemo } from 'preact/hooks';
+import { nameOf, useEntries } from '../../entries';
+import { count, share, words } from '../../format';
+import { useLoad } from '../../load';
+import { useReport } from '../../load-report';
+import { Bars } from '../../part/bars';
+import { Chart, palette } from '../../part/chart';
+import { type FilterOf, Filters } from '../../part/filters';
+import { Empty, Loaded } from '../../part/state';
+import { Card, Facts } from '../../part/words';
+import { limitsOf } from '../../period';
+import { meaning } from '../../reason';
+import type { Row } from '../../report';
+import { to } from '../../route';
+import { unitOf, useStack } from '../../stack';
+import type { Unmatched } from '../../types';
+import { periodOf, useWorkspace } from '../../workspace';
+
+const filters: FilterOf[] = [
+  { name: 'campaign', label: 'Campaign', ids: 'campaigns' },
+  { name: 'supplier', label: 'Supplier', ids: 'suppliers' },
+  { name: 'buyer', label: 'Buyer', ids: 'buyers' },
+];
+
+// UnsoldTab shows why leads of the period did not sell.
+export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
+  const space = useWorkspace();
+  const period = periodOf(space, query);
+  const limits = limitsOf(period, space.zone);
+  const { from: _, to: __, preset: ___, ...rest } = query;
+  const found = useLoad<Unmatched>('unmatched', { ...rest, ...limits });
+  return (
+    <>
+      <Filters of={filters} query={rest} place={['reports', 'unsold']} />
+      <Loaded of={found}>
+        {(u) =>
+          u.leads === 0 ? (
+            <Empty title="No lead in this period">Choose a longer period at the top, or clear a filter.</Empty>
+          ) : (
+            <>
+              <OverTime query={rest} />
+              <Breakdown of={u} query={rest} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+const none: Row[] = [];
+
+function OverTime({ query }: { query: { [name: string]: string } }) {
+  const space = useWorkspace();
+  const period = periodOf(space);
+  const unit = unitOf(period);
+  const { campaign, supplier } = query;
+  const report = useReport({
+    by: `${unit},reason`,
+    campaign,
+    supplier,
+    from: period.from,
+    to: limitsOf(period, space.zone).to,
+    zone: space.zone,
+  });
+  const { times, series } = useStack(report.data?.rows ?? none, 'reason', 'unmatched', 5, period);
+  if (series.length === 0) return null;
+  return (
+    <Card title={`Unsold leads by ${unit}`}>
+      <Chart
+        bars
+        times={times}
+        series={series.map((s, i) => ({ name: words(s.name), color: palette[i] ?? '--line-6', values: s.values }))}
+        summary={`Unsold leads by ${unit} and reason; the bars below have the numbers.`}
+      />
+    </Card>
+  );
+}
+
+function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: string } }) {
+  const buyers = useMemo(() => {
+    const sums = new Map<string, { bids: number; outcomes: string[] }>();
+    for (const b of of.buyers) {
+      const one = sums.get(b.buyer) ?? { bids: 0, outcomes: [] };
+      one.bids += b.bids;
+      one.outcomes.push(`${count(b.bids)} ${words(b.outcome)}`);
+      sums.set(b.buyer, one);
+    }
+    return [...sums].sort((a, b) => b[1].bids - a[1].bids);
+  }, [of]);
+  const entries = useEntries();
+  const sold = of.leads - of.unsold;
+  return (
+    <>
+      <Facts
+        of={[
+          ['Leads', count(of.leads)],
+          ['Sold', `${count(sold)} (${share(sold / of.leads)})`],
+          ['Unsold', `${count(of.unsold)} (${share(of.unsold / of.leads)})`],
+        ]}
+      />
+      <Card title="Unsold reasons">
+        {of.reasons.length === 0 && <Empty title="Every lead was sold" />}
+        <Bars
+          label="Unsold leads by reason"
+          of={of.reasons.map((r) => ({
+            key: r.reason,
+            name: words(r.reason),
+            note: meaning(r.reason),
+            value: r.leads,
+            text: `${count(r.leads)} (${share(r.leads / of.leads)})`,
+            href: to(['leads'], { ...query, status: 'UNMATCHED', reason: r.reason }),
+          }))}
+        />
+      </Card>
+      <div class="columns">
+        <Card title="By campaign">
+          {of.campaigns.length === 0 && <Empty title="Every lead was sold" />}
+          <Bars
+            label="Unsold leads by campaign"
+            of={of.campaigns.map((c) => ({
+              key: c.campaign,
+              name: nameOf(entries, 'campaigns', c.campaign),
+              value: c.leads,
+              text: `${count(c.leads)} ${c.leads === 1 ? 'lead' : 'leads'}`,
+              href:
+                query.campaign === c.campaign
+                  ? to(['leads'], { ...query, status: 'UNMATCHED' })
+                  : to(['reports', 'unsold'], { ...query, campaign: c.campaign }),
+            }))}
+          />
+        </Card>
+        <Card title="Bid outcomes">
+          {of.outcomes.length === 0 && <Empty title="No buyers pinged" />}
+          <Bars
+            label="Bids by outcome"
+            of={of.outcomes.map((o) => ({
+              key: o.outcome,
+              name: words(o.outcome),
+              value: o.bids,
+              text: `${count(o.bids)} ${o.bids === 1 ? 'bid' : 'bids'}`,
+              href: to(['auctions'], {
+                campaign: query.campaign,
+                supplier: query.supplier,
+                buyer: query.buyer,
+                from: query.from,
+                to: query.to,
+                outcome: o.outcome,
+              }),
+            }))}
+          />
+        </Card>
+      </div>
+      {buyers.length > 0 && (
+        <Card title="By buyer">
+          <Bars
+            label="Bids by buyer"
+            of={buyers.map(([buyer, one]) => ({
+              key: buyer,
+              name: nameOf(entries, 'buyers', buyer),
+              note: one.outcomes.join(', '),
+              value: one.bids,
+              text: `${count(one.bids)} ${one.bids === 1 ? 'bid' : 'bids'}`,
+              href: to(['reports', 'unsold'], { ...query, buyer }),
+            }))}
+          />
+        </Card>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { useEffect } from 'preact/hooks';
+import { bytes, count, millis, rate, share, span } from '../../format';
+import { useLoad } from '../../load';
+import { Loaded } from '../../part/state';
+import { Badge, Card, Facts } from '../../part/words';
+import type { Overview } from '../../types';
+
+const interval = 5000;
+
+// HealthTab shows the state of the exchange's process: load, answer times, log and disk.
+export function HealthTab() {
+  const overview = useLoad<Overview>('overview');
+  useEffect(() => {
+    const timer = window.setInterval(overview.reload, interval);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <Loaded of={overview}>
+      {(of) => (
+        <>
+          <Card title="Exchange">
+            <Facts
+              of={[
+                [
+                  'Status',
+                  of.ready ? <Badge tone="good">accepts requests</Badge> : <Badge tone="bad">not ready</Badge>,
+                ],
+                ['Workspace', of.tenant],
+                ['Version', of.version],
+                ['Mode', of.sandbox ? 'sandbox: no real sales' : 'production'],
+                ['Running for', span(of.uptime_s)],
+                ['Disk free', bytes(of.disk_free_bytes)],
+                ['Log entry', count(of.log.seq)],
+                ['Report', of.report.kept ? `${span(of.report.lag_s)} behind` : 'not kept'],
+              ]}
+            />
+          </Card>
+          <Card title="Load, last minutes">
+            <Facts
+              of={[
+                ['Leads a second', rate(of.rates.leads_s)],
+                ['Pings a second', rate(of.rates.pings_s)],
+                ['Posts a second', rate(of.rates.posts_s)],
+                ['Sold a second', rate(of.rates.sold_s)],
+                ['Sold rate, ten minutes', share(of.sell_through)],
+                ['Auction, p50 and p99', `${millis(of.latency.auction_p50_ms)}, ${millis(of.latency.auction_p99_ms)}`],
+                [
+                  'Direct post, p50 and p99',
+                  `${millis(of.latency.ingest_p50_ms)}, ${millis(of.latency.ingest_p99_ms)}`,
+                ],
+                ['Log commit, p99', millis(of.latency.commit_p99_ms)],
+              ]}
+            />
+          </Card>
+        </>
+      )}
+    </Loaded>
+  );
+}

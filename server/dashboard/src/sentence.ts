@@ -1,0 +1,98 @@
+// Describes a campaign in sentences.
+
+import type { EntryKind } from './entries';
+import { amount, share, words } from './format';
+import type { Doc } from './types';
+
+type Name = (kind: EntryKind, id: string) => string;
+
+const listOf = (value: unknown): Doc[] => (Array.isArray(value) ? (value as Doc[]) : []);
+const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+const mapOf = (value: unknown): Doc => (value && typeof value === 'object' ? (value as Doc) : {});
+
+// join returns "a, b and c".
+export function join(all: string[]): string {
+  if (all.length < 2) return all.join('');
+  return `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`;
+}
+
+// condition describes one filter.
+export function condition(filter: Doc): string {
+  const field = words(String(filter.field || 'a field'));
+  const parts: string[] = [];
+  if (textsOf(filter.in).length > 0) parts.push(`is ${textsOf(filter.in).join(' or ')}`);
+  if (textsOf(filter.not_in).length > 0) parts.push(`is not ${textsOf(filter.not_in).join(' or ')}`);
+  if (filter.min !== undefined) parts.push(`is at least ${filter.min}`);
+  if (filter.max !== undefined) parts.push(`is at most ${filter.max}`);
+  if (filter.absent === true) parts.push('is missing');
+  return `${field} ${parts.join(' and ') || 'has any value'}`;
+}
+
+export function capText(cap: Doc, currency: string): string {
+  const what = cap.money !== undefined ? amount(Number(cap.money), currency) : `${cap.count} leads`;
+  return cap.per === 'total' ? `${what} in total` : `${what} per ${cap.per}`;
+}
+
+const methods: { [method: string]: string } = {
+  ping_post: 'Each lead is auctioned: all buyers get a ping, and the highest bid buys.',
+  waterfall: 'Each lead is offered to one buyer after another, in order of priority.',
+  round_robin: 'Buyers take turns.',
+  weighted: 'Buyers get leads by weight.',
+};
+
+// sentences describes a campaign: its suppliers, method, buyers, money, rules, caps and returns.
+export function sentences(campaign: Doc, name: Name): string[] {
+  const currency = String(campaign.currency || 'USD');
+  const suppliers = textsOf(campaign.suppliers);
+  const who = suppliers.length > 0 ? join(suppliers.map((id) => name('suppliers', id))) : 'Every supplier';
+  const all = [
+    `${who} can send leads${campaign.vertical ? ` for ${words(String(campaign.vertical))}` : ''}.`,
+    methods[String(campaign.method)] ?? 'No distribution method is chosen yet.',
+    ...buyerLines(campaign, name, currency),
+  ];
+  if (campaign.floor) all.push(`Bids and prices below ${amount(Number(campaign.floor), currency)} do not buy.`);
+  all.push(payoutLine(mapOf(campaign.payout), currency));
+  const required = listOf(campaign.fields).filter((f) => f.required === true);
+  if (required.length > 0) all.push(`A lead needs ${join(required.map((f) => words(String(f.name))))}.`);
+  const filters = listOf(campaign.filters).filter((f) => f.field);
+  if (filters.length > 0) all.push(`Only leads are accepted in which ${join(filters.map(condition))}.`);
+  const caps = listOf(campaign.caps);
+  if (caps.length > 0) all.push(`The campaign accepts at most ${join(caps.map((c) => capText(c, currency)))}.`);
+  const lists = textsOf(campaign.suppression);
+  if (lists.length > 0) all.push(`People on ${join(lists)} are not sold.`);
+  const duplicates = mapOf(campaign.duplicates);
+  if (duplicates.window) all.push(duplicateLine(String(duplicates.window)));
+  const returns = mapOf(campaign.returns);
+  if (returns.window) all.push(returnLine(returns));
+  return all;
+}
+
+function buyerLines(campaign: Doc, name: Name, currency: string): string[] {
+  const buyers = listOf(campaign.buyers).filter((b) => b.buyer);
+  if (buyers.length === 0) return ['No buyer is in the campaign yet, so no lead sells.'];
+  return buyers.map((b) => {
+    const rules = [
+      textsOf(b.states).length > 0 ? `in ${join(textsOf(b.states))}` : '',
+      listOf(b.filters).length > 0 ? `if ${join(listOf(b.filters).map(condition))}` : '',
+      listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
+    ].filter(Boolean);
+    const price = typeof b.price === 'number' ? ` for ${amount(b.price, currency)}` : '';
+    return `${name('buyers', String(b.buyer))} buys${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
+  });
+}
+
+function payoutLine(payout: Doc, currency: string): string {
+  if (payout.fixed !== undefined) return `The supplier gets ${amount(Number(payout.fixed), currency)} for each sale.`;
+  return `The supplier gets ${share(Number(payout.share ?? 1))} of the price.`;
+}
+
+const duplicateLine = (window: string): string =>
+  window === '0s' ? 'Duplicates are accepted.' : `A person can be sold again after ${window}.`;
+
+function returnLine(returns: Doc): string {
+  if (returns.window === '0s') return 'Buyers cannot return leads.';
+  const reasons = textsOf(returns.reasons);
+  const why = reasons.length > 0 ? ` for ${reasons.join(' or ')}` : '';
+  const how = returns.approval === 'manual' ? 'an operator approves each return' : 'returns are approved automatically';
+  return `Buyers can return a lead within ${returns.window}${why}; ${how}.`;
+}

@@ -1,0 +1,211 @@
+// Walks the operators' workflows as a person does, and counts clicks and fields. Each count has
+// the limit of the console's design.
+
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openSeeded, order, person, send } from './exchange';
+import { browse, button, dialog, newPage, place, said, settled, shows, signedIn, signIn } from './page';
+
+browse();
+
+const walks: { task: string; clicks: number; fields: number }[] = [];
+afterAll(() => console.table(walks));
+
+// Walk counts what a person does on a page.
+class Walk {
+  private clicks = 0;
+  private fields = 0;
+  constructor(readonly page: Page) {}
+
+  async click(of: Locator): Promise<void> {
+    this.clicks++;
+    await of.click();
+  }
+
+  async fill(of: Locator, text: string): Promise<void> {
+    this.fields++;
+    await of.fill(text);
+    await of.blur();
+  }
+
+  async choose(of: Locator, option: string): Promise<void> {
+    this.fields++;
+    await of.selectOption(option);
+  }
+
+  async check(of: Locator): Promise<void> {
+    this.fields++;
+    await of.check();
+  }
+
+  menu(name: string | RegExp): Promise<void> {
+    return this.click(this.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }));
+  }
+
+  ends(task: string, most: { clicks: number; fields: number }): void {
+    walks.push({ task, clicks: this.clicks, fields: this.fields });
+    expect(this.clicks, `${task}: clicks`).toBeLessThanOrEqual(most.clicks);
+    expect(this.fields, `${task}: fields`).toBeLessThanOrEqual(most.fields);
+  }
+}
+
+test('a ping-post campaign with filters, caps and payout', async () => {
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await walk.menu('Campaigns');
+  await walk.click(page.getByRole('link', { name: 'New campaign' }));
+  await walk.fill(page.getByLabel('Name', { exact: false }).first(), 'Solar west');
+  await walk.choose(page.getByLabel('Template'), 'solar');
+  await walk.fill(page.getByLabel('Share of the price'), '0.75');
+  await walk.fill(page.getByLabel('Minimum bid'), '2');
+  await walk.click(button(page, 'Buyers'));
+  await walk.check(page.getByRole('checkbox', { name: 'Swift' }));
+  await walk.check(page.getByRole('checkbox', { name: 'Slow and rich' }));
+  await walk.fill(page.getByLabel('Daily cap of Swift'), '50');
+  await walk.fill(page.getByLabel('States of Swift'), 'CA, NV');
+  await walk.click(button(page, 'Rules'));
+  await walk.click(page.locator('summary').getByText('Filters'));
+  await walk.click(button(page, 'Add a filter'));
+  const filter = page.getByRole('group', { name: 'filter 1', exact: true });
+  await walk.fill(filter.getByLabel('Field', { exact: false }).first(), 'electric_bill');
+  await walk.fill(filter.getByLabel('At least'), '1');
+  await walk.click(button(page, 'Review'));
+  await shows(page.getByText('Swift buys in CA and NV, at most 50 leads per day.'));
+  await shows(page.getByText('Only leads are accepted in which electric bill is at least 1.'));
+  await shows(page.getByText('The supplier gets 75% of the price.'));
+  await walk.click(button(page, 'Create campaign'));
+  await said(page, 'cmp_solar_west is saved and in force.');
+  walk.ends('ping-post campaign', { clicks: 8, fields: 12 });
+  const at = 'config/campaigns/cmp_solar_west';
+  const made = await order<{ document: object; etag: string }>(place, 'GET', at);
+  expect(made.document).toMatchObject({
+    method: 'ping_post',
+    vertical: 'solar',
+    floor: 2,
+    payout: { share: 0.75 },
+    filters: [{ field: 'electric_bill', min: 1 }],
+    buyers: [{ buyer: 'bid_swift', states: ['CA', 'NV'], caps: [{ per: 'day', count: 50 }] }, { buyer: 'bid_slow' }],
+  });
+
+  await button(page, 'Pause cmp_solar_west').waitFor();
+  await page.getByRole('link', { name: 'Clone' }).click();
+  await shows(page.getByRole('heading', { name: 'New campaign from Solar west' }));
+  await expect.poll(() => page.getByLabel('Minimum bid').inputValue()).toBe('2');
+  await order(place, 'DELETE', at, undefined, { 'If-Match': `"${made.etag}"` });
+});
+
+test('a supplier with a key that is shown once', async () => {
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await walk.menu('Suppliers');
+  await walk.click(page.getByRole('link', { name: 'New supplier' }));
+  await walk.fill(page.getByLabel('Name', { exact: false }).first(), 'North Media');
+  await walk.click(button(page, 'Create supplier and API key'));
+  const key = await dialog(page).getByRole('textbox').inputValue();
+  walk.ends('supplier with key', { clicks: 3, fields: 2 });
+  await shows(dialog(page).getByText('Copy it now. It is shown once.'));
+  await button(dialog(page), 'Done').click();
+  await shows(page.getByRole('heading', { name: 'North Media' }));
+  const lead = { ...person('cmp_auto', 'NY'), flo_supplier_id: 'sup_north_media' };
+  expect((await send(place, lead, key)).status).toBe(201);
+  const { etag } = await order<{ etag: string }>(place, 'GET', 'config/suppliers/sup_north_media');
+  await order(place, 'DELETE', 'config/suppliers/sup_north_media', undefined, { 'If-Match': `"${etag}"` });
+});
+
+test('why a lead did not sell', async () => {
+  const page = await signedIn('leads?status=UNMATCHED&campaign=cmp_auto&reason=no_state_match');
+  await settled(page);
+  const walk = new Walk(page);
+  await walk.click(page.locator('td a.mono').first());
+  const table = page.getByRole('region', { name: 'Buyers in campaign' });
+  await shows(table.getByText('wrong state').first());
+  walk.ends('why a lead did not sell', { clicks: 2, fields: 0 });
+});
+
+test('yesterday’s revenue by buyer', async () => {
+  const page = await signedIn('reports/buyers');
+  const asked: string[] = [];
+  page.on('request', (r) => {
+    if (r.url().includes('/report?')) asked.push(r.url());
+  });
+  const walk = new Walk(page);
+  await walk.click(page.getByLabel(/^Period/));
+  await walk.click(button(page, 'Yesterday'));
+  await shows(page.getByLabel('Period: Yesterday, UTC'));
+  const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  await expect.poll(() => asked.some((url) => url.includes(`from=${day}`) && url.includes('by=buyer'))).toBe(true);
+  walk.ends('yesterday’s revenue by buyer', { clicks: 2, fields: 0 });
+});
+
+test('a rotation shows the last use of the key first', async () => {
+  await order(place, 'PUT', 'config/suppliers/sup_turn', { id: 'sup_turn' }, { 'If-None-Match': '*' });
+  const { hint } = await order<{ hint: string }>(place, 'POST', 'suppliers/sup_turn/keys');
+  const page = await signedIn('suppliers/sup_turn/keys');
+  const walk = new Walk(page);
+  await walk.click(button(page, 'Rotate the key'));
+  await shows(dialog(page).getByText(`${hint}…`));
+  await shows(dialog(page).getByText('Last use', { exact: false }));
+  const keys = () => order<{ keys: object[] }>(place, 'GET', 'suppliers/sup_turn/keys').then((k) => k.keys.length);
+  expect(await keys()).toBe(1);
+  await walk.click(button(dialog(page), 'Rotate the key'));
+  await shows(dialog(page).getByText('It is shown once', { exact: false }));
+  expect(await keys()).toBe(2);
+  walk.ends('rotate a key', { clicks: 3, fields: 0 });
+  const { etag } = await order<{ etag: string }>(place, 'GET', 'config/suppliers/sup_turn');
+  await order(place, 'DELETE', 'config/suppliers/sup_turn', undefined, { 'If-Match': `"${etag}"` });
+});
+
+test('a lost connection says since when, and goes away by itself', async () => {
+  const page = await signedIn('leads');
+  await settled(page);
+  await page.route('**/admin/v1/**', (route) => route.abort());
+  await page.getByRole('link', { name: 'Auctions' }).click();
+  await shows(page.getByText(/No connection to the exchange since \d\d:\d\d:\d\d/));
+  await page.unroute('**/admin/v1/**');
+  await page.getByText(/No connection to the exchange/).waitFor({ state: 'detached' });
+});
+
+test('shortcuts lead to pages, rows and help', async () => {
+  const page = await signedIn();
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await shows(page.getByRole('heading', { name: 'Leads' }));
+  await settled(page);
+  const links = page.locator('tbody a.mono');
+  await links.first().focus();
+  await page.keyboard.press('ArrowDown');
+  expect(await links.nth(1).evaluate((e) => e === document.activeElement)).toBe(true);
+  await page.keyboard.press('?');
+  await shows(dialog(page).getByText('g l', { exact: true }));
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  const search = page.getByRole('searchbox', { name: 'Id, phone or email' });
+  await expect.poll(() => search.evaluate((e) => e === document.activeElement)).toBe(true);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: /Search/ }).fill('swift');
+  await page.keyboard.press('Enter');
+  await shows(page.getByRole('heading', { name: 'Swift' }));
+});
+
+describe('an empty exchange', () => {
+  test('shows the way to the first lead', async () => {
+    const exchange = await openSeeded('report: {keep: 30d}\n');
+    try {
+      const page = await newPage({ baseURL: exchange.admin });
+      await page.goto('/');
+      await signIn(page, 'op', exchange.password);
+      const list = page.getByRole('region', { name: 'Get started' });
+      await shows(list.getByText('0 of 5 done'));
+      await list.getByRole('link', { name: 'Add a buyer' }).click();
+      await page.getByLabel('Id (required)').fill('buy_first');
+      await button(page, 'Review changes').click();
+      await button(dialog(page), 'Save').click();
+      await said(page, 'buy_first is saved and in force.');
+      await page.getByRole('link', { name: 'Home', exact: true }).click();
+      await shows(list.getByText('1 of 5 done'));
+      await shows(list.getByRole('link', { name: 'Add a supplier' }));
+    } finally {
+      await exchange.close();
+    }
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { condition, sentences } from '../../src/sentence';
+
+const name = (_: string, id: string): string => ({ buy_a: 'Apex', sup_a: 'Acme' })[id] ?? id;
+
+test('a campaign reads as sentences', () => {
+  const lines = sentences(
+    {
+      vertical: 'auto_insurance',
+      method: 'ping_post',
+      suppliers: ['sup_a'],
+      floor: 2,
+      payout: { share: 0.8 },
+      buyers: [
+        { buyer: 'buy_a', states: ['CA', 'NV'], caps: [{ per: 'day', count: 50 }] },
+        { buyer: 'buy_b', filters: [{ field: 'vehicle_count', min: 1 }] },
+      ],
+      filters: [{ field: 'homeowner', in: ['true'] }],
+      caps: [{ per: 'month', money: 2000 }],
+      duplicates: { window: '30d' },
+      returns: { window: '14d', reasons: ['wrong number'], approval: 'manual' },
+    },
+    name,
+  );
+  expect(lines).toEqual([
+    'Acme can send leads for auto insurance.',
+    'Each lead is auctioned: all buyers get a ping, and the highest bid buys.',
+    'Apex buys in CA and NV, at most 50 leads per day.',
+    'buy_b buys if vehicle count is at least 1.',
+    'Bids and prices below $2.00 do not buy.',
+    'The supplier gets 80% of the price.',
+    'Only leads are accepted in which homeowner is true.',
+    'The campaign accepts at most $2,000.00 per month.',
+    'A person can be sold again after 30d.',
+    'Buyers can return a lead within 14d for wrong number; an operator approves each return.',
+  ]);
+});
+
+test('an empty campaign says what is missing', () => {
+  const lines = sentences({}, name);
+  expect(lines).toContain('No buyer is in the campaign yet, so no lead sells.');
+  expect(lines).toContain('No distribution method is chosen yet.');
+});
+
+test('a filter reads as a condition', () => {
+  expect(condition({ field: 'age', min: 18, max: 99 })).toBe('age is at least 18 and is at most 99');
+  expect(condition({ field: 'source', not_in: ['a', 'b'] })).toBe('source is not a or b');
+});

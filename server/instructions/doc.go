@@ -1,0 +1,10 @@
+// Package instructions writes posting instructions: all that a supplier's engineer needs to send leads
+// to one campaign. It also makes the links under which a supplier reads them without an account.
+//
+// Build derives a Document from the compiled catalog and from the code that answers requests. So
+// the fields, rules, samples and answers are those of the running exchange. Sections turns it into
+// headings, paragraphs, tables and code, which Markdown, HTML and PDF render.
+//
+// A document has the data of one supplier and one campaign. It has no buyers, no prices, no
+// payouts and no secrets: of a credential it has the hint.
+package instructions

@@ -1,0 +1,188 @@
+package instructions
+
+import (
+	"encoding/json"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/server/testlead"
+)
+
+// Document is the posting instructions of one supplier for one campaign.
+type Document struct {
+	Campaign    CampaignSummary   `json:"campaign"`
+	Supplier    SupplierSummary   `json:"supplier"`
+	Sandbox     bool              `json:"sandbox"`
+	BaseURL     string            `json:"base_url"`
+	BaseURLSet  bool              `json:"base_url_configured"` // false: it is the address of the listener
+	APIKeyHints []string          `json:"api_key_hints"`
+	Clients     []OAuthClient     `json:"oauth_clients"`
+	Selectors   []Field           `json:"selectors"` // members that select the campaign and the supplier
+	Fields      []Field           `json:"fields"`
+	Unknown     string            `json:"unknown_members"` // drop, keep or reject
+	Consent     ConsentRules      `json:"consent"`
+	Duplicates  DuplicateSummary  `json:"duplicates"`
+	Requests    []SampleRequest   `json:"requests"`
+	Answers     []SampleAnswer    `json:"answers"`
+	Codes       []ResponseCode    `json:"response_codes"`
+	Limits      Limits            `json:"limits"`
+	Retention   map[string]string `json:"retention"` // by path: how long an answer can be replayed
+	SampleFits  bool              `json:"sample_passes"`
+}
+
+// CampaignSummary describes the campaign.
+type CampaignSummary struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Vertical    string `json:"vertical"`
+	SubVertical string `json:"sub_vertical"`
+	PingPost    bool   `json:"ping_post"`
+}
+
+// SupplierSummary describes the supplier. All leads of a supplier with Test are test leads.
+type SupplierSummary struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Test bool   `json:"test"`
+}
+
+// OAuthClient is an OAuth client of the supplier, without its secret.
+type OAuthClient struct {
+	ID     string   `json:"client_id"`
+	Hint   string   `json:"secret_hint"`
+	Scopes []string `json:"scopes"`
+}
+
+// Field is a member of an ingest.
+type Field struct {
+	Name     string          `json:"name"`
+	Type     string          `json:"type"`
+	Required bool            `json:"required"`
+	Standard bool            `json:"standard"` // every campaign has the field
+	InPing   bool            `json:"in_ping"`
+	Contact  bool            `json:"contact"`
+	Rule     string          `json:"rule"`
+	Pattern  string          `json:"pattern,omitempty"`
+	Default  json.RawMessage `json:"default"`
+	Example  json.RawMessage `json:"example"`
+}
+
+// ConsentRules says which leads need a certificate of consent, and from which hosts.
+type ConsentRules struct {
+	Sources []string `json:"required_for_sources"`
+	Hosts   []string `json:"accepted_hosts"` // empty: any
+}
+
+// DuplicateSummary says which leads count as duplicates. Days 0 means that no lead does.
+type DuplicateSummary struct {
+	Fields []string `json:"fields"`
+	All    bool     `json:"all_must_match"`
+	Window string   `json:"window"` // empty: no check
+}
+
+// SampleRequest is a request that the exchange accepts if the supplier puts its credential in.
+type SampleRequest struct {
+	Title   string   `json:"title"`
+	Method  string   `json:"method"`
+	Path    string   `json:"path"`
+	URL     string   `json:"url"`
+	Headers []Header `json:"headers"`
+	Body    string   `json:"body"` // indented JSON
+	Curl    string   `json:"curl"`
+}
+
+// Header is a header of a sample request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SampleAnswer is an answer to an ingest.
+type SampleAnswer struct {
+	Title   string `json:"title"`
+	Status  int    `json:"status"`
+	Body    string `json:"body"` // indented JSON
+	Meaning string `json:"meaning"`
+}
+
+// ResponseCode is an error of the public address, with the remedy.
+type ResponseCode struct {
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Retry  bool   `json:"retry"`
+	Do     string `json:"do"`
+}
+
+// Limits are the supplier's limits.
+type Limits struct {
+	IngestRate         int `json:"ingests_per_second"`
+	PingRate           int `json:"pings_per_second"`
+	ByteRate           int `json:"body_bytes_per_second"`
+	ConcurrentAuctions int `json:"concurrent_auctions"`
+	BodyBytes          int `json:"body_bytes"`
+}
+
+// Environment has the settings of the exchange that instructions mention.
+type Environment struct {
+	BaseURL         string // without a slash at the end
+	BaseURLSet      bool   // the configuration has it
+	Sandbox         bool
+	BodyBytes       int
+	Idempotency     time.Duration
+	PingIdempotency time.Duration
+	FormatDuration  func(time.Duration) string
+}
+
+// Credentials are the supplier's live credentials, without secrets.
+type Credentials struct {
+	APIKeyHints []string
+	Clients     []OAuthClient
+}
+
+// sampleSeed makes the sample lead of a configuration the same in each document.
+const sampleSeed = 1
+
+// Build returns the instructions for the supplier and the campaign of the active catalog.
+func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplier, credentials Credentials) *Document {
+	s := testlead.MakeExample(campaign, sampleSeed)
+	d := &Document{
+		Campaign: CampaignSummary{string(campaign.ID), campaign.Name, campaign.Vertical, campaign.SubVertical, campaign.Method == market.PingPost},
+		Supplier: SupplierSummary{string(supplier.ID), supplier.Name, supplier.Test},
+		Sandbox:  env.Sandbox, BaseURL: env.BaseURL, BaseURLSet: env.BaseURLSet,
+		APIKeyHints: credentials.APIKeyHints, Clients: credentials.Clients,
+		Selectors: []Field{
+			{Name: memberCampaign, Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
+			{Name: memberSupplier, Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
+		},
+		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.UnknownMembers()],
+		Consent:    consentRulesOf(campaign),
+		Duplicates: summarizeDuplicates(env, campaign),
+		Answers:    sampleAnswers(campaign, s), Codes: responseCodes(campaign.Method == market.PingPost),
+		Limits:     Limits{supplier.IngestRate, supplier.PingRate, supplier.ByteRate, supplier.ConcurrentAuctions, env.BodyBytes},
+		Retention:  map[string]string{pathIngest: env.FormatDuration(env.Idempotency)},
+		SampleFits: len(s.Eligible) > 0,
+	}
+	r := requestWriter{env: env, campaign: campaign, supplier: string(supplier.ID), sample: s}
+	d.Requests = append(d.Requests, r.ingest())
+	if d.Campaign.PingPost {
+		d.Retention[pathAvailability], d.Retention[pathPing] = env.FormatDuration(env.PingIdempotency), env.FormatDuration(env.PingIdempotency)
+		d.Retention[pathPost] = env.FormatDuration(env.Idempotency)
+		d.Requests = append(d.Requests, r.availability(), r.chosenBuyer())
+		if campaign.Vertical != "" {
+			d.Requests = append(d.Requests, r.token(), r.ping(), r.post())
+		}
+	}
+	return d
+}
+
+// FindRequest returns the sample request with this path, or nil.
+func (d *Document) FindRequest(path string) *SampleRequest {
+	for i := range d.Requests {
+		if d.Requests[i].Path == path {
+			return &d.Requests[i]
+		}
+	}
+	return nil
+}
+
+var unknownNames = map[market.UnknownMemberPolicy]string{market.UnknownDrop: "drop", market.UnknownKeep: "keep", market.UnknownReject: "reject"}

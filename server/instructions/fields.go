@@ -1,0 +1,65 @@
+package instructions
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"pingpost/engine/market"
+	"pingpost/engine/market/escape"
+	"pingpost/server/testlead"
+)
+
+// describeFields returns the campaign's fields in mapping order: the standard ones first.
+func describeFields(campaign *market.Campaign, s *testlead.Example) []Field {
+	mapping := campaign.Mapping
+	fields := make([]Field, 0, mapping.SlotCount())
+	for slot := range market.LeadFieldIndex(mapping.SlotCount()) {
+		d := mapping.DescribeField(slot)
+		f := Field{
+			Name: d.Name, Type: d.Type.String(), Required: d.Required, Standard: d.Known,
+			InPing: d.InPing, Contact: d.Contact, Rule: d.Accepted, Pattern: d.Pattern, Example: s.ValueOf(d.Name),
+		}
+		if d.Coerce {
+			f.Rule += "; a string with such a value is accepted too"
+		}
+		if d.Default.Kind != market.KindAbsent {
+			f.Default = d.Default.AppendJSON(nil)
+		}
+		if f.Example == nil {
+			f.Example = mapping.ExampleValueJSON(slot, nil)
+		}
+		fields = append(fields, f)
+	}
+	return fields
+}
+
+func consentRulesOf(campaign *market.Campaign) ConsentRules {
+	rules := ConsentRules{Sources: slices.Sorted(maps.Keys(campaign.ConsentSources)), Hosts: slices.Clone(campaign.ConsentHosts)}
+	if rules.Sources == nil {
+		rules.Sources = []string{}
+	}
+	if rules.Hosts == nil {
+		rules.Hosts = []string{}
+	}
+	return rules
+}
+
+func summarizeDuplicates(env *Environment, campaign *market.Campaign) DuplicateSummary {
+	d := DuplicateSummary{Fields: []string{}, All: campaign.Duplicates.All}
+	if campaign.Duplicates.Window == 0 {
+		return d
+	}
+	d.Window = env.FormatDuration(time.Duration(campaign.Duplicates.Window))
+	for slot, counts := range map[market.LeadFieldIndex]bool{market.SlotPhone: campaign.Duplicates.Phone, market.SlotEmail: campaign.Duplicates.Email} {
+		if counts {
+			d.Fields = append(d.Fields, campaign.Mapping.FieldNameFromSuppliers(slot))
+		}
+	}
+	slices.Sort(d.Fields)
+	return d
+}
+
+// quoteJSON returns the text as a JSON string.
+func quoteJSON(text string) json.RawMessage { return escape.AppendJSONString(nil, []byte(text)) }

@@ -1,0 +1,165 @@
+package instructions
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/market"
+)
+
+// Exchange is the part of the process that a Publisher uses.
+type Exchange interface {
+	// Engine returns nil while the exchange starts or stops.
+	Engine() *engine.Engine
+	Now() int64
+	Seal(name, value string) []byte
+	RevealSecret(name string) (value string, ok bool)
+}
+
+// Publisher builds instructions from the active configuration, and makes and opens links to them. It
+// is safe for concurrent use.
+type Publisher struct {
+	exchange Exchange
+	env      Environment
+	key      [32]byte
+}
+
+// NewPublisher returns a publisher. key signs the links and must have no other use.
+func NewPublisher(exchange Exchange, env *Environment, key [32]byte) *Publisher {
+	return &Publisher{exchange, *env, key}
+}
+
+// The errors of a Publisher.
+var (
+	ErrUnavailable     = errors.New("the exchange accepts no requests at present")
+	ErrUnknownCampaign = errors.New("no campaign of this id is configured")
+	ErrUnknownSupplier = errors.New("no supplier of this id is configured")
+	ErrNotAccepted     = errors.New("the campaign accepts no leads from this supplier")
+	ErrUnknownLink     = errors.New("the link is damaged, or another exchange made it")
+	ErrLinkEnded       = errors.New("the link has expired or was revoked, or the supplier no longer sends leads to the campaign")
+)
+
+// Limits of the lifetime of a link.
+const (
+	DefaultLinkLifetime = 7 * 24 * time.Hour
+	MinLinkLifetime     = time.Minute
+	MaxLinkLifetime     = 90 * 24 * time.Hour
+)
+
+// Document returns the instructions for a supplier and a campaign. Errors: ErrUnavailable,
+// ErrUnknownCampaign, ErrUnknownSupplier, ErrNotAccepted.
+func (p *Publisher) Document(campaignID, supplierID string) (*Document, error) {
+	e, campaign, supplier, err := p.find(campaignID, supplierID)
+	if err != nil {
+		return nil, err
+	}
+	return Build(&p.env, campaign, supplier, credentialsOf(e, supplier)), nil
+}
+
+func (p *Publisher) find(campaignID, supplierID string) (e *engine.Engine, campaign *market.Campaign, supplier *market.Supplier, err error) {
+	if e = p.exchange.Engine(); e == nil || e.ActiveCatalog() == nil {
+		return nil, nil, nil, ErrUnavailable
+	}
+	catalog := e.ActiveCatalog()
+	campaign, supplier = catalog.Campaigns[market.CampaignID(campaignID)], catalog.Suppliers[market.SupplierID(supplierID)]
+	switch {
+	case campaign == nil:
+		err = ErrUnknownCampaign
+	case supplier == nil:
+		err = ErrUnknownSupplier
+	case !campaign.AcceptsSupplier(supplier.ID):
+		err = ErrNotAccepted
+	}
+	return e, campaign, supplier, err
+}
+
+// credentialsOf returns the supplier's live credentials. A client with two secrets is listed once,
+// with the hint of the newer secret.
+func credentialsOf(e *engine.Engine, supplier *market.Supplier) Credentials {
+	c := Credentials{APIKeyHints: []string{}, Clients: []OAuthClient{}}
+	for _, key := range e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, supplier.Ref) {
+		c.APIKeyHints = append(c.APIKeyHints, key.Hint)
+	}
+	for _, secret := range e.State().CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, supplier.Ref) {
+		c.Clients = slices.DeleteFunc(c.Clients, func(known OAuthClient) bool { return known.ID == secret.Client })
+		c.Clients = append(c.Clients, OAuthClient{secret.Client, secret.Hint, secret.Scopes.Names()})
+	}
+	return c
+}
+
+// Link is a public address under which a supplier reads its instructions.
+type Link struct {
+	URL     string
+	Expires time.Time
+}
+
+// NewLink returns a new link to the instructions for a supplier and a campaign. Errors: those of Document.
+func (p *Publisher) NewLink(campaignID, supplierID string, lifetime time.Duration) (Link, error) {
+	_, campaign, supplier, err := p.find(campaignID, supplierID)
+	if err != nil {
+		return Link{}, err
+	}
+	expires := time.Unix(0, p.exchange.Now()).Add(lifetime).Truncate(time.Second)
+	token := encodeLink(&p.key, &linkClaims{supplier: supplier.Ref, campaign: campaign.Ref, expires: expires.Unix(), generation: p.generationOf(supplierID)})
+	return Link{p.env.BaseURL + PathPrefix + token, expires}, nil
+}
+
+// PathPrefix begins the path of a link. The token follows.
+const PathPrefix = "/instructions/"
+
+// Open returns the instructions to which a link's token belongs. Errors: ErrUnknownLink,
+// ErrLinkEnded, ErrUnavailable.
+func (p *Publisher) Open(token []byte) (*Document, error) {
+	c, ok := decodeLink(&p.key, token)
+	if !ok {
+		return nil, ErrUnknownLink
+	}
+	if c.expires <= p.exchange.Now()/int64(time.Second) {
+		return nil, ErrLinkEnded
+	}
+	e := p.exchange.Engine()
+	if e == nil {
+		return nil, ErrUnavailable
+	}
+	supplierID := e.State().NameOf(event.ObjectSupplier, c.supplier)
+	if c.generation != p.generationOf(supplierID) {
+		return nil, ErrLinkEnded
+	}
+	d, err := p.Document(e.State().NameOf(event.ObjectCampaign, c.campaign), supplierID)
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		err = ErrLinkEnded
+	}
+	return d, err
+}
+
+// RevokeLinks ends all links of a supplier, by a new generation. operator is the operator's name.
+// The generation is a stored secret, so it is in the log: a restored backup does not bring revoked
+// links back.
+func (p *Publisher) RevokeLinks(supplierID, operator string) error {
+	e := p.exchange.Engine()
+	if e == nil {
+		return ErrUnavailable
+	}
+	if e.State().RefOf(event.ObjectSupplier, supplierID) == 0 {
+		return ErrUnknownSupplier
+	}
+	var generation [generationSize]byte
+	_, _ = rand.Read(generation[:])
+	name := linkSecretName(supplierID)
+	return e.AsOperator(operator).SetOutgoingSecret(name, p.exchange.Seal(name, hex.EncodeToString(generation[:])))
+}
+
+func (p *Publisher) generationOf(supplierID string) [generationSize]byte {
+	stored, _ := p.exchange.RevealSecret(linkSecretName(supplierID))
+	return parseGeneration(stored)
+}
+
+// IsLinkSecret reports whether the stored secret of this name is the generation of a supplier's
+// links, which operators cannot set.
+func IsLinkSecret(name string) bool { return strings.HasPrefix(name, linkSecretPrefix) }

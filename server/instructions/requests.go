@@ -1,0 +1,183 @@
+package instructions
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"pingpost/engine/market"
+	"pingpost/server/testlead"
+)
+
+// The paths of the requests, and the members that select the campaign and the supplier.
+const (
+	pathIngest       = "/api/v1/ingest"
+	pathAvailability = "/api/v1/ping"
+	pathPing         = "/v1/ping"
+	pathPost         = "/v1/post"
+	pathToken        = "/oauth/token"
+
+	memberCampaign = "flo_campaign_id"
+	memberSupplier = "flo_supplier_id"
+)
+
+// Placeholders in sample requests. The supplier replaces them.
+const (
+	PlaceholderAPIKey = "YOUR_API_KEY"
+	PlaceholderToken  = "YOUR_ACCESS_TOKEN"
+	PlaceholderBid    = "BID_TOKEN_OF_THE_PING"
+	PlaceholderPing   = "PING_ID_OF_THE_PING"
+	PlaceholderBuyer  = "BUYER_ID_OF_THE_PING"
+	placeholderClient = "YOUR_CLIENT_ID"
+	placeholderSecret = "YOUR_CLIENT_SECRET"
+	sampleLeadID      = "your-lead-0001"
+)
+
+// HeaderTest is the header that makes a lead a test lead.
+const HeaderTest = "X-Pingpost-Test"
+
+// requestWriter writes the sample requests of one supplier for one campaign.
+type requestWriter struct {
+	env      *Environment
+	campaign *market.Campaign
+	supplier string
+	sample   *testlead.Example
+}
+
+func (w *requestWriter) ingest() SampleRequest {
+	return w.withAPIKey("Send a lead", pathIngest, true, append(w.selectors(), w.sample.Members...))
+}
+
+// availability returns a ping with the API key. Its answer lists all bids, with their buyers.
+func (w *requestWriter) availability() SampleRequest {
+	return w.withAPIKey("Ask for the bids on a lead", pathAvailability, false, append(w.selectors(), w.pingMembers()...))
+}
+
+// chosenBuyer returns an ingest that sells the lead at a bid of an availability request.
+func (w *requestWriter) chosenBuyer() SampleRequest {
+	chosen := append(w.selectors(), textMember("flo_ping_id", PlaceholderPing), textMember("flo_buyer_id", PlaceholderBuyer))
+	return w.withAPIKey("Sell the lead at one of the bids", pathIngest, true, append(chosen, w.sample.Members...))
+}
+
+func (w *requestWriter) token() SampleRequest {
+	return w.finish("Get an access token", pathToken, nil, []testlead.Member{
+		textMember("grant_type", "client_credentials"), textMember("client_id", placeholderClient), textMember("client_secret", placeholderSecret), textMember("scope", "ping post"),
+	})
+}
+
+func (w *requestWriter) ping() SampleRequest {
+	members := []testlead.Member{textMember("auction_id", w.auctionID()), textMember("vertical", w.campaign.Vertical)}
+	if w.campaign.SubVertical != "" {
+		members = append(members, textMember("sub_vertical", w.campaign.SubVertical))
+	}
+	return w.withToken("Ping with an access token", pathPing, append(members, w.pingMembers()...))
+}
+
+func (w *requestWriter) post() SampleRequest {
+	return w.withToken("Post the lead to the winner", pathPost, []testlead.Member{
+		textMember("auction_id", w.auctionID()), textMember("bid_token", PlaceholderBid), {Name: "lead", Value: testlead.AppendObject(nil, w.postMembers())},
+	})
+}
+
+func (w *requestWriter) selectors() []testlead.Member {
+	return []testlead.Member{textMember(memberCampaign, string(w.campaign.ID)), textMember(memberSupplier, w.supplier)}
+}
+
+// pingMembers returns the members of the sample lead that a ping may have. Of the ZIP code these are
+// the first three digits.
+func (w *requestWriter) pingMembers() (members []testlead.Member) {
+	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
+		d := w.campaign.Mapping.DescribeField(slot)
+		value := w.sample.ValueOf(d.Name)
+		switch {
+		case !d.InPing || value == nil:
+		case slot == market.SlotZip && len(value) > len(`"123`):
+			members = append(members, testlead.Member{Name: "zip3", Value: append(bytes.Clone(value[:len(`"123`)]), '"')})
+		default:
+			members = append(members, testlead.Member{Name: d.Name, Value: value})
+		}
+	}
+	return members
+}
+
+// postMembers returns the sample lead in the form of a post: with the objects address and tcpa.
+func (w *requestWriter) postMembers() []testlead.Member {
+	members := []testlead.Member{textMember("lead_uuid", sampleLeadID)}
+	var address, consent []testlead.Member
+	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
+		name := w.campaign.Mapping.FieldNameFromSuppliers(slot)
+		value := w.sample.ValueOf(name)
+		if value == nil {
+			continue
+		}
+		switch slot {
+		case market.SlotLine1, market.SlotCity, market.SlotState, market.SlotZip:
+			address = append(address, testlead.Member{Name: w.campaign.Mapping.FieldNameInLog(slot), Value: value})
+		case market.SlotConsentText, market.SlotConsentTimestamp, market.SlotIPAddress, market.SlotConsentCertURL:
+			consent = append(consent, testlead.Member{Name: w.campaign.Mapping.FieldNameInLog(slot), Value: value})
+		default:
+			members = append(members, testlead.Member{Name: name, Value: value})
+		}
+	}
+	return append(members, testlead.Member{Name: "address", Value: testlead.AppendObject(nil, address)}, testlead.Member{Name: "tcpa", Value: testlead.AppendObject(nil, consent)})
+}
+
+// auctionID returns an auction id that no other campaign's sample has, because a supplier can use
+// an id only once.
+func (w *requestWriter) auctionID() string { return "your-auction-" + string(w.campaign.ID) }
+
+func (w *requestWriter) withAPIKey(title, path string, withKey bool, members []testlead.Member) SampleRequest {
+	headers := []Header{{"x-api-key", PlaceholderAPIKey}, {HeaderTest, "1"}}
+	if withKey {
+		headers = append(headers, keyFor(members))
+	}
+	return w.finish(title, path, headers, members)
+}
+
+func (w *requestWriter) withToken(title, path string, members []testlead.Member) SampleRequest {
+	return w.finish(title, path, []Header{{"Authorization", "Bearer " + PlaceholderToken}, {HeaderTest, "1"}, keyFor(members)}, members)
+}
+
+// keyFor returns an idempotency key that differs for each body. So a sample of another campaign, or
+// of a later configuration, is a new request.
+func keyFor(members []testlead.Member) Header {
+	sum := sha256.Sum256(testlead.AppendObject(nil, members))
+	return Header{"Idempotency-Key", "sample-" + hex.EncodeToString(sum[:6])}
+}
+
+func (w *requestWriter) finish(title, path string, headers []Header, members []testlead.Member) SampleRequest {
+	r := SampleRequest{
+		Title: title, Method: "POST", Path: path, URL: w.env.BaseURL + path,
+		Headers: append(headers, Header{"Content-Type", "application/json"}), Body: indentJSON(testlead.AppendObject(nil, members)),
+	}
+	r.Curl = r.formatCurl()
+	return r
+}
+
+// formatCurl returns the request as a command for a POSIX shell.
+func (r *SampleRequest) formatCurl() string {
+	var b strings.Builder
+	b.WriteString("curl -X " + r.Method + " " + quoteForShell(r.URL))
+	for _, h := range r.Headers {
+		b.WriteString(" \\\n  -H " + quoteForShell(h.Name+": "+h.Value))
+	}
+	b.WriteString(" \\\n  -d " + quoteForShell(r.Body))
+	return b.String()
+}
+
+func quoteForShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+// textMember returns a member with a text.
+func textMember(name, text string) testlead.Member {
+	return testlead.Member{Name: name, Value: quoteJSON(text)}
+}
+
+func indentJSON(document []byte) string {
+	var b bytes.Buffer
+	if err := json.Indent(&b, document, "", "  "); err != nil {
+		panic("BUG: a sample is not JSON: " + err.Error())
+	}
+	return b.String()
+}
