@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/keys/passphrase"
@@ -46,6 +47,21 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 // callerNameOf returns the name under which the log records an operator's action. It is empty
 // before authentication.
 func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
+
+// engineKey is the name under which a request stores its engine.
+const engineKey = "engine"
+
+// engineOf returns the engine of the request, or nil if the exchange was starting or stopping when
+// the request first asked. A request uses one engine until its end, because the exchange may begin to
+// stop between two of its steps.
+func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
+	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
+		return e
+	}
+	e := a.operator.Engine()
+	ctx.SetUserValue(engineKey, e)
+	return e
+}
 
 var (
 	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").CountedAsWrongCredential()
@@ -97,29 +113,26 @@ func (a *Admin) requireRole(required market.OperatorRole, operation string, h fa
 // error.
 func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad httperror.Error) {
 	bad = errNotAuthenticated
+	e := a.engineOf(ctx)
 	if cookie := ctx.Request.Header.Cookie(cookieName); len(cookie) > 0 {
-		if caller, ok := a.authenticateSession(cookie); ok {
+		if caller, bad = a.authenticateSession(e, cookie); bad.Status == 0 {
 			return caller, httperror.Error{}
 		}
-		bad = errSessionEnded
 	}
 	header := ctx.Request.Header.Peek("Authorization")
 	scheme, value, _ := bytes.Cut(header, []byte(" "))
 	value = bytes.TrimSpace(value)
 	if bytes.EqualFold(scheme, []byte("Bearer")) && bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
-		if caller, ok := a.authenticateAPIToken(value); ok {
-			return caller, httperror.Error{}
-		}
-		return principal{}, errBadAPIToken
+		return a.authenticateAPIToken(e, value)
 	}
 	user, password, ok := request.BasicAuth(string(header))
 	switch {
 	case !ok:
 		return principal{}, bad
 	case a.isConfiguredPassword(password):
-		return principal{name: a.actorNameForSharedPassword(user), role: market.RoleAdmin, method: bySharedPassword}, httperror.Error{}
-	case a.hasUserAccounts():
-		return a.authenticateUser(ctx, user, password)
+		return principal{name: actorNameForSharedPassword(e, user), role: market.RoleAdmin, method: bySharedPassword}, httperror.Error{}
+	case hasUserAccounts(e):
+		return a.authenticateUser(ctx, e, user, password)
 	case a.locked:
 		return principal{}, bad
 	}
@@ -136,10 +149,10 @@ func (a *Admin) isConfiguredPassword(password string) bool {
 
 // actorNameForSharedPassword returns the name under which the log records a caller with the
 // configured password. The client's name is not verified. So if it is the name of an account, the
-// result is "operator".
-func (a *Admin) actorNameForSharedPassword(unverifiedName string) string {
+// result is "operator". Without an engine there are no accounts.
+func actorNameForSharedPassword(e *engine.Engine, unverifiedName string) string {
 	name := sanitizeActorName(unverifiedName)
-	if e := a.operator.Engine(); e != nil {
+	if e != nil {
 		account, _ := normalizeUserName(name)
 		if _, taken := e.State().OperatorUser(account); taken {
 			return sharedName
@@ -148,33 +161,32 @@ func (a *Admin) actorNameForSharedPassword(unverifiedName string) string {
 	return name
 }
 
-// authenticateAPIToken returns the caller of a request with a personal API token, or false if
+// authenticateAPIToken returns the caller of a request with a personal API token, or an error if
 // the token is unknown or expired. The caller's role is the lower one of the token's role and
 // the user's role.
-func (a *Admin) authenticateAPIToken(tokenValue []byte) (caller principal, ok bool) {
-	e, now := a.operator.Engine(), time.Now().UnixNano()
+func (a *Admin) authenticateAPIToken(e *engine.Engine, tokenValue []byte) (caller principal, bad httperror.Error) {
 	if e == nil {
-		return principal{}, false
+		return principal{}, httperror.Unavailable
 	}
+	now := time.Now().UnixNano()
 	token, user, ok := e.State().APIToken(a.operator.TokenIssuer().HashOperatorAPIToken(tokenValue))
 	if !ok || token.IsExpired(now) || user.Name == "" {
-		return principal{}, false
+		return principal{}, errBadAPIToken
 	}
 	a.sessions.recordTokenUse(&token, now)
-	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, method: byAPIToken, token: &token}, true
+	return principal{name: user.Name, role: min(token.Role, user.Role), hasAccount: true, method: byAPIToken, token: &token}, httperror.Error{}
 }
 
 // isStillValid reports whether a caller that was authenticated earlier is still allowed: the
 // session, token and account must still exist unchanged. Long uploads and event streams ask it
-// repeatedly.
-func (a *Admin) isStillValid(caller *principal) bool {
+// repeatedly, with the current engine.
+func (a *Admin) isStillValid(e *engine.Engine, caller *principal) bool {
 	if caller.session != nil && !a.sessions.isSessionValid(caller.session) {
 		return false
 	}
 	if !caller.hasAccount {
 		return true
 	}
-	e := a.operator.Engine()
 	if e == nil {
 		return false
 	}
@@ -190,7 +202,7 @@ func (a *Admin) isStillValid(caller *principal) bool {
 // may take long. The zero error means that the caller is still valid.
 func (a *Admin) checkCallerStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
 	caller := principalFrom(ctx)
-	if a.isStillValid(&caller) {
+	if a.isStillValid(a.engineOf(ctx), &caller) {
 		return httperror.Error{}
 	}
 	return caller.invalidCallerError()
@@ -207,25 +219,24 @@ func (caller *principal) invalidCallerError() httperror.Error {
 	return errSessionEnded
 }
 
-// authenticateSession returns the caller that a session cookie identifies, or false. A session
+// authenticateSession returns the caller that a session cookie identifies, or an error. A session
 // ends here if its user was changed or removed since the login.
-func (a *Admin) authenticateSession(cookie []byte) (caller principal, ok bool) {
+func (a *Admin) authenticateSession(e *engine.Engine, cookie []byte) (caller principal, bad httperror.Error) {
 	s := a.sessions.findSessionAndRecordUse(cookie)
 	if s == nil {
-		return principal{}, false
+		return principal{}, errSessionEnded
 	}
 	if s.user.Name == "" {
-		return principal{name: s.name, role: s.role, method: s.method, session: s}, true
+		return principal{name: s.name, role: s.role, method: s.method, session: s}, httperror.Error{}
 	}
-	e := a.operator.Engine()
 	if e == nil {
-		return principal{}, false
+		return principal{}, httperror.Unavailable
 	}
 	if now, ok := e.State().OperatorUser(s.user.Name); !ok || now != s.user {
 		a.sessions.endSession(s)
-		return principal{}, false
+		return principal{}, errSessionEnded
 	}
-	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, method: s.method, session: s}, true
+	return principal{name: s.name, role: s.user.Role, hasAccount: true, account: s.user, method: s.method, session: s}, httperror.Error{}
 }
 
 // isFromDashboard reports whether the dashboard sent the request. The dashboard has its own
@@ -331,8 +342,7 @@ var roles = map[string]market.OperatorRole{
 
 // hasUserAccounts reports whether any user account exists. Without accounts only the configured
 // password is valid.
-func (a *Admin) hasUserAccounts() bool {
-	e := a.operator.Engine()
+func hasUserAccounts(e *engine.Engine) bool {
 	return e != nil && len(e.State().Users()) > 0
 }
 
@@ -340,18 +350,18 @@ func (a *Admin) hasUserAccounts() bool {
 // a failed login. After too many the error is a 429, also for a right password that the cache of
 // verified passwords does not have. An unknown name takes as long to reject as a wrong password,
 // so that clients cannot find out which names exist.
-func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password string) (caller principal, failure httperror.Error) {
+func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, e *engine.Engine, userName, password string) (caller principal, failure httperror.Error) {
 	name, proper := normalizeUserName(userName)
 	if !proper {
 		name = sanitizeActorName(userName)
 	}
 	t := a.sessions
-	user, _ := a.operator.Engine().State().OperatorUser(name)
+	user, _ := e.State().OperatorUser(name)
 	who := principal{name: user.Name, role: user.Role, hasAccount: true, account: user, method: byPassword}
 	known, end := t.verified.awaitOrStartPasswordCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
 		t.recordUserSeen(name)
-		return a.rejectIfFactorActive(who)
+		return rejectIfFactorActive(e, who)
 	}
 	right := false
 	defer func() { end(right) }()
@@ -372,13 +382,13 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, userName, password st
 	}
 	t.uncountFailedLogin(from, name)
 	t.recordUserSeen(name)
-	return a.rejectIfFactorActive(who)
+	return rejectIfFactorActive(e, who)
 }
 
 // rejectIfFactorActive returns an error if the account of a caller with the right password has a second
 // factor, because HTTP Basic has no place for a code.
-func (a *Admin) rejectIfFactorActive(caller principal) (principal, httperror.Error) {
-	if a.hasActiveFactor(caller.name) {
+func rejectIfFactorActive(e *engine.Engine, caller principal) (principal, httperror.Error) {
+	if hasActiveFactor(e, caller.name) {
 		return principal{}, errBasicWithFactor
 	}
 	return caller, httperror.Error{}

@@ -32,7 +32,7 @@ var (
 
 // newAuditRecorder returns the recorder of operators' actions.
 func (a *Admin) newAuditRecorder() *audit.Recorder {
-	return audit.NewRecorder(audit.Options{Engine: a.operator.Engine, Logger: a.logger, ConfigEntry: func(kind, id string) (json.RawMessage, bool) {
+	return audit.NewRecorder(audit.Options{IsStopping: a.isStopping, Logger: a.logger, ConfigEntry: func(kind, id string) (json.RawMessage, bool) {
 		entry, err := a.operator.ConfigEntry(canonical.EntryRef{Kind: canonical.Collection(kind), ID: id})
 		if err != nil {
 			return nil, false
@@ -73,10 +73,9 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 			return
 		}
 		caller := principalFrom(ctx)
-		action, err := a.audit.Begin(ctx, a.actorOf(ctx, &caller), method, path)
+		action, err := a.audit.Begin(ctx, a.engineOf(ctx), a.actorOf(ctx, &caller), method, path)
 		if err != nil {
-			a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", method+" "+path, "error", err)
-			a.sendError(ctx, errNotRecorded)
+			a.sendError(ctx, a.unrecordedError(method+" "+path, err))
 			return
 		}
 		returned := false
@@ -91,6 +90,19 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 	}
 }
 
+// isStopping reports whether the exchange starts or stops.
+func (a *Admin) isStopping() bool { return a.operator.Engine() == nil }
+
+// unrecordedError returns the API error of an operation that the audit log cannot record. It is a
+// fault only while the exchange serves: the log accepts no records once the exchange stops.
+func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
+	if a.isStopping() {
+		return httperror.Unavailable
+	}
+	a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", operation, "error", cause)
+	return errNotRecorded
+}
+
 // recordSignIn records that the session of who begins, at the request of an operation.
 func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation string) error {
 	actor := &audit.Actor{Name: who.name, Role: who.role, Address: a.authFailures.ClientAddress(ctx), Credential: event.BySharedPassword}
@@ -100,8 +112,8 @@ func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation
 	case who.hasAccount:
 		actor.Credential = event.ByAccountPassword
 	}
-	if err := a.audit.RecordSignIn(actor, operation); err != nil {
-		return errNotRecorded
+	if err := a.audit.RecordSignIn(a.engineOf(ctx), actor, operation); err != nil {
+		return a.unrecordedError(operation, err)
 	}
 	return nil
 }
@@ -116,7 +128,7 @@ func (a *Admin) recordFailedSignIn(ctx *fasthttp.RequestCtx, account string) {
 func (a *Admin) accountOfBasicAuth(ctx *fasthttp.RequestCtx) string {
 	given, _, _ := request.BasicAuth(string(ctx.Request.Header.Peek("Authorization")))
 	name, ok := normalizeUserName(given)
-	e := a.operator.Engine()
+	e := a.engineOf(ctx)
 	if !ok || e == nil {
 		return ""
 	}
@@ -133,7 +145,7 @@ func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, opera
 
 func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {
 	actor.Address = a.authFailures.ClientAddress(ctx)
-	a.audit.RecordFailure(actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
+	a.audit.RecordFailure(a.engineOf(ctx), actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
 }
 
 // auditHandler returns the handler of GET audit: one page in JSON, or all matching records in CSV or

@@ -71,7 +71,7 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 // there is no engine, and the answer is a 503.
 func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
-		e := a.operator.Engine()
+		e := a.engineOf(ctx)
 		if e == nil {
 			return nil, httperror.Unavailable
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/keys/passphrase"
 	"pingpost/server/admin/payload"
@@ -63,7 +64,7 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		Password string `json:"password"`
 		Code     string `json:"code"`
 	}
-	e := a.operator.Engine()
+	e := a.engineOf(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -148,7 +149,7 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation str
 	value := a.sessions.addSession(s)
 	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return a.describePrincipal(&who), nil
+	return a.describePrincipal(a.engineOf(ctx), &who), nil
 }
 
 func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
@@ -171,7 +172,7 @@ func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeS
 func (a *Admin) getSession(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	who := principalFrom(ctx)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return a.describePrincipal(&who), nil
+	return a.describePrincipal(a.engineOf(ctx), &who), nil
 }
 
 // principalJSON describes the authenticated caller in JSON.
@@ -185,8 +186,8 @@ type principalJSON struct {
 	Factor  *string `json:"second_factor"`
 }
 
-func (a *Admin) describePrincipal(caller *principal) principalJSON {
-	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password", Method: caller.method.String(), Factor: payload.NullIfEmpty(a.secondFactorOf(caller))}
+func (a *Admin) describePrincipal(e *engine.Engine, caller *principal) principalJSON {
+	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password", Method: caller.method.String(), Factor: payload.NullIfEmpty(a.secondFactorOf(e, caller))}
 	switch {
 	case caller.session != nil:
 		document.By, document.CSRF = "session", caller.session.csrf

@@ -155,7 +155,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) (answer any, err error)
 		return nil, httperror.Unavailable
 	}
 	who := principalFrom(ctx)
-	s := a.live.addSubscriber(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(&who) })
+	s := a.live.addSubscriber(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(a.operator.Engine(), &who) })
 	if s == nil {
 		return nil, errTooManyStreams
 	}

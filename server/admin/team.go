@@ -113,7 +113,7 @@ func (a *Admin) withProvider(h func(*oidc.Handlers, *fasthttp.RequestCtx)) fasth
 		switch {
 		case a.oidc == nil:
 			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No identity provider is configured. Set admin.oidc, or log in with a password."))
-		case a.operator.Engine() == nil:
+		case a.engineOf(ctx) == nil:
 			a.sendError(ctx, httperror.Unavailable)
 		default:
 			h(a.oidc, ctx)
@@ -137,7 +137,7 @@ type signInJSON struct {
 // listSignInMethods answers GET session/methods. It never waits for the identity provider.
 func (a *Admin) listSignInMethods(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	methods := signInMethodsJSON{Password: !a.locked || a.hasUserAccounts(), RequireTOTP: a.requireTOTP}
+	methods := signInMethodsJSON{Password: !a.locked || hasUserAccounts(a.engineOf(ctx)), RequireTOTP: a.requireTOTP}
 	if a.provider != nil {
 		methods.OIDC = &signInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.IsReachable()}
 	}
@@ -145,14 +145,14 @@ func (a *Admin) listSignInMethods(ctx *fasthttp.RequestCtx) (answer any, err err
 }
 
 // hasActiveFactor reports whether sign-in with the account's password needs a code.
-func (a *Admin) hasActiveFactor(account string) bool {
-	factor, _ := a.operator.Engine().State().SecondFactor(account)
+func hasActiveFactor(e *engine.Engine, account string) bool {
+	factor, _ := e.State().SecondFactor(account)
 	return factor.Active
 }
 
 // mustEnroll reports whether the account lacks the second factor that the exchange requires.
-func (a *Admin) mustEnroll(account string) bool {
-	return a.requireTOTP && !a.hasActiveFactor(account)
+func (a *Admin) mustEnroll(e *engine.Engine, account string) bool {
+	return a.requireTOTP && !hasActiveFactor(e, account)
 }
 
 // requireSecondFactor returns a handler that calls h, unless the caller must turn on a second factor
@@ -162,7 +162,7 @@ func (a *Admin) requireSecondFactor(operation string, h fasthttp.RequestHandler)
 		return h
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnroll(caller.name) {
+		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnroll(a.engineOf(ctx), caller.name) {
 			a.sendError(ctx, errEnrollmentRequired)
 			return
 		}
@@ -204,12 +204,13 @@ func (a *Admin) uncountLogin(ctx *fasthttp.RequestCtx, name string) {
 // teamServer is the admin server as the packages team and oidc use it.
 type teamServer struct{ admin *Admin }
 
-func (t teamServer) Engine() *engine.Engine         { return t.admin.operator.Engine() }
 func (t teamServer) TokenIssuer() *token.Issuer     { return t.admin.operator.TokenIssuer() }
 func (t teamServer) Seal(name, value string) []byte { return t.admin.operator.Seal(name, value) }
 func (t teamServer) Now() time.Time                 { return t.admin.sessions.now() }
 func (t teamServer) Tenant() string                 { return t.admin.operator.ProcessStatus().Tenant }
 func (t teamServer) UsesTLS() bool                  { return t.admin.tls != nil }
+
+func (t teamServer) Engine(ctx *fasthttp.RequestCtx) *engine.Engine { return t.admin.engineOf(ctx) }
 
 func (t teamServer) Unseal(name string, sealed []byte) (value string, ok bool) {
 	return t.admin.operator.Unseal(name, sealed)
@@ -283,11 +284,11 @@ func (t teamServer) CountFailedSignIn(ctx *fasthttp.RequestCtx) (answered bool) 
 
 // secondFactorOf says whether the caller's account has a second factor: on, off, required (but off),
 // or empty without an account.
-func (a *Admin) secondFactorOf(caller *principal) string {
+func (a *Admin) secondFactorOf(e *engine.Engine, caller *principal) string {
 	switch {
 	case !caller.hasAccount:
 		return ""
-	case a.hasActiveFactor(caller.name):
+	case hasActiveFactor(e, caller.name):
 		return "on"
 	case a.requireTOTP:
 		return "required"

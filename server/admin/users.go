@@ -43,7 +43,7 @@ func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 // tokensVisibleToCaller returns the API tokens that the caller may list and revoke: all tokens for an
 // admin, and otherwise the caller's own.
 func (a *Admin) tokensVisibleToCaller(ctx *fasthttp.RequestCtx) []state.APIToken {
-	who, s := principalFrom(ctx), a.operator.Engine().State()
+	who, s := principalFrom(ctx), a.engineOf(ctx).State()
 	switch {
 	case who.role >= market.RoleAdmin:
 		return s.APITokens("")
@@ -150,7 +150,7 @@ var (
 
 // listUsers lists the accounts of all users, with role, creation and last use.
 func (a *Admin) listUsers(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	return map[string]any{"users": payload.ConvertAll(e.State().Users(), a.describeUser)}, nil
+	return map[string]any{"users": payload.ConvertAll(e.State().Users(), func(user *state.OperatorUser) accountJSON { return a.describeUser(e, user) })}, nil
 }
 
 // accountJSON describes a user's account in JSON.
@@ -162,8 +162,8 @@ type accountJSON struct {
 	TOTP     bool    `json:"totp"`
 }
 
-func (a *Admin) describeUser(user *state.OperatorUser) accountJSON {
-	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), a.hasActiveFactor(user.Name)}
+func (a *Admin) describeUser(e *engine.Engine, user *state.OperatorUser) accountJSON {
+	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), hasActiveFactor(e, user.Name)}
 }
 
 // createOrChangeUser creates a user's account, or changes the role or password of an existing one.
@@ -208,7 +208,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	if made {
 		ctx.SetStatusCode(fasthttp.StatusCreated)
 	}
-	return a.describeUser(&user), nil
+	return a.describeUser(e, &user), nil
 }
 
 // addPasswordErrors adds an error if a new password is too short or too long. field is the name

@@ -38,7 +38,7 @@ func (a *Actor) newRecord(operation string, phase event.ActionPhase) event.Opera
 
 // Options configure a Recorder.
 type Options struct {
-	Engine      func() *engine.Engine                                     // nil while the exchange starts or stops
+	IsStopping  func() bool                                               // whether the log may refuse records because the exchange stops
 	ConfigEntry func(kind, id string) (document json.RawMessage, ok bool) // without secrets
 	Logger      *slog.Logger
 }
@@ -73,8 +73,7 @@ type Action struct {
 
 // Begin records that an action begins, durably when it returns. After an error the action must not
 // run. route is the pattern of the request's path.
-func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, actor *Actor, method, route string) (*Action, error) {
-	e := r.options.Engine()
+func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Actor, method, route string) (*Action, error) {
 	if e == nil {
 		return nil, nil //nolint:nilnil // documented: no record without an engine
 	}
@@ -117,15 +116,14 @@ func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
 	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {
 		ended.After = after
 	}
-	if err := a.engine.AsOperator(a.actor).RecordAction(ended); err != nil {
+	if err := a.engine.AsOperator(a.actor).RecordAction(ended); err != nil && !a.recorder.options.IsStopping() {
 		a.recorder.options.Logger.Error("cannot record the outcome of an operator's action; the audit log shows it without one",
 			"action", a.record.Action, "operation", a.record.Operation, "error", err)
 	}
 }
 
 // RecordSignIn records a sign-in. After an error the session must not begin.
-func (r *Recorder) RecordSignIn(actor *Actor, operation string) error {
-	e := r.options.Engine()
+func (r *Recorder) RecordSignIn(e *engine.Engine, actor *Actor, operation string) error {
 	if e == nil {
 		return httperror.Unavailable
 	}
@@ -136,11 +134,11 @@ func (r *Recorder) RecordSignIn(actor *Actor, operation string) error {
 
 // RecordFailure records a failed sign-in or a refused action. network is that of the client. Above the
 // limits it counts the failure instead, and the next record has the count.
-func (r *Recorder) RecordFailure(actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
-	e, now := r.options.Engine(), time.Now().UnixNano()
+func (r *Recorder) RecordFailure(e *engine.Engine, actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
 	if e == nil {
 		return
 	}
+	now := time.Now().UnixNano()
 	if ok, _, _ := r.networks.Take(network, now); !ok {
 		r.omitted.Add(1)
 		return
@@ -151,7 +149,7 @@ func (r *Recorder) RecordFailure(actor *Actor, operation, targetKind string, sta
 	}
 	record := actor.newRecord(operation, event.ActionWhole)
 	record.TargetKind, record.Status, record.Omitted = targetKind, uint32(status), r.omitted.Swap(0)
-	if err := e.AsOperator(actor.Name).RecordAction(&record); err != nil {
+	if err := e.AsOperator(actor.Name).RecordAction(&record); err != nil && !r.options.IsStopping() {
 		r.options.Logger.Error("cannot record a failed sign-in or a refused action in the audit log", "operation", operation, "error", err)
 	}
 }

@@ -73,8 +73,8 @@ func (h *Handlers) describeInvitation(i *state.Invitation) invitationJSON {
 }
 
 // listInvitations lists the open invitations and those that ended lately.
-func (h *Handlers) listInvitations(*fasthttp.RequestCtx) (answer any, err error) {
-	e := h.server.Engine()
+func (h *Handlers) listInvitations(ctx *fasthttp.RequestCtx) (answer any, err error) {
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -88,7 +88,7 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		Name      *string `json:"name"`
 		ExpiresIn *string `json:"expires_in"`
 	}
-	e, caller := h.server.Engine(), h.server.Caller(ctx)
+	e, caller := h.server.Engine(ctx), h.server.Caller(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -144,7 +144,7 @@ func parseLife(text string) (life time.Duration, ok bool) {
 
 // revokeInvitation revokes an invitation. Revoking an ended one has no effect.
 func (h *Handlers) revokeInvitation(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -180,7 +180,7 @@ func (h *Handlers) findInvitation(ctx *fasthttp.RequestCtx, e *engine.Engine) (s
 
 // showInvitation shows the role and the expiry to the invited person, who has no account yet.
 func (h *Handlers) showInvitation(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -202,7 +202,7 @@ func (h *Handlers) accept(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		Name     *string `json:"name"`
 		Password string  `json:"password"`
 	}
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}

@@ -18,8 +18,8 @@ const PathAccept = "/admin/v1/invitations/{invitation}/accept"
 
 // Server is the part of the admin server that the handlers use.
 type Server interface {
-	// Engine returns nil until the log has been replayed.
-	Engine() *engine.Engine
+	// Engine returns the engine that the request uses. It returns nil while the exchange starts or stops.
+	Engine(ctx *fasthttp.RequestCtx) *engine.Engine
 	TokenIssuer() *token.Issuer
 	// Seal encrypts a secret under a name, and Unseal decrypts it under the same name.
 	Seal(name, value string) []byte

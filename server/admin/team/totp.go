@@ -61,7 +61,7 @@ func (h *Handlers) authorizeOwn(ctx *fasthttp.RequestCtx, orAdmin bool) (caller 
 // enroll creates a TOTP secret for the caller. Only this answer shows it. It has no effect until the
 // user confirms it with a code.
 func (h *Handlers) enroll(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -85,7 +85,7 @@ func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Code string `json:"code"`
 	}
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
@@ -128,7 +128,7 @@ func (h *Handlers) remove(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Code string `json:"code"`
 	}
-	e := h.server.Engine()
+	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}

@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/internal/must"
+	"pingpost/server/servertest"
+)
+
+// stoppingOperator is a process that begins to stop after a number of calls of Engine.
+type stoppingOperator struct {
+	*accountsFixture
+	stops     atomic.Bool
+	callsLeft atomic.Int64 // before it stops
+}
+
+func (o *stoppingOperator) Engine() *engine.Engine {
+	if o.stops.Load() && o.callsLeft.Add(-1) < 0 {
+		return nil
+	}
+	return o.accountsFixture.Engine()
+}
+
+// The exchange may begin to stop at any point of a request. The request then gets its normal answer or
+// a 503. A valid session or token gets no 401.
+func TestRequestsWhileExchangeStops(t *testing.T) {
+	var process *stoppingOperator
+	l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
+		process = &stoppingOperator{accountsFixture: l}
+		l.admin.operator = process
+	})
+	l.createUser("ann", market.RoleAdmin)
+	l.createUser("bob", market.RoleViewer)
+	session := l.mustLogIn("ann", testPassword)
+	var made struct{ Token string }
+	must.Succeed(t, json.Unmarshal([]byte(l.send("POST /admin/v1/api-tokens", session.write, `{"name":"script"}`).body), &made))
+	token := "Authorization: Bearer " + made.Token + "\r\n"
+	for name, row := range map[string]struct {
+		line, header, body string
+		status             int // while the exchange serves; 0: any below 500
+	}{
+		"who am I, in a session":       {"GET /admin/v1/session", session.read, "", 200},
+		"who am I, with a token":       {"GET /admin/v1/session", token, "", 200},
+		"who am I, with the password":  {"GET /admin/v1/session", servertest.BasicAuth, "", 200},
+		"log in":                       {"POST /admin/v1/session", "", `{"name":"ann","password":"` + testPassword + `"}`, 200},
+		"log in with another password": {"POST /admin/v1/session", "", `{"name":"none","password":"wrong"}`, 401},
+		"ways to sign in":              {"GET /admin/v1/session/methods", "", "", 200},
+		"list users":                   {"GET /admin/v1/users", session.read, "", 200},
+		"change a user":                {"PUT /admin/v1/users/bob", session.write, `{"role":"viewer"}`, 200},
+		"remove a user":                {"DELETE /admin/v1/users/none", session.write, "", 404},
+		"set a password":               {"PUT /admin/v1/users/bob/password", session.write, `{"new":"` + testPassword + `"}`, 204},
+		"list tokens":                  {"GET /admin/v1/api-tokens", token, "", 200},
+		"add a token":                  {"POST /admin/v1/api-tokens", session.write, `{"name":"second"}`, 201},
+		"revoke no token":              {"DELETE /admin/v1/api-tokens/none", session.write, "", 404},
+		"list invitations":             {"GET /admin/v1/invitations", session.read, "", 200},
+		"invite":                       {"POST /admin/v1/invitations", session.write, `{"role":"viewer"}`, 201},
+		"revoke no invitation":         {"DELETE /admin/v1/invitations/none", session.write, "", 404},
+		"accept no invitation":         {"POST /admin/v1/invitations/none/accept", "", `{"name":"eve","password":"` + testPassword + `"}`, 404},
+		"enroll a second factor":       {"POST /admin/v1/users/ann/totp", session.write, "", 201},
+		"confirm with a wrong code":    {"POST /admin/v1/users/bob/totp/confirm", session.write, `{"code":"000000"}`, 0},
+		"remove no second factor":      {"DELETE /admin/v1/users/bob/totp", session.write, "", 0},
+		"refused for the role":         {"GET /admin/v1/nothing", session.read, "", 404},
+		"top up funds":                 {"POST /admin/v1/buyers/buy_blue/funds", session.write, `{"amount":1,"note":"n"}`, 0},
+		"list pending returns":         {"GET /admin/v1/returns", token, "", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for calls := range 6 {
+				process.callsLeft.Store(int64(calls))
+				process.stops.Store(true)
+				got := l.send(row.line, row.header, row.body)
+				process.stops.Store(false)
+				isNormal := got.status == row.status || row.status == 0 && got.status < 500 || row.header == "" && got.status == 429
+				if !isNormal && got.status != 503 {
+					t.Errorf("stopped after %d calls of Engine: got %+v, want %d or 503", calls, got, row.status)
+				}
+				if calls == 0 && strings.HasPrefix(row.line, "PUT") && got.status != 503 {
+					t.Errorf("stopped before the request: got %+v, want 503", got)
+				}
+			}
+		})
+	}
+}
+
+// A log that refuses records is a fault while the exchange serves, and normal once it stops. An action
+// or a sign-in without a record gets a 503 in both cases.
+func TestUnrecordedActionIsLoggedWhileServing(t *testing.T) {
+	for name, row := range map[string]struct {
+		line, header, body string
+	}{
+		"an action": {"POST /admin/v1/invitations", servertest.BasicAuth, `{"role":"viewer"}`},
+		"a sign-in": {"POST /admin/v1/session", "", `{"name":"op","password":"` + servertest.Password + `"}`},
+	} {
+		for _, isStopping := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, stopping %t", name, isStopping), func(t *testing.T) {
+				var lines servertest.LogBuffer
+				var process *stoppingOperator
+				l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
+					process = &stoppingOperator{accountsFixture: l}
+					l.admin.operator, l.admin.logger = process, slog.New(slog.NewTextHandler(&lines, nil))
+				})
+				l.log.Refuse(func(int, []byte) error {
+					process.stops.Store(isStopping)
+					return errors.New("the log is closed")
+				})
+				if got := l.send(row.line, row.header, row.body); got.status != 503 {
+					t.Errorf("got %+v, want 503", got)
+				}
+				if logged := strings.Contains(lines.String(), "level=ERROR"); logged == isStopping {
+					t.Errorf("the log has %q, want an error line: %t", lines.String(), !isStopping)
+				}
+			})
+		}
+	}
+}
