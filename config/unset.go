@@ -28,10 +28,10 @@ type UnsetEnvironmentVariable struct {
 // because the exchange stores no values of settings.
 func (k *UnsetEnvironmentVariable) IsSetting() bool { return k.Secret == "" && k.Credential == nil }
 
-// SecretAndVariable identifies a secret of a document and the variable that gave its value.
+// SecretWithSourceVariable identifies a secret of a document and the variable that gave its value.
 // variable is empty if there was none, if an older version wrote the document without its name, or
 // if address is set: secret then contains the name.
-type SecretAndVariable struct {
+type SecretWithSourceVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ConfigObjectKind
 	id       string
@@ -47,13 +47,13 @@ type SecretAndVariable struct {
 //
 // For a variable in an address, outside its host, the result is always true, because the name of the
 // sealed value contains the variable's name.
-func (k *UnsetEnvironmentVariable) MayHaveStoredValue(secretsInForce map[SecretAndVariable]bool) bool {
+func (k *UnsetEnvironmentVariable) MayHaveStoredValue(secretsInForce map[SecretWithSourceVariable]bool) bool {
 	if k.address != "" {
-		return secretsInForce[SecretAndVariable{secret: k.Secret, address: k.address}]
+		return secretsInForce[SecretWithSourceVariable{secret: k.Secret, address: k.address}]
 	}
-	given := SecretAndVariable{secret: k.Secret}
+	given := SecretWithSourceVariable{secret: k.Secret}
 	if c := k.Credential; c != nil {
-		given = SecretAndVariable{owner: c.Owner, id: c.OwnerID, kind: c.Kind, client: c.ClientID}
+		given = SecretWithSourceVariable{owner: c.Owner, id: c.OwnerID, kind: c.Kind, client: c.ClientID}
 	}
 	named := given
 	named.variable = k.Variable
@@ -75,33 +75,33 @@ func AddressVariablesInBoth(a, b *schema.Document) map[string]bool {
 // FindSecretsAndVariables returns the secrets of a document's suppliers and buyers, each with the
 // variable that gave it, and the variables in their addresses. The value is true if the secret is
 // set. Secrets of settings are not included.
-func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
-	all := make(map[SecretAndVariable]bool)
-	add := func(of SecretAndVariable, s schema.Secret) {
+func FindSecretsAndVariables(d *schema.Document) map[SecretWithSourceVariable]bool {
+	all := make(map[SecretWithSourceVariable]bool)
+	add := func(of SecretWithSourceVariable, s schema.Secret) {
 		of.variable = s.VariableName()
 		all[of] = s.IsSet()
 	}
 	clients := func(owner event.ConfigObjectKind, id string, list []schema.OAuthClient) {
 		for i := range list {
-			add(SecretAndVariable{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
+			add(SecretWithSourceVariable{owner: owner, id: id, kind: event.CredentialOAuthClient, client: list[i].ClientID}, list[i].ClientSecret)
 		}
 	}
 	addresses := func(prefix string, list ...schema.OutboundURL) {
 		for _, a := range list {
 			for _, name := range a.VariableNames() {
-				all[SecretAndVariable{secret: secretOwner{prefix: prefix}.storedSecretName(name), address: a}] = true
+				all[SecretWithSourceVariable{secret: secretOwner{prefix: prefix}.storedSecretName(name), address: a}] = true
 			}
 		}
 	}
 	for i := range d.Suppliers {
 		s := &d.Suppliers[i]
-		add(SecretAndVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
+		add(SecretWithSourceVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialAPIKey}, s.APIKey)
 		clients(event.ObjectSupplier, s.ID, s.OAuthClients)
 		for j := range s.BearerTokens {
-			add(SecretAndVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
+			add(SecretWithSourceVariable{owner: event.ObjectSupplier, id: s.ID, kind: event.CredentialBearer}, s.BearerTokens[j].Token)
 		}
 		if s.Webhook != nil {
-			add(SecretAndVariable{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
+			add(SecretWithSourceVariable{secret: WebhookSecretName(s.ID)}, s.Webhook.Secret)
 			addresses(supplierSecretPrefix(s.ID), s.Webhook.URL)
 		}
 	}
@@ -110,14 +110,14 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretAndVariable]bool {
 		clients(event.ObjectBuyer, b.ID, b.OAuthClients)
 		addresses(buyerSecretPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
 		for j := range b.Secrets {
-			add(SecretAndVariable{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
+			add(SecretWithSourceVariable{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
 		}
 		if a := b.Auth; a != nil {
-			add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
-			add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/api_key"}, a.APIKey)
+			add(SecretWithSourceVariable{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
+			add(SecretWithSourceVariable{secret: buyerSecretPrefix(b.ID) + "/api_key"}, a.APIKey)
 			if a.OAuth != nil {
 				addresses(buyerSecretPrefix(b.ID), a.OAuth.TokenURL)
-				add(SecretAndVariable{secret: buyerSecretPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
+				add(SecretWithSourceVariable{secret: buyerSecretPrefix(b.ID) + "/oauth"}, a.OAuth.ClientSecret)
 			}
 		}
 	}

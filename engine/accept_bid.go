@@ -40,7 +40,7 @@ func (in *leadSale) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectR
 // The bid token was lost with the auction's record, so it cannot be checked.
 func (in *leadSale) refusalForAuctionGoneFromLog() (refusal RefusalCode, err error) {
 	if lead := in.accepted.soldLead; !lead.IsZero() {
-		if sold, err := in.waitUntilSoldLeadIsAnswered(lead); sold || err != nil {
+		if sold, err := in.waitForAnswerOfAuctionsSoldLead(lead); sold || err != nil {
 			return AlreadySold, err
 		}
 	}
@@ -66,7 +66,7 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 		case !row.IsSoldOrBeingPosted():
 			return in.chooseBidderOrBidExpired(), nil
 		default:
-			sold, err := in.waitUntilSoldLeadIsAnswered(row.Lead)
+			sold, err := in.waitForAnswerOfAuctionsSoldLead(row.Lead)
 			if sold || err != nil {
 				return AlreadySold, err
 			}
@@ -74,11 +74,11 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 	}
 }
 
-// waitUntilSoldLeadIsAnswered waits until soldLead, which was sold from the auction, has its answer.
+// waitForAnswerOfAuctionsSoldLead waits until soldLead, which was sold from the auction, has its answer.
 // saleStillValid reports that the sale is still valid; at the deadline it counts as valid, because its
 // intent is committed. saleStillValid is false if the delivery failed. It is also false after a wait:
 // the caller must then look at the auction again.
-func (in *leadSale) waitUntilSoldLeadIsAnswered(soldLead market.LeadID) (saleStillValid bool, err error) {
+func (in *leadSale) waitForAnswerOfAuctionsSoldLead(soldLead market.LeadID) (saleStillValid bool, err error) {
 	d := in.engine.deliveries.FindRunning(soldLead)
 	if d == nil {
 		row, known := in.engine.state.Lead(soldLead)
@@ -180,7 +180,7 @@ func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rej
 
 // sellAtAcceptedBid sells the lead to the buyer of the accepted bid, at the bid's price.
 // prepareSaleAtAcceptedBid has reserved everything that the sale needs.
-func (in *leadWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name
 	return in.sellToChosenBuyer()

@@ -90,7 +90,7 @@ func (e *Engine) rejectCredentialOfOtherOwner(c *Credential) error {
 	if !ok || (known.Owner == c.Owner && known.Ref == e.state.RefOf(c.Owner, c.ID)) {
 		return nil
 	}
-	return fmt.Errorf("%w: a key, secret or token for %q already belongs to %q; give each its own",
+	return fmt.Errorf("%w: a key, secret or token for supplier or buyer %q already belongs to supplier or buyer %q; give each its own",
 		ErrConflict, c.ID, e.state.NameOf(known.Owner, known.Ref))
 }
 
@@ -269,7 +269,7 @@ func (e OperatorActions) Invite(i *state.Invitation) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	now, open := e.opt.Clock.Now(), 0
-	for _, other := range e.state.Invitations() {
+	for _, other := range e.state.InvitationsWithClosed() {
 		if other.IsAcceptable(now) {
 			open++
 		}

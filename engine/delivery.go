@@ -22,7 +22,7 @@ type bidReference struct {
 // until the answer is due. Before each post it commits the intent (the record that the post will
 // be sent), because a crash must not lose a sent lead. When the answer is due, the supplier gets
 // it, and the attempts continue in the background.
-func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	e := in.engine
 	in.fillIntentForChosenBuyer(&in.record.Post)
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
@@ -59,7 +59,7 @@ func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 			return in.endDeliveryAfterError(d, err)
 		}
 		if !more {
-			in.unregisterDelivery(d)
+			in.endDeliveryAndWakeWaiters(d)
 			return answer, nil
 		}
 	}
@@ -68,7 +68,7 @@ func (in *leadWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 // runDeliveryUntilDeadline makes attempts to post the lead until the supplier's answer is due at the
 // latest, and returns the result of Delivery.RunAttemptsUntil. It adds the time to the request's
 // timings.
-func (in *leadWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
+func (in *singleRequestWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	how := d.RunAttemptsUntil(in.answerDueNanos())
@@ -78,7 +78,7 @@ func (in *leadWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.Po
 
 // commitSettlementWithTiming commits a settlement, which is the outcome of the delivery, and
 // releases the reservations. It adds the time to the request's timings.
-func (in *leadWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
+func (in *singleRequestWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := d.CommitSettlement(settlement, reserved)
@@ -126,7 +126,7 @@ func (in *leadSale) encodePostBody() (encodable bool) {
 }
 
 // commitDelivered commits that the chosen buyer has the lead, and returns the supplier's answer.
-func (in *leadWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, error) {
+func (in *singleRequestWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, error) {
 	if err := in.commitSettlementWithTiming(d, d.NewSettlement(event.SettledDelivered), nil); err != nil {
 		return IngestAnswer{}, err
 	}
@@ -138,7 +138,7 @@ func (in *leadWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, er
 // together with the sale to that buyer. mustPostNext reports that the next buyer must get a post;
 // otherwise answer is final. A lead that the refusing buyer may have, or that was promised to it,
 // goes to no other buyer.
-func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
+func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
 	refusal := d.NewSettlement(event.SettledRefused)
@@ -172,7 +172,7 @@ func (in *leadWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answe
 
 // recordNextBuyer writes the sale to the next buyer into the event of the refusal. needsPost
 // reports whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded.
-func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
+func (in *singleRequestWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
 	in.fillSaleFromChoice(&refusal.Next)
@@ -194,7 +194,7 @@ func (in *leadWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost 
 // commitAndAnswerAccepted commits that the supplier gets ACCEPTED although the buyer has not
 // confirmed the lead, and returns that answer. settlement says why: attempts remain
 // (SettledPending), or the delivery is unconfirmed (SettledUnknown).
-func (in *leadWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
+func (in *singleRequestWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
 	in.buyerSilent = d.IsBuyerSilent()
 	clock := in.engine.opt.Clock
 	began := clock.Now()
@@ -208,7 +208,7 @@ func (in *leadWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlemen
 
 // answerAndContinueInBackground returns the supplier's answer when it is due while attempts remain. The
 // delivery continues on its own goroutine.
-func (in *leadWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (IngestAnswer, error) {
+func (in *singleRequestWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (IngestAnswer, error) {
 	answer, err := in.commitAndAnswerAccepted(d, event.SettledPending)
 	if err != nil {
 		return in.endDeliveryAfterError(d, err)
@@ -218,16 +218,16 @@ func (in *leadWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (In
 	return answer, nil
 }
 
-// unregisterDelivery ends the delivery that this request runs. Requests that wait for it continue.
-func (in *leadWorkspace) unregisterDelivery(d *delivery.Delivery) {
+// endDeliveryAndWakeWaiters ends the delivery that this request runs. Requests that wait for it continue.
+func (in *singleRequestWorkspace) endDeliveryAndWakeWaiters(d *delivery.Delivery) {
 	in.delivery = nil
 	d.UnregisterAndWakeWaiters()
 }
 
 // endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
 // The next start of the process continues it if its intent is durable.
-func (in *leadWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
-	in.unregisterDelivery(d)
+func (in *singleRequestWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
+	in.endDeliveryAndWakeWaiters(d)
 	return IngestAnswer{}, err
 }
 

@@ -37,7 +37,7 @@ func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRun, error) {
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.workspaces.Get().(*leadWorkspace)
+	in := e.workspaces.Get().(*singleRequestWorkspace)
 	d := e.decisions.Get().(*PendingLeadDecision)
 	testLead := *req
 	testLead.Test, testLead.Key = true, nil
@@ -57,7 +57,7 @@ func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRun, error) {
 }
 
 // runDryRun executes the steps of runIngest and chooseBuyerAndSell that neither send nor record.
-func (in *leadWorkspace) runDryRun() (*DryRun, error) {
+func (in *singleRequestWorkspace) runDryRun() (*DryRun, error) {
 	if err := in.parseIngestRequest(); err != nil {
 		return nil, err
 	}

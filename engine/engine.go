@@ -59,9 +59,9 @@ type Options struct {
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *IngestAnswer)
 	PostAttempted(buyer string, result *market.PostResult)
-	// DeliveryUnknown reports a delivery that remained in doubt and gets no further attempt: the
+	// WarnOfUnconfirmedDelivery reports a delivery that remained in doubt and gets no further attempt: the
 	// buyer may or may not have the lead. Test leads are not reported.
-	DeliveryUnknown(lead market.LeadID, buyer string)
+	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
 	// AuctionHeld reports the end of an auction, or a supplier's ping that led to no auction.
 	// campaign is nil if the ping matched no campaign.
 	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
@@ -75,7 +75,7 @@ type Engine struct {
 	opt            Options
 	state          *state.State
 	plan           atomic.Pointer[compiledCatalog]
-	workspaces     sync.Pool // *leadWorkspace
+	workspaces     sync.Pool // *singleRequestWorkspace
 	pendingCommits sync.Pool // *pendingLogEvent
 	decisions      sync.Pool // *Decision
 	pings          sync.Pool // *pingWorkspace
@@ -121,7 +121,7 @@ func New(opt Options) *Engine {
 	if observer, ok := opt.Observer.(WebhookObserver); ok {
 		e.webhooks.observer = observer
 	}
-	e.workspaces.New = func() any { return new(leadWorkspace) }
+	e.workspaces.New = func() any { return new(singleRequestWorkspace) }
 	e.pings.New = func() any { return &pingWorkspace{pending: pendingLogEvent{engine: e, done: make(chan error, 1)}} }
 	e.pendingCommits.New = func() any { return &pendingLogEvent{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any {
@@ -179,6 +179,6 @@ type discardObserver struct{}
 
 func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer)           {}
 func (discardObserver) PostAttempted(string, *market.PostResult)                                {}
-func (discardObserver) DeliveryUnknown(market.LeadID, string)                                   {}
+func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)                         {}
 func (discardObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
 func (discardObserver) ReportFault(string, error)                                               {}

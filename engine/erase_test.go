@@ -15,9 +15,9 @@ import (
 )
 
 // keySlotOf returns the lead with its encryption key slot.
-func (x *testExchange) keySlotOf(lead market.LeadID) engine.LeadEncryptionKeySlot {
+func (x *testExchange) keySlotOf(lead market.LeadID) engine.LeadAndKeySlot {
 	x.t.Helper()
-	return engine.LeadEncryptionKeySlot{Lead: lead, Slot: x.decisionOf(lead).Slot}
+	return engine.LeadAndKeySlot{Lead: lead, Slot: x.decisionOf(lead).Slot}
 }
 
 // decisionOf returns the lead's decision in the log.
@@ -53,7 +53,7 @@ func (x *testExchange) firstPostedLead() market.LeadID {
 	return id
 }
 
-func (x *testExchange) eraseContactData(leads ...engine.LeadEncryptionKeySlot) (underWay int) {
+func (x *testExchange) eraseContactData(leads ...engine.LeadAndKeySlot) (underWay int) {
 	x.t.Helper()
 	left := must.Value(x.engine.AsOperator("").EraseContactData(leads))(x.t)
 	return len(left)
@@ -92,7 +92,7 @@ func TestFailedKeyErasureIsCompletedLater(t *testing.T) {
 		runWithExchange(t, again, threeBuyers(market.Waterfall), func(t *testing.T, x *testExchange) {
 			one := x.keySlotOf(must.Value(x.ingest(leadRequest(1)))(t).Lead)
 			x.sealer.SetEraseKeysError(broken)
-			expectError(t, errorOf(x.engine.AsOperator("").EraseContactData([]engine.LeadEncryptionKeySlot{one})), broken)
+			expectError(t, errorOf(x.engine.AsOperator("").EraseContactData([]engine.LeadAndKeySlot{one})), broken)
 			if !x.state.IsEncryptionKeySlotErased(one.Slot) || x.sealer.IsKeyErased(one.Slot) {
 				t.Error("the key was erased before the event, or the event is missing")
 			}

@@ -25,14 +25,14 @@ type IngestRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// leadWorkspace is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
+// singleRequestWorkspace is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
 // the workspaces, so that an ordinary lead allocates almost no memory. A workspace belongs to one
 // goroutine at a time.
 //
 // It has three layers, and the methods of each use only the layers below. leadRequest validates
-// the input. leadSale finds the buyer, and reserves and records the sale. leadWorkspace delivers
+// the input. leadSale finds the buyer, and reserves and records the sale. singleRequestWorkspace delivers
 // the lead and answers.
-type leadWorkspace struct {
+type singleRequestWorkspace struct {
 	leadSale
 
 	delivery       *delivery.Delivery        // runs the post, while this call waits for it
@@ -71,7 +71,7 @@ func (e *Engine) Decide(req *IngestRequest) (*PendingLeadDecision, error) {
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.workspaces.Get().(*leadWorkspace)
+	in := e.workspaces.Get().(*singleRequestWorkspace)
 	d := e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
@@ -92,7 +92,7 @@ func (e *Engine) Decide(req *IngestRequest) (*PendingLeadDecision, error) {
 	return d, nil
 }
 
-func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *PendingLeadDecision) {
+func (in *singleRequestWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *PendingLeadDecision) {
 	in.commonRequestFields = commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	in.req, in.plan, in.live = req, plan, nil
 	in.test = req.Test || req.Supplier.Test
@@ -110,7 +110,7 @@ func (in *leadWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *co
 	}
 }
 
-func (in *leadWorkspace) releaseClaimsAndWipe() {
+func (in *singleRequestWorkspace) releaseClaimsAndWipe() {
 	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
 		in.takeBackMemoryFromEvent()
@@ -129,10 +129,10 @@ func (in *leadWorkspace) releaseClaimsAndWipe() {
 // continues. Reservations that the log's committer owns are left to it. If a post may have been
 // sent, the duplicate claims stay until the next start, which continues that delivery. The
 // workspace does not return to the pool.
-func (in *leadWorkspace) releaseReservationsAfterPanic() {
+func (in *singleRequestWorkspace) releaseReservationsAfterPanic() {
 	open := in.delivery != nil && in.delivery.HasIntent()
 	if in.delivery != nil {
-		in.unregisterDelivery(in.delivery)
+		in.endDeliveryAndWakeWaiters(in.delivery)
 	}
 	if !in.queued {
 		in.engine.state.ReleaseAll(&in.reserved)
@@ -144,7 +144,7 @@ func (in *leadWorkspace) releaseReservationsAfterPanic() {
 
 // runIngest executes the steps of an ingest in their order: idempotency, validation, encryption
 // key, campaign rules, sale.
-func (in *leadWorkspace) runIngest() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) runIngest() (IngestAnswer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
 		answer, found, err := in.answerRepeatedIngestOrClaimKey()
@@ -175,7 +175,7 @@ func (in *leadWorkspace) runIngest() (IngestAnswer, error) {
 
 // chooseBuyerAndSell chooses a buyer by the campaign's method and sells the lead. If no buyer can
 // take it, the lead is committed as unsold.
-func (in *leadWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 	reason, err := in.chooseAndReserveBuyer()
 	if err != nil {
 		return IngestAnswer{}, err
@@ -188,7 +188,7 @@ func (in *leadWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 
 // sellToChosenBuyer sells the lead to the chosen buyer, for which everything is reserved. A buyer with
 // an endpoint gets a post; for the others the event alone records the sale.
-func (in *leadWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 	in.record.Decided = in.now
 	in.fillSaleFromChoice(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {
@@ -206,7 +206,7 @@ func (in *leadWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 // sellToBuyerNamedBySupplier sells the lead to the buyer that the supplier named in the request, at the bid
 // of that buyer. If the bid was used or has expired, the lead is committed as unsold with
 // ReasonBidExpired.
-func (in *leadWorkspace) sellToBuyerNamedBySupplier() (IngestAnswer, error) {
+func (in *singleRequestWorkspace) sellToBuyerNamedBySupplier() (IngestAnswer, error) {
 	code, reason, err := in.prepareSaleAtAcceptedBid()
 	if errors.Is(err, errDeadline) {
 		reason, err = market.ReasonTimeout, nil

@@ -142,9 +142,9 @@ func (e *Engine) InitializeLogOrCheckKey(exchangeKeyCheck [16]byte) error {
 	return nil
 }
 
-// LeadEncryptionKeySlot names a lead and the slot of the key that encrypts its contact data. EraseContactData
+// LeadAndKeySlot names a lead and the slot of the key that encrypts its contact data. EraseContactData
 // gets a list of them.
-type LeadEncryptionKeySlot struct {
+type LeadAndKeySlot struct {
 	Lead market.LeadID
 	Slot uint64
 }
@@ -157,7 +157,7 @@ type LeadEncryptionKeySlot struct {
 // EraseContactData skips leads with a delivery in progress, because the attempts need the
 // contact data, and returns them in skippedInDelivery. It erases a lead with an unconfirmed delivery;
 // an operator can then no longer resend that lead.
-func (e OperatorActions) EraseContactData(leads []LeadEncryptionKeySlot) (skippedInDelivery []LeadEncryptionKeySlot, err error) {
+func (e OperatorActions) EraseContactData(leads []LeadAndKeySlot) (skippedInDelivery []LeadAndKeySlot, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
 	record := event.LeadPersonalDataErased{At: e.opt.Clock.Now(), By: e.by}

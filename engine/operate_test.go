@@ -32,7 +32,7 @@ func TestEventsNameRequestingOperator(t *testing.T) {
 			"return":     func() error { return anna.DecideReturn(returned.Lead, false, "") },
 			"webhooks":   func() error { return anna.SwitchOffAndDeadLetterWebhooks("acme") },
 			"erasure": func() error {
-				_, err := anna.EraseContactData([]engine.LeadEncryptionKeySlot{x.keySlotOf(returned.Lead)})
+				_, err := anna.EraseContactData([]engine.LeadAndKeySlot{x.keySlotOf(returned.Lead)})
 				return err
 			},
 			"configuration": func() error {

@@ -91,7 +91,7 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error)
 	if p == nil {
 		return SupplierPostAnswer{}, ErrUnavailable
 	}
-	in, d := e.workspaces.Get().(*leadWorkspace), e.decisions.Get().(*PendingLeadDecision)
+	in, d := e.workspaces.Get().(*singleRequestWorkspace), e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
 		if !returned {
@@ -113,7 +113,7 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error)
 
 // runSupplierPost executes the steps of a post in their order: idempotency, auction, validation,
 // encryption key, reservation, sale.
-func (in *leadWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
+func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	if len(in.req.Key) > 0 {
 		first, err := in.claimIdempotencyKey(endpointPost)
 		if err != nil {
@@ -164,7 +164,7 @@ func (in *leadWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 // answerRepeatedPost returns the answer for firstLead, which an earlier post with the same
 // idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
 // waits, at most until the answer is due.
-func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
+func (in *singleRequestWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
 	d := in.engine.deliveries.FindRunning(firstLead)
 	if d != nil {
 		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
@@ -183,7 +183,7 @@ func (in *leadWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPo
 // newPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
 // open, noBuyerAnswerInTime selects BuyerTimeout instead of BuyerUnavailable.
-func (in *leadWorkspace) newPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
+func (in *singleRequestWorkspace) newPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -215,7 +215,7 @@ func (in *leadWorkspace) newPostAnswer(id market.LeadID, noBuyerAnswerInTime boo
 // loadBuyerLeadID returns the id that the buyer gave to a lead. If this request delivered the
 // lead, the id is in.buyerLeadID. Otherwise it is read from the log, because the state does not
 // keep it. It is empty for a buyer without an endpoint.
-func (in *leadWorkspace) loadBuyerLeadID(lead *state.Lead) (string, error) {
+func (in *singleRequestWorkspace) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint
 	}

@@ -227,7 +227,7 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 	if err != nil {
 		return changed, x.nameSentDocumentInError(err)
 	}
-	revised, err := x.combineRequestWithAPIEntries(built, operator)
+	revised, err := x.combineSentDocumentWithOwnEntries(built, operator)
 	if err != nil {
 		return changed, x.nameSentDocumentInError(err)
 	}

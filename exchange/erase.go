@@ -27,8 +27,8 @@ const (
 type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.OperatorActions
-	found      []engine.LeadEncryptionKeySlot // to be erased with the next event
-	inDelivery []engine.LeadEncryptionKeySlot // in delivery, to be erased later
+	found      []engine.LeadAndKeySlot // to be erased with the next event
+	inDelivery []engine.LeadAndKeySlot // in delivery, to be erased later
 	result     admin.ErasureResult
 }
 
@@ -77,11 +77,11 @@ func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	last, _ := r.x.state.Position()
 	log, err := r.x.log.NewReaderSince(0)
 	if err != nil {
-		return fmt.Errorf("erase: cannot read the log: %w", err)
+		return fmt.Errorf("cannot read the log to find the leads to erase: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
-	return forEachEvent("erase", log, func() error { return pace.PauseAfterChunk(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
+	return forEachEvent("find the leads to erase", log, func() error { return pace.PauseAfterChunk(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
 		if lead, ok := ev.(*event.LeadDecided); ok && seq <= last {
 			return true, r.scheduleLeadIfOfPerson(lead, person)
 		}
@@ -114,7 +114,7 @@ func (r *contactDataEraser) scheduleLeadAndEraseIfFull(lead *event.LeadDecided) 
 		r.result.AddUnerasedLead(lead.Lead, admin.NotErasedUnsealed)
 		return nil
 	}
-	r.found = append(r.found, engine.LeadEncryptionKeySlot{Lead: lead.Lead, Slot: lead.Slot})
+	r.found = append(r.found, engine.LeadAndKeySlot{Lead: lead.Lead, Slot: lead.Slot})
 	if len(r.found) < maxErasePerEvent {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (x *Exchange) checkUnsetSecretVariables(built *config.CompiledDocument) err
 
 // activeSecretsAndVariables returns the secrets in the active document, each with the variable
 // that gave its value.
-func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool {
+func (x *Exchange) activeSecretsAndVariables() map[config.SecretWithSourceVariable]bool {
 	source, err := config.ParseStoredDocument(x.activeOrLastActiveConfigJSON())
 	if err != nil {
 		return nil
@@ -41,7 +41,7 @@ func (x *Exchange) activeSecretsAndVariables() map[config.SecretAndVariable]bool
 // hasStoredValueOfUnsetVariable reports whether the exchange has stored the value that an unset
 // variable gave to the same secret earlier. activeSecrets is the result of
 // activeSecretsAndVariables.
-func (x *Exchange) hasStoredValueOfUnsetVariable(variable *config.UnsetEnvironmentVariable, activeSecrets map[config.SecretAndVariable]bool) bool {
+func (x *Exchange) hasStoredValueOfUnsetVariable(variable *config.UnsetEnvironmentVariable, activeSecrets map[config.SecretWithSourceVariable]bool) bool {
 	if !variable.MayHaveStoredValue(activeSecrets) {
 		return false
 	}

@@ -34,7 +34,7 @@ func deriveChecksumKey(v *vault.Vault) leadkeys.ChecksumKey { return v.DeriveKey
 // pause before each entry and ends with the error of pause.
 func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint64) bool, pause func() error) (map[uint64]*leadkeys.KeyFileSlotSet, error) {
 	found := map[uint64]*leadkeys.KeyFileSlotSet{}
-	err := forEachEvent("lead keys", log, pause, func(_ uint64, ev event.Event) (bool, error) {
+	err := forEachEvent("find the lead keys in use", log, pause, func(_ uint64, ev event.Event) (bool, error) {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
 			first := leadkeys.FirstSlotOfFile(ev.Slot)

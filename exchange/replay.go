@@ -55,11 +55,11 @@ func forEachEvent(task string, log logEntryReader, pause func() error, visit fun
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: cannot read the log: %w", task, err)
+			return fmt.Errorf("cannot read the log to %s: %w", task, err)
 		}
 		ev, err := decoder.Decode(entry.Data)
 		if err != nil {
-			return fmt.Errorf("%s: cannot decode entry %d of the log: %w", task, entry.Seq, err)
+			return fmt.Errorf("cannot decode entry %d of the log to %s: %w", entry.Seq, task, err)
 		}
 		if more, err := visit(entry.Seq, ev); err != nil || !more {
 			return err

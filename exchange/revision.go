@@ -78,7 +78,8 @@ func (x *Exchange) loadStoredEntries() (canonical.Entries, *seed, error) {
 }
 
 // combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries
-// from the API. If both have an entry, the file's replaces the API's for good.
+// from the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed,
+// the exchange keeps its own entries and takes only settings from the file.
 func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	if !x.settings.Enforce {
 		return x.combineSettingsWithSeededEntries(built)
@@ -94,10 +95,10 @@ func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*p
 	return r, nil
 }
 
-// combineRequestWithAPIEntries combines a document that an operator sent, compiled as built, with the
-// entries from the API. If both have an entry, the document's applies for as long as the
-// document is active.
-func (x *Exchange) combineRequestWithAPIEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
+// combineSentDocumentWithOwnEntries combines a document that an operator sent, compiled as built, with the
+// exchange's own entries. With provisioning: enforce, the document's version of an entry applies while
+// the document is active. With seed, it replaces the exchange's version for good.
+func (x *Exchange) combineSentDocumentWithOwnEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
 	if !x.settings.Enforce {
 		return x.addSentEntries(built, operator)
 	}

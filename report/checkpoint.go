@@ -87,7 +87,7 @@ func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond in
 	if err != nil {
 		return false, err
 	}
-	if err := errors.Join(wal.FlushPaced(log, l.rangesOfNewFrames(), bytesPerSecond), log.Sync()); err != nil {
+	if err := errors.Join(wal.FlushPaced(log, l.rangesOfHeaderAndNewFrames(), bytesPerSecond), log.Sync()); err != nil {
 		return false, err
 	}
 	done, err := f.runCheckpoint(ctx)

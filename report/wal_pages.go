@@ -79,9 +79,9 @@ func listUncheckpointedPages(log *os.File, lastHeader sqliteWALHeader, movedFram
 	return l, nil
 }
 
-// rangesOfNewFrames returns the byte ranges (offset, length) of the log that must be flushed: its
+// rangesOfHeaderAndNewFrames returns the byte ranges (offset, length) of the log that must be flushed: its
 // header and the new frames.
-func (l *uncheckpointedPageList) rangesOfNewFrames() (offsetsAndLengths iter.Seq2[int64, int64]) {
+func (l *uncheckpointedPageList) rangesOfHeaderAndNewFrames() (offsetsAndLengths iter.Seq2[int64, int64]) {
 	return func(yield func(off, n int64) bool) {
 		if yield(0, int64(len(l.head))) && l.endOfFrames > l.firstFrame {
 			yield(l.firstFrame, l.endOfFrames-l.firstFrame)

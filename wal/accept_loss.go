@@ -58,7 +58,7 @@ func AcceptLoss(dir string, opt Options) (LossReport, error) {
 // if Open accepts the log, and the end of the intact part of the log.
 func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage *DamageError, err error) {
 	if len(segments) == 0 {
-		if !opt.expectsEmptyLog() {
+		if !opt.callerKnowsNoEntries() {
 			err = fmt.Errorf("log not changed: %q is empty, but a snapshot contains entry %d; restore a backup", logDir(dir), opt.AtLeast)
 		}
 		return end, nil, err

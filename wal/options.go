@@ -81,9 +81,9 @@ type Faults struct {
 	SyncDir func() error
 }
 
-// expectsEmptyLog reports whether the caller expects the folder to have no log entries yet: no
+// callerKnowsNoEntries reports whether the caller expects the folder to have no log entries yet: no
 // snapshot and no earlier entry is known.
-func (o Options) expectsEmptyLog() bool { return o.From <= 1 && o.AtLeast == 0 }
+func (o Options) callerKnowsNoEntries() bool { return o.From <= 1 && o.AtLeast == 0 }
 
 func (o Options) withDefaults() Options {
 	setIfNotPositive(&o.SegmentSize, 2<<20)

@@ -63,7 +63,7 @@ func ensureLiveSegment(dir string, segments *[]Segment, opt Options) error {
 	if n > 0 && !(*segments)[n-1].Archived {
 		return nil
 	}
-	if n > 0 || !opt.expectsEmptyLog() {
+	if n > 0 || !opt.callerKnowsNoEntries() {
 		return &DamageError{
 			Segment: max(opt.From, 1), Seq: max(opt.From, 1),
 			Reason: fmt.Sprintf("the folder %q has no segments, but an archive or a snapshot exists", logDir(dir)),

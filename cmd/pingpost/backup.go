@@ -17,10 +17,10 @@ import (
 )
 
 type backupCmd struct {
-	Run    backupRunCmd    `cmd:"" default:"withargs" help:"Back up an exchange, whether it runs or not."`
-	List   backupListCmd   `cmd:"" help:"List the generations of a backup, and the last time that each can restore."`
-	Verify backupVerifyCmd `cmd:"" help:"Read a whole backup, check every byte, and print which entries and times can be restored."`
-	Keygen backupKeygenCmd `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
+	Run    backupRunCmd         `cmd:"" default:"withargs" help:"Back up an exchange, whether it runs or not."`
+	List   backupGenerationsCmd `cmd:"" help:"List the generations of a backup, and the last time that each can restore."`
+	Verify backupVerifyCmd      `cmd:"" help:"Read a whole backup, check every byte, and print which entries and times can be restored."`
+	Keygen backupKeygenCmd      `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
 }
 
 // megabytesPerSecond is a rate in megabytes (10^6 bytes) a second, as a flag gives it.

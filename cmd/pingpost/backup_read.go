@@ -14,13 +14,13 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-type backupListCmd struct {
+type backupGenerationsCmd struct {
 	From string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
 }
 
 // Run prints a table of the backup's generations, which are copies of the log. It needs no
 // key.
-func (c *backupListCmd) Run() error {
+func (c *backupGenerationsCmd) Run() error {
 	from, err := openStore(c.From, store.OpenExisting)
 	if err != nil {
 		return err

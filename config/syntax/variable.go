@@ -14,7 +14,7 @@ var (
 
 // ExpandVariables returns the text with each ${NAME} replaced by the variable's value, and
 // each $${ by a plain ${. It does not expand the values again. hasVariable reports that the text
-// has a variable. The error names the variable, never a value.
+// has a variable. The error for an unset variable names it. No error contains a value.
 func ExpandVariables(text string, env func(string) (string, bool)) (expandedText string, hasVariable bool, err error) {
 	if !strings.Contains(text, "${") {
 		return text, false, nil

@@ -10,13 +10,13 @@ import (
 type AuctionSummary struct {
 	Reason   market.UnsoldReason      // why there is no valid bid; ReasonNone: there is one
 	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
-	Pings    []PingSummary            // one for each pinged buyer
+	Pings    []BuyerPingOutcome       // one for each pinged buyer
 	Elapsed  int64                    // nanoseconds
 	Test     bool                     // of a test lead
 }
 
-// PingSummary is the outcome of one buyer's ping in an AuctionSummary.
-type PingSummary struct {
+// BuyerPingOutcome is the outcome of one buyer's ping in an AuctionSummary.
+type BuyerPingOutcome struct {
 	Buyer   *market.Buyer
 	Outcome market.BuyerOutcome
 	Fault   market.OutboundRequestFault
@@ -41,17 +41,17 @@ func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
 			outcome = market.OutcomeWon
 		}
 		bid := a.Bid(a.offers[i].FilterSet)
-		a.addPingSummary(a.offers[i].FilterSet, outcome, bid.Fault, bid.Elapsed)
+		a.addBuyerPingOutcome(a.offers[i].FilterSet, outcome, bid.Fault, bid.Elapsed)
 	}
 	for i := range a.invalid {
 		bid := &a.invalid[i]
-		a.addPingSummary(int(bid.FilterSet), a.Candidates.OutcomeOf(int(bid.FilterSet)), bid.Fault, bid.Elapsed)
+		a.addBuyerPingOutcome(int(bid.FilterSet), a.Candidates.OutcomeOf(int(bid.FilterSet)), bid.Fault, bid.Elapsed)
 	}
 	return s
 }
 
-func (a *Auction) addPingSummary(filterSetIndex int, outcome market.BuyerOutcome, fault market.OutboundRequestFault, elapsedNanos int64) {
-	a.summary.Pings = append(a.summary.Pings, PingSummary{
+func (a *Auction) addBuyerPingOutcome(filterSetIndex int, outcome market.BuyerOutcome, fault market.OutboundRequestFault, elapsedNanos int64) {
+	a.summary.Pings = append(a.summary.Pings, BuyerPingOutcome{
 		Buyer: a.bidders.Campaign.FilterSets[filterSetIndex].Buyer, Outcome: outcome, Fault: fault, Elapsed: elapsedNanos,
 	})
 }

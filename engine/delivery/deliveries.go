@@ -41,7 +41,7 @@ type PostSender interface {
 // Observer receives the results of attempts and deliveries, for metrics and log lines.
 type Observer interface {
 	PostAttempted(buyer string, result *market.PostResult)
-	DeliveryUnknown(lead market.LeadID, buyer string)
+	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
 	ReportFault(what string, err error)
 }
 

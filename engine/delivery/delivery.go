@@ -50,7 +50,7 @@ type Delivery struct {
 	// reached the buyer.
 	RetryUnsent bool
 	// Trace records the attempts until the supplier has its answer.
-	Trace timing.PostTracer
+	Trace timing.DeliveryPostTracer
 
 	all              *RunningDeliveries
 	lead             market.LeadID

@@ -12,7 +12,7 @@ import (
 // ContinueInBackground runs the delivery to its end on a goroutine of its own. The caller has
 // committed the supplier's answer and gives up the delivery.
 func (d *Delivery) ContinueInBackground() {
-	d.Trace.StopRecording(d.all.opt.Clock.Now())
+	d.Trace.EndPendingPostAndStop(d.all.opt.Clock.Now())
 	d.inBackground = true
 	close(d.supplierAnswered)
 	go func() {
@@ -73,7 +73,7 @@ func (d *Delivery) runUntilSettledOrStopped() error {
 func (d *Delivery) BuildAndCommitSettlement(outcome event.PostSettlement) error {
 	err := d.CommitSettlement(d.NewSettlement(outcome), nil)
 	if err == nil && outcome == event.SettledUnknown && !d.post.Sale.Test {
-		d.all.opt.Observer.DeliveryUnknown(d.lead, d.buyerID())
+		d.all.opt.Observer.WarnOfUnconfirmedDelivery(d.lead, d.buyerID())
 	}
 	return err
 }

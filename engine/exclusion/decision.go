@@ -46,7 +46,7 @@ func (d *Decision) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid 
 	set := &d.Campaign.FilterSets[filterSetIndex]
 	switch outcome {
 	case market.OutcomeWrongState:
-		return d.stateRule(set)
+		return d.describeWrongState(set)
 	case market.OutcomeFiltered:
 		return d.filteredRule(filterSetIndex, set)
 	case market.OutcomeSuppressed:

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// stateRule compares the lead's state with those of the filter set, which are the states that both
+// describeWrongState compares the lead's state with those of the filter set, which are the states that both
 // the buyer and its entry in the campaign accept.
-func (d *Decision) stateRule(set *market.FilterSet) *Rule {
+func (d *Decision) describeWrongState(set *market.FilterSet) *Rule {
 	var actual *string
 	if state := d.Lead.USState(); state != market.NoState {
 		actual = actually(state.String())

@@ -78,7 +78,7 @@ func (s *contactFieldNameSearch) skipObjectOrFindContact() (foundContact bool) {
 			s.path = "." + ShortenMemberName(s.name)
 			return true
 		}
-		s.skipByte() // the colon
+		s.skipSpaceAndColon() // the colon
 		if s.skipValueOrFindContact() {
 			s.rest = name
 			s.readStringIntoName()
@@ -120,7 +120,7 @@ func (s *contactFieldNameSearch) moveToNextElement(closingBracket byte) (hasElem
 	return len(s.rest) > 0
 }
 
-func (s *contactFieldNameSearch) skipByte() {
+func (s *contactFieldNameSearch) skipSpaceAndColon() {
 	s.skipSpace()
 	if len(s.rest) > 0 {
 		s.rest = s.rest[1:]

@@ -290,7 +290,7 @@ func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) ConditionsMetByLe
 	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
 }
 
-// conditionsCheckedBy returns the conditions in the result of ConditionsEachSaleMeets that these filters check.
+// conditionsCheckedBy returns the conditions (state, consent, score) that a lead has met if it passed these filters.
 func conditionsCheckedBy(filters []Filter) (met ConditionsMetByLead) {
 	for i := range filters {
 		switch filters[i].slot {

@@ -171,8 +171,9 @@ func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
 	}
 }
 
-// sortBoundsAndBuildMasks sorts the bounds and computes the masks that clearSetsWithBoundAbove
-// uses. setCount is the number of all filter sets.
+// sortBoundsAndBuildMasks sorts the bounds and computes one mask for each block of 64 of
+// them: the filter sets of that block and of all later ones. setCount is the number of all filter
+// sets.
 func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
 	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfFilterSet) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits

@@ -27,14 +27,14 @@ type RecordedAuction struct {
 func New(held *event.PingAuctionCompleted) *RecordedAuction {
 	return &RecordedAuction{
 		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Token: held.Token,
-		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !canSupplierAcceptBid(&b) }),
+		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isValidBidWithToken(&b) }),
 		Fields: held.Fields,
 	}
 }
 
-// canSupplierAcceptBid reports whether a supplier can accept a recorded bid: the bid was valid, and the
+// isValidBidWithToken reports whether a supplier can accept a recorded bid: the bid was valid, and the
 // event has its token.
-func canSupplierAcceptBid(b *event.Bid) bool {
+func isValidBidWithToken(b *event.Bid) bool {
 	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
 }
 

@@ -55,7 +55,7 @@ type evictionEntry struct {
 func newEvictionEntry(record *event.PingAuctionCompleted, encodedBytes int) evictionEntry {
 	entry := evictionEntry{name: record.Name, id: record.Auction, size: encodedBytes + auctionOverheadBytes}
 	for i := range record.Bids {
-		if bid := &record.Bids[i]; canSupplierAcceptBid(bid) {
+		if bid := &record.Bids[i]; isValidBidWithToken(bid) {
 			entry.expires = max(entry.expires, bid.ValidUntil)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // CompiledFilterSets is a campaign's filter sets, compiled when the configuration changes. It has
-// the filter sets that accept each state, those that pass each filter, and the caps that a sale
-// to each filter set uses. A decision then costs a few bit operations for every 64 filter sets
+// the filter sets that accept each state, an index of their filters by field, and the caps that a
+// sale to each filter set uses. A decision then costs a few bit operations for every 64 filter sets
 // instead of a check of each one. So a lead in a campaign with a thousand buyers costs little
 // more than with one buyer.
 //

@@ -304,7 +304,10 @@ func (in *sectionReader) readHeader() error {
 		return fmt.Errorf("the state snapshot has version %d, but this program reads versions %d to %d; run the release that wrote it", in.version, oldestSnapshot, snapshotVersion)
 	}
 	count, err := binary.ReadUvarint(in)
-	if err != nil || count != shardCount {
+	if err != nil {
+		return fmt.Errorf("cannot read the number of shards of the state snapshot: %w", err)
+	}
+	if count != shardCount {
 		return fmt.Errorf("the state snapshot has %d shards, but this program has %d; run the release that wrote it", count, shardCount)
 	}
 	return nil

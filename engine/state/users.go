@@ -257,9 +257,9 @@ func (s *State) Invitation(hash [32]byte) (invitation Invitation, found bool) {
 	return invitation, found
 }
 
-// Invitations returns all invitations, the newest first. Used, revoked and expired ones are
+// InvitationsWithClosed returns all invitations, the newest first. Used, revoked and expired ones are
 // included for some time.
-func (s *State) Invitations() []Invitation {
+func (s *State) InvitationsWithClosed() []Invitation {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	all := slices.Collect(maps.Values(s.users.invitations))

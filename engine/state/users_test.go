@@ -119,7 +119,7 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 
 // describeInvitations lists the first byte and the status of each invitation, the newest first.
 func describeInvitations(s *State) (all string) {
-	for _, i := range s.Invitations() {
+	for _, i := range s.InvitationsWithClosed() {
 		all += fmt.Sprintf("%d:%d ", i.Hash[0], i.Status)
 	}
 	return all
@@ -160,7 +160,7 @@ func TestInvitationsInMemoryAreLimited(t *testing.T) {
 		at := int64(i) * int64(time.Minute)
 		s.Apply(i+1, 7, &event.InvitationChanged{Hash: hash, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at})
 	}
-	if got := s.Invitations(); len(got) != maxInvitations || got[0].At != int64(maxInvitations+49)*int64(time.Minute) || got[len(got)-1].At != 50*int64(time.Minute) {
+	if got := s.InvitationsWithClosed(); len(got) != maxInvitations || got[0].At != int64(maxInvitations+49)*int64(time.Minute) || got[len(got)-1].At != 50*int64(time.Minute) {
 		t.Errorf("%d invitations from %d to %d", len(got), got[len(got)-1].At, got[0].At)
 	}
 }

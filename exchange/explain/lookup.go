@@ -98,7 +98,7 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Exp
 			return e.ExplainLead(change.Lead)
 		}
 	}
-	return nil, notFoundError("the request reported the status of leads that its sender does not have")
+	return nil, notFoundError("the request reported the status of leads that its sender does not have; there is no lead to explain")
 }
 
 // ExplainBySellerID explains the auction to which a seller gave the id sellerID. An empty supplier
@@ -233,9 +233,9 @@ func (e *Explainer) explainAuctionWithLeads(found *logEntry) (*Explanation, erro
 
 // explainAuctionUnredacted explains an auction and lists under each offer the leads that claimed it.
 // It also returns these leads; their texts are not yet redacted.
-func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []leadClaimingOffer, error) {
+func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []leadPostedForOffer, error) {
 	doc := e.newAuctionExplanation(found)
-	claims, truncated, err := e.findClaimingLeads(found)
+	claims, truncated, err := e.findLeadsPostedForOffersOf(found)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,8 +22,8 @@ func (e *Explainer) listOffersToSupplier(auction *event.PingAuctionCompleted) (o
 	return offers
 }
 
-// leadClaimingOffer is a lead that claimed an offer of an auction.
-type leadClaimingOffer struct {
+// leadPostedForOffer is a lead that claimed an offer of an auction.
+type leadPostedForOffer struct {
 	decided *logEntry
 	doc     *Explanation
 }
@@ -32,11 +32,11 @@ type leadClaimingOffer struct {
 // claims, and each refusal allows another one.
 const maxClaims = 16
 
-// findClaimingLeads returns the leads that were posted for the offers of an auction: the first
+// findLeadsPostedForOffersOf returns the leads that were posted for the offers of an auction: the first
 // maxClaims within searchLimits.after of it, and in addition the lead that is sold or being posted,
 // if the state still has the auction's row.
 // truncated reports that the search ended early because it had read as much as searchLimits allow.
-func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClaimingOffer, truncated bool, err error) {
+func (e *Explainer) findLeadsPostedForOffersOf(auctionEntry *logEntry) (claims []leadPostedForOffer, truncated bool, err error) {
 	auctionEvent := auctionEntry.mustBePingAuction()
 	if auctionEvent.Name == [16]byte{} || auctionEvent.Reason != market.ReasonNone {
 		return nil, false, nil
@@ -66,7 +66,7 @@ func (e *Explainer) findClaimingLeads(auctionEntry *logEntry) (claims []leadClai
 		if err != nil {
 			return nil, false, err
 		}
-		claims = append(claims, leadClaimingOffer{one, doc})
+		claims = append(claims, leadPostedForOffer{one, doc})
 	}
 	return claims, truncated, nil
 }
@@ -84,7 +84,7 @@ func containsLead(entries []*logEntry, lead market.LeadID) bool {
 // addClaimsToOffers lists each claiming lead under the offer that it claimed, or as rejected if it got
 // no buyer. If a lead's sale is complete or in delivery, the auction's explanation gets its buyer,
 // price, payout and margin.
-func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadClaimingOffer) {
+func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadPostedForOffer) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.State.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)
 		if buyer == "" {

@@ -37,7 +37,7 @@ func (x *exchange) erase(l line) string {
 }
 
 // find decrypts every lead in the log and returns the person's leads.
-func (x *exchange) find(l line) (found []engine.LeadEncryptionKeySlot, err error) {
+func (x *exchange) find(l line) (found []engine.LeadAndKeySlot, err error) {
 	phone, email := []byte("+1"+phoneOf(l.said["phone"])), []byte(emailOf(l.said["email"]))
 	var decoder event.Decoder
 	for _, e := range x.disk.all() {
@@ -60,7 +60,7 @@ func (x *exchange) find(l line) (found []engine.LeadEncryptionKeySlot, err error
 			}
 		}
 		if is {
-			found = append(found, engine.LeadEncryptionKeySlot{Lead: decided.Lead, Slot: decided.Slot})
+			found = append(found, engine.LeadAndKeySlot{Lead: decided.Lead, Slot: decided.Slot})
 		}
 	}
 	if l.has("lead") && len(found) == 0 {

@@ -40,7 +40,7 @@ func Open(dir string, create bool) (*Vault, error) {
 	text, err := os.ReadFile(exchangeKeyPath(dir))
 	switch {
 	case errors.Is(err, os.ErrNotExist) && create:
-		return createExchangeKey(dir)
+		return createVaultWithNewKey(dir)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%w: %q; restore it from a backup; without it the log's hashes and secrets are useless", ErrMissing, exchangeKeyPath(dir))
 	case err != nil:
@@ -53,10 +53,10 @@ func Open(dir string, create bool) (*Vault, error) {
 	return newVault([32]byte(raw))
 }
 
-// createExchangeKey creates the exchange's key and its file durably and as a whole, because a
+// createVaultWithNewKey creates the exchange's key and its file durably and as a whole, because a
 // key file that a crash cut short would be rejected for good. The caller holds the data
 // directory's lock.
-func createExchangeKey(dir string) (*Vault, error) {
+func createVaultWithNewKey(dir string) (*Vault, error) {
 	var root [32]byte
 	_, _ = rand.Read(root[:])
 	if err := durable.WriteFile(exchangeKeyPath(dir), strings.NewReader(hex.EncodeToString(root[:])+"\n")); err != nil {

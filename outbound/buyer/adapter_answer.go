@@ -41,7 +41,7 @@ func (d *validatedAdapter) setPingResultFrom2xxBody(result *market.PingResult, b
 		markPingAnswerInvalid(result, d.rules.Paths[reading.Price])
 		return
 	}
-	d.readBidTerms(result, &f, amount, defaultBidToken)
+	d.setBidWithCurrencyAndToken(result, &f, amount, defaultBidToken)
 }
 
 // isPriceMissingOrZero reports whether a price in a buyer's answer is missing or zero.
@@ -67,10 +67,10 @@ func (d *validatedAdapter) setPingResult(result *market.PingResult, body, auctio
 	}
 }
 
-// readBidTerms sets the bid with this amount in the result, after it has read currency and
+// setBidWithCurrencyAndToken sets the bid with this amount in the result, after it has read currency and
 // token from the fields f. If one of them is invalid, the result gets no bid. Without a
 // configured token field the auction's id serves as the token.
-func (d *validatedAdapter) readBidTerms(result *market.PingResult, f *reading.AnswerFields, amount market.Money, defaultBidToken []byte) {
+func (d *validatedAdapter) setBidWithCurrencyAndToken(result *market.PingResult, f *reading.AnswerFields, amount market.Money, defaultBidToken []byte) {
 	bid := market.Bid{Amount: amount, Token: string(defaultBidToken)}
 	if code := f[reading.Currency]; code != "" {
 		currency, ok := market.ParseCurrency(strings.ToUpper(code))

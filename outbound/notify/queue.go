@@ -28,7 +28,7 @@ const (
 
 // ErrNoChannel is returned by QueueOptions.Send for a channel that no longer exists or is off. The
 // item is then dropped.
-var ErrNoChannel = errors.New("the channel was removed or turned off")
+var ErrNoChannel = errors.New("the alert channel was removed or turned off")
 
 // QueueOptions configure a Queue.
 type QueueOptions struct {

@@ -128,7 +128,7 @@ func (t *Transport) post(ctx context.Context, address, secret, id string, body [
 	case result.Status != 0:
 		return fmt.Errorf("%s answered %d", hostOf(address), result.Status)
 	case result.Fault == market.FaultForbidden:
-		return fmt.Errorf("%s is neither public with https nor in trusted_networks", hostOf(address))
+		return fmt.Errorf("the channel's host %s is neither public with https nor in trusted_networks", hostOf(address))
 	}
 	return fmt.Errorf("%s did not accept the request: %s", hostOf(address), result.Fault)
 }

@@ -27,7 +27,7 @@ func (s *Sender) run() {
 	defer alarm.Stop()
 	for {
 		if s.outboxChanged && !time.Now().Before(s.nextScan) {
-			s.scanOutbox()
+			s.queueEndpointsWithDueWebhooks()
 		}
 		s.startAttempts()
 		alarm.Reset(max(1, s.maxSleep())) // never due before the select: see package timer
@@ -63,9 +63,9 @@ func (s *Sender) maxSleep() (sleep time.Duration) {
 	return min(long, max(time.Duration(s.nextDue-s.options.Now()), time.Until(s.nextScan)))
 }
 
-// scanOutbox goes through all suppliers with pending webhooks in the outbox. It queues the
+// queueEndpointsWithDueWebhooks goes through all suppliers with pending webhooks in the outbox. It queues the
 // endpoints with a due webhook, and records in nextDue when the first of the others is due.
-func (s *Sender) scanOutbox() {
+func (s *Sender) queueEndpointsWithDueWebhooks() {
 	start := time.Now()
 	s.outboxChanged, s.nextDue = false, noTime
 	if s.options.AttemptRate != nil {

@@ -101,7 +101,7 @@ type SenderOptions struct {
 //     them idle, and no limit on the total.
 //   - one queue of webhooks by due time: a hanging endpoint's webhooks would fill its head.
 //   - one heap of endpoints by due time: every scan would rebuild it. Rare scans of all
-//     endpoints are cheaper (see scanOutbox).
+//     endpoints are cheaper (see queueEndpointsWithDueWebhooks).
 type Sender struct {
 	options        SenderOptions
 	endpoints      map[market.PermanentNumber]*endpointState

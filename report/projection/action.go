@@ -38,7 +38,7 @@ func (b *ChangeBatch) applyOperatorAction(ev *event.OperatorActionRecorded) erro
 		row = &ActionRow{ID: ev.Action, Seq: b.Seq, At: ev.At}
 	}
 	b.Actions[ev.Action] = row
-	row.addTexts(ev)
+	row.copyNonEmptyTexts(ev)
 	row.Credential, row.Role = max(row.Credential, ev.Credential), max(row.Role, ev.Role)
 	row.Omitted += int(ev.Omitted)
 	if ev.Phase != event.ActionBegun {
@@ -48,8 +48,8 @@ func (b *ChangeBatch) applyOperatorAction(ev *event.OperatorActionRecorded) erro
 	return nil
 }
 
-// addTexts copies the texts of the event that are not empty.
-func (a *ActionRow) addTexts(ev *event.OperatorActionRecorded) {
+// copyNonEmptyTexts copies the texts of the event that are not empty.
+func (a *ActionRow) copyNonEmptyTexts(ev *event.OperatorActionRecorded) {
 	for _, text := range []struct {
 		to   *string
 		from string

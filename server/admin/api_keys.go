@@ -26,10 +26,10 @@ const hintLength = 8
 // is at most a quarter of the key.
 func SecretPrefixHint(secret string) string { return secret[:min(hintLength, len(secret)/4)] }
 
-// addAPIKey creates an API key for a supplier. Only this answer shows the key. A supplier may
+// addSupplierAPIKey creates an API key for a supplier. Only this answer shows the key. A supplier may
 // have two valid keys. With a third one the request must name the key that it replaces, by its
 // hint.
-func (a *Admin) addAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) addSupplierAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	replaced, err := readHintOfSecretToReplace(ctx)
 	if err != nil {
 		return nil, err

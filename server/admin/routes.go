@@ -44,7 +44,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/returns", a.withEngine(a.listPendingReturns))
 	add("POST", "/admin/v1/returns/{lead}", a.withEngine(a.decideReturn))
 	add("GET", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.listAPIKeys))
-	add("POST", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.addAPIKey))
+	add("POST", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.addSupplierAPIKey))
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.withEngine(a.revokeAPIKey))
 	add("GET", "/admin/v1/buyers/{id}/funds", a.withEngine(a.getBuyerBalance))
 	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpBuyerBalance))
@@ -64,7 +64,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 		add("POST", at+"/tokens", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.addStaticToken)))
 		add("DELETE", at+"/tokens/{token}", a.withSupplierOrBuyerFromPath(owner, a.sandboxOnly(a.revokeStaticToken)))
 	}
-	a.addInstructionRoutes(add)
+	a.addPostingInstructionRoutes(add)
 	a.addWebhookRoutes(add)
 	a.alerts.AddRoutes(func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) })
 	a.addMonitoringRoutes(add)
@@ -135,8 +135,8 @@ func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.Req
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))
 }
 
-// addInstructionRoutes registers the operations on posting instructions for suppliers.
-func (a *Admin) addInstructionRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+// addPostingInstructionRoutes registers the operations on posting instructions for suppliers.
+func (a *Admin) addPostingInstructionRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	withPublisher := func(h func(*fasthttp.RequestCtx, *instructions.Publisher) (any, error)) fasthttp.RequestHandler {
 		return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (any, error) {
 			return h(ctx, a.operator.Instructions())

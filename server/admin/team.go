@@ -69,9 +69,9 @@ func (a *Admin) addTeamRoutes(add func(method, path string, h fasthttp.RequestHa
 	}
 }
 
-// openTeamOperations returns the operations that need no authentication, by method and path: for invited
+// unauthenticatedTeamOperations returns the operations that need no authentication, by method and path: for invited
 // persons, and the sign-in at an identity provider.
-func (a *Admin) openTeamOperations() map[string]fasthttp.RequestHandler {
+func (a *Admin) unauthenticatedTeamOperations() map[string]fasthttp.RequestHandler {
 	open := map[string]fasthttp.RequestHandler{
 		"GET " + pathMethods:       a.withAnswerOrErrorSent(a.listSignInMethods),
 		"GET " + oidc.PathStart:    a.withProvider((*oidc.Handlers).Start),
@@ -83,10 +83,10 @@ func (a *Admin) openTeamOperations() map[string]fasthttp.RequestHandler {
 	return open
 }
 
-// addOpenTeamRoutes registers openTeamOperations. All except the callback, to which providers add
+// addOpenTeamRoutes registers unauthenticatedTeamOperations. All except the callback, to which providers add
 // parameters, reject unknown ones.
 func (a *Admin) addOpenTeamRoutes(routes *router.Router) {
-	for operation, h := range a.openTeamOperations() {
+	for operation, h := range a.unauthenticatedTeamOperations() {
 		method, path, _ := strings.Cut(operation, " ")
 		if path != oidc.PathCallback {
 			h = a.rejectUnknownParameters(method, path, h)

@@ -13,7 +13,7 @@ const (
 	warnEvery  = 24 * time.Hour
 )
 
-// Watcher reloads a certificate when its files change, and logs warnings before it expires.
+// Watcher reloads a certificate when its files change, and logs warnings before it expires and errors afterwards.
 type Watcher struct {
 	pair     *KeyPair
 	logger   *slog.Logger

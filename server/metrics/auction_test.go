@@ -16,11 +16,11 @@ func TestAuctionIsCounted(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
-	sold := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.PingSummary{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
+	sold := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
 	m.AuctionHeld(cars, nil, sold)
 	m.AuctionHeld(cars, nil, sold)
-	late := &auction.AuctionSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.PingSummary{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
+	late := &auction.AuctionSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.BuyerPingOutcome{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
 	m.AuctionHeld(homes, nil, late)
 	m.AuctionHeld(nil, nil, &auction.AuctionSummary{Reason: market.ReasonNoCampaign})

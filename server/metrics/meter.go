@@ -157,10 +157,10 @@ func (m *Meter) PostAttempted(buyer string, result *market.PostResult) {
 	m.buyers.get(buyer).countPost(buyer, result, m.logger.Load())
 }
 
-// DeliveryUnknown logs a delivery with an unknown result, because it waits for an operator's
+// WarnOfUnconfirmedDelivery logs a delivery with an unknown result, because it waits for an operator's
 // decision. There is one line per delivery. They cannot be too many, because a buyer with a
 // thousand such deliveries receives no more leads.
-func (m *Meter) DeliveryUnknown(lead market.LeadID, buyer string) {
+func (m *Meter) WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string) {
 	m.logger.Load().Warn("it is unknown whether a buyer has received a lead; ask the buyer, then confirm, release or resend the delivery",
 		"lead_id", lead.String(), "buyer_id", buyer)
 }

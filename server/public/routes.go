@@ -52,10 +52,10 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 // caller releases r, except for ingest, which releases r before it waits for the log.
 type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error)
 
-// route describes how a path is handled. subject is the variable part of the path: a lead's id, or
+// matchedRoute describes how a path is handled. subject is the variable part of the path: a lead's id, or
 // the whole path of a document. It is valid only during the request. The handler answers a
 // malformed id like an unknown one.
-type route struct {
+type matchedRoute struct {
 	on      metrics.Route
 	method  string
 	head    bool // also accepts HEAD
@@ -66,7 +66,7 @@ type route struct {
 // dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r, unless
 // the handler of an ingest has done so. After a panic it does not release r, because another
 // goroutine may still use it.
-func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *route) {
+func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *matchedRoute) {
 	if checkRouteAndMethod(ctx, id, to) {
 		r.pathParam = to.subject
 		to.handle(s, ctx, id, r, readErr)
@@ -82,7 +82,7 @@ func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.R
 
 // checkRouteAndMethod reports whether the path exists and allows the request's method. If not, it has
 // already sent a 404 or 405.
-func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *route) (allowed bool) {
+func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *matchedRoute) (allowed bool) {
 	switch {
 	case to.on == metrics.RouteNone:
 		httperror.Write(ctx, id, httperror.NotFound)
@@ -97,7 +97,7 @@ func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *rout
 
 // pathInOpenAPI returns the route's path as the OpenAPI document spells it, such as
 // /v1/leads/{id}.
-func (t *route) pathInOpenAPI() string {
+func (t *matchedRoute) pathInOpenAPI() string {
 	switch {
 	case t.on == metrics.RouteDocument && bytes.HasPrefix(t.subject, []byte(docsite.Prefix)):
 		return docsite.Prefix + "{page}"
@@ -108,7 +108,7 @@ func (t *route) pathInOpenAPI() string {
 }
 
 // allowedMethods returns the route's methods for the header Allow.
-func (t *route) allowedMethods() string {
+func (t *matchedRoute) allowedMethods() string {
 	if t.head {
 		return t.method + ", " + fasthttp.MethodHead
 	}
@@ -117,38 +117,38 @@ func (t *route) allowedMethods() string {
 
 // matchRoute returns the route of a path, or the zero route for an unknown path. It is a switch
 // and not a map, because there are few paths and each lead passes here.
-func (s *Server) matchRoute(path []byte) route {
+func (s *Server) matchRoute(path []byte) matchedRoute {
 	switch string(path) {
 	case "/api/v1/ingest":
-		return route{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).handleIngest}
+		return matchedRoute{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).handleIngest}
 	case "/v1/ping":
-		return route{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).handlePing}
+		return matchedRoute{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).handlePing}
 	case "/v1/post":
-		return route{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
+		return matchedRoute{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
 	case "/api/v1/ping":
-		return route{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
+		return matchedRoute{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
 	case "/oauth/token":
-		return route{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
+		return matchedRoute{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
 	case pathStatuses:
-		return route{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
+		return matchedRoute{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
-			return route{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
+			return matchedRoute{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
 		}
-		return route{}
+		return matchedRoute{}
 	case apidocs.PathYAML, apidocs.PathJSON, docsite.Home:
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
 	case pathFront:
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
+		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
 	}
 	if bytes.HasPrefix(path, []byte(docsite.Prefix)) && docsite.FindFile(string(path)) != nil {
-		return route{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
 	}
 	if token, ok := bytes.CutPrefix(path, []byte(instructions.PathPrefix)); ok {
 		if s.opt.Instructions == nil || len(token) == 0 || bytes.IndexByte(token, '/') >= 0 {
-			return route{}
+			return matchedRoute{}
 		}
-		return route{on: metrics.RouteInstructions, method: fasthttp.MethodGet, head: true, handle: (*Server).sendInstructions, subject: token}
+		return matchedRoute{on: metrics.RouteInstructions, method: fasthttp.MethodGet, head: true, handle: (*Server).sendInstructions, subject: token}
 	}
 	return matchLeadPath(path)
 }
@@ -162,17 +162,17 @@ const (
 )
 
 // matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
-func matchLeadPath(path []byte) (to route) {
+func matchLeadPath(path []byte) (to matchedRoute) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = route{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
+		to = matchedRoute{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = route{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
+		to = matchedRoute{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
-			to = route{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
+			to = matchedRoute{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}
 	}
 	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {
-		return route{}
+		return matchedRoute{}
 	}
 	return to
 }

@@ -56,7 +56,7 @@ var functions = map[string]*templateFunction{
 	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.BoolValue(areAllTruthy(a)) }},
 	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.BoolValue(isAnyTruthy(a)) }},
 	"eq": {minArguments: 2, maxArguments: 64, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
-		return market.BoolValue(firstEqualsAny(a))
+		return market.BoolValue(isFirstEqualToAnyOther(a))
 	}},
 	"ne": {minArguments: 2, maxArguments: 2, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
 		return market.BoolValue(!hasSameText(a[0], a[1]))
@@ -159,8 +159,8 @@ func isAnyTruthy(values []market.FieldValue) bool {
 	return false
 }
 
-// firstEqualsAny reports whether the first value equals one of the others.
-func firstEqualsAny(values []market.FieldValue) bool {
+// isFirstEqualToAnyOther reports whether the first value equals one of the others.
+func isFirstEqualToAnyOther(values []market.FieldValue) bool {
 	for _, other := range values[1:] {
 		if hasSameText(values[0], other) {
 			return true

@@ -24,14 +24,14 @@ func Mask(value string) string {
 	}
 	if address, ok := format.AppendNormalizedEmail(nil, []byte(value)); ok {
 		local, domain, _ := strings.Cut(string(address), "@")
-		return firstLetter(local) + masked + "@" + domain
+		return firstCharacterIfLetter(local) + masked + "@" + domain
 	}
 	if phone, ok := format.AppendPhoneAsE164(nil, []byte(value)); ok {
 		return masked + "-" + masked + "-" + string(phone[len(phone)-4:])
 	}
 	words := strings.Fields(value)
 	for i := range words {
-		words[i] = firstLetter(words[i]) + masked
+		words[i] = firstCharacterIfLetter(words[i]) + masked
 	}
 	return strings.Join(words[:min(len(words), maxMaskedWords)], " ")
 }
@@ -46,8 +46,8 @@ func MaskForLog(value string) string {
 	return shown
 }
 
-// firstLetter returns the first character of a text if it is a letter, and otherwise an empty text.
-func firstLetter(text string) string {
+// firstCharacterIfLetter returns the first character of a text if it is a letter, and otherwise an empty text.
+func firstCharacterIfLetter(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) {
 		return ""

@@ -78,7 +78,7 @@ func (h *Handlers) listInvitations(ctx *fasthttp.RequestCtx) (answer any, err er
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	return map[string]any{"invitations": payload.ConvertAll(e.State().Invitations(), h.describeInvitation)}, nil
+	return map[string]any{"invitations": payload.ConvertAll(e.State().InvitationsWithClosed(), h.describeInvitation)}, nil
 }
 
 // invite creates an invitation. Only this answer shows its token.
@@ -149,7 +149,7 @@ func (h *Handlers) revokeInvitation(ctx *fasthttp.RequestCtx) (answer any, err e
 		return nil, httperror.Unavailable
 	}
 	id := payload.PathParameter(ctx, "invitation")
-	for _, i := range e.State().Invitations() {
+	for _, i := range e.State().InvitationsWithClosed() {
 		if invitationID(i.Hash) == id {
 			return nil, e.AsOperator(h.server.Caller(ctx).Name).RevokeInvitation(i.Hash)
 		}
