@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/report/columnar"
+	"pingpost/report/histogram"
 	"pingpost/report/projection"
 
 	"pingpost/internal/must"
@@ -181,4 +183,26 @@ func encodeParquet(t *testing.T, q *Question, row *Row) string {
 	f := NewParquet(q)
 	file := must.Value(f.End(f.Row(nil, row)))(t)
 	return string(file)
+}
+
+// TestTotalsHaveLatenciesOfAllRows: a total has the latencies of the rows with and without its currency.
+func TestTotalsHaveLatenciesOfAllRows(t *testing.T) {
+	row := func(currency string, pings ...time.Duration) *Row {
+		r := &Row{Currency: currency}
+		for _, latency := range pings {
+			r.pings.Record(int64(latency))
+			r.posts.Record(int64(latency))
+		}
+		return r
+	}
+	var sums totals
+	var all histogram.Histogram
+	for _, r := range []*Row{row("", 300*time.Millisecond), row("USD", 5*time.Millisecond, 6*time.Millisecond), row("", 400*time.Millisecond), row("USD", 7*time.Millisecond)} {
+		all.Add(r.pings)
+		sums.add(r)
+	}
+	got := sums.take()
+	if len(got) != 1 || !slices.Equal(got[0].pings, all) || !slices.Equal(got[0].posts, all) {
+		t.Errorf("got %+v, want one row with the latencies %v", got, all)
+	}
 }

@@ -43,7 +43,8 @@ func mergeRowsWithoutCurrency(rows []*Row) []*Row {
 	for _, row := range rows {
 		if n := len(folded); n > 0 && folded[n-1].Currency == "" && folded[n-1].Names == row.Names {
 			row.Add(&folded[n-1].Measures)
-			row.pings, row.posts = folded[n-1].pings, folded[n-1].posts
+			row.pings.Add(folded[n-1].pings)
+			row.posts.Add(folded[n-1].posts)
 			folded[n-1] = row
 			continue
 		}

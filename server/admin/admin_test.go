@@ -133,7 +133,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 
 func TestAdminBodyLimits(t *testing.T) {
 	var got []byte
-	address := serveAdmin(t, stubOperator{apply: func(document []byte, _ bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func(document []byte, _ bool) ([]string, error) {
 		got = append([]byte(nil), document...)
 		return []string{"~ a"}, nil
 	}})
@@ -144,7 +144,7 @@ func TestAdminBodyLimits(t *testing.T) {
 	}{
 		"a document at the limit":   {"PUT /admin/v1/config", 4 << 20, 200},
 		"a document over the limit": {"PUT /admin/v1/config", 4<<20 + 1, 413},
-		"another body at the limit": {"POST /admin/v1/buyers/b/funds", 64 << 10, 503}, // 503: there is no engine
+		"another body at the limit": {"POST /admin/v1/buyers/b/funds", 64 << 10, 400}, // 400: it is no JSON
 		"another over the limit":    {"POST /admin/v1/buyers/b/funds", 64<<10 + 1, 413},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAdminBodyLimits(t *testing.T) {
 // A second document is rejected while the first one is applied.
 func TestConcurrentDocumentIsRejected(t *testing.T) {
 	started, finish := make(chan bool), make(chan bool)
-	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) {
 		started <- true
 		<-finish
 		return nil, nil
@@ -192,7 +192,7 @@ func TestConcurrentDocumentIsRejected(t *testing.T) {
 }
 
 func TestAdminOutlivesPanic(t *testing.T) {
-	address := serveAdmin(t, stubOperator{apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
+	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the panic must release the lock
 		k := servertest.Dial(t, address)
@@ -205,7 +205,7 @@ func TestAdminOutlivesPanic(t *testing.T) {
 // Changing requests from pages of other origins are rejected, because a browser adds the
 // password to them.
 func TestRequestsFromOtherOriginsAreRejected(t *testing.T) {
-	address := serveAdmin(t, stubOperator{})
+	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine})
 	for headers, foreign := range map[string]bool{
 		"":                                  false,
 		"Sec-Fetch-Site: same-origin\r\n":   false,

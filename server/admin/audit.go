@@ -61,7 +61,7 @@ func (a *Admin) actorOf(ctx *fasthttp.RequestCtx, caller *principal) *audit.Acto
 
 // recordAction returns a handler that records the operation in the audit log, and calls h. The first
 // record is durable before h runs. If the log cannot take it, the answer is a 503 and h does not run.
-// Reads and dry runs have no record.
+// Reads and dry runs have no record. While the exchange starts or stops, the answer is a 503.
 func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	if method == fasthttp.MethodGet {
 		return h
@@ -70,6 +70,10 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 	return func(ctx *fasthttp.RequestCtx) {
 		if ctx.UserValue(bodyExpected) != nil || isDryRun(ctx.QueryArgs()) || path == "/admin/v1/bench" && isTestLeadDryRun(ctx) {
 			h(ctx)
+			return
+		}
+		if a.engineOf(ctx) == nil {
+			a.sendError(ctx, httperror.Unavailable) // the action could run later, without a record
 			return
 		}
 		caller := principalFrom(ctx)

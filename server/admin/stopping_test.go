@@ -120,3 +120,49 @@ func TestUnrecordedActionIsLoggedWhileServing(t *testing.T) {
 		}
 	}
 }
+
+// A request that begins before the exchange has its engine must not run once it has one: the action
+// would have no record.
+func TestActionNeedsEngineForItsRecord(t *testing.T) {
+	process := &startingOperator{stubOperator: stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) {
+		t.Error("the configuration was applied")
+		return nil, nil
+	}}}
+	k := servertest.Dial(t, serveAdmin(t, process))
+	if status, _, body := k.Send(servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")); status != 503 {
+		t.Errorf("got %d %s, want 503", status, body)
+	}
+	if status, _, body := k.Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
+		t.Errorf("a later request: got %d %s, want 200", status, body)
+	}
+}
+
+// startingOperator is a process whose engine is missing at the first question.
+type startingOperator struct {
+	stubOperator
+	asked atomic.Bool
+}
+
+func (o *startingOperator) Engine() *engine.Engine {
+	if !o.asked.Swap(true) {
+		return nil
+	}
+	return o.engine
+}
+
+// A text in place of a lead's id may be contact data. The log must not have it.
+func TestTextThatIsNoLeadIDIsNotRecorded(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	before := l.log.Size()
+	if got := l.send("POST /admin/v1/leads/+16465550142/reveal", servertest.BasicAuth, `{"reason":"x"}`); got.status < 400 {
+		t.Fatalf("%+v", got)
+	}
+	for i := before; i < l.log.Size(); i++ {
+		if strings.Contains(string(l.log.Entry(i)), "6465550142") {
+			t.Errorf("the record has the phone number: %q", l.log.Entry(i))
+		}
+	}
+	if l.log.Size() == before {
+		t.Error("the action has no record")
+	}
+}

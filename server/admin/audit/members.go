@@ -7,13 +7,15 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine/market"
 	"pingpost/server/admin/payload"
 	"pingpost/server/admin/person"
 )
 
 // recordedMembers lists, by operation, the members of the request's and of the answer's JSON object
 // that a record contains. Members that are not listed are never recorded, so that a new secret cannot
-// get into the log by mistake. Members with the prefix "mask:" are contact data and recorded masked.
+// get into the log by mistake. Members with the prefix "mask:" are contact data and recorded masked. Those with "id:" are ids of
+// leads; another text is not recorded.
 var recordedMembers = map[string]struct{ request, result []string }{
 	"PUT /admin/v1/config":                                   {nil, []string{"changes", "unapplied"}},
 	"POST /admin/v1/config/drift":                            {[]string{"side", "entries"}, []string{"changes", "unapplied"}},
@@ -38,7 +40,7 @@ var recordedMembers = map[string]struct{ request, result []string }{
 	"POST /admin/v1/invitations":                             {[]string{"name", "role", "expires_in"}, []string{"id", "expires_at"}},
 	"POST /admin/v1/campaigns/{id}/instructions/link":        {[]string{"supplier", "expires_in"}, []string{"expires_at"}},
 	"POST /admin/v1/bench":                                   {[]string{"campaign", "supplier"}, []string{"status", "lead"}},
-	"POST /admin/v1/erase":                                   {[]string{"lead", "mask:phone", "mask:email"}, []string{"erased", "left"}},
+	"POST /admin/v1/erase":                                   {[]string{"id:lead", "mask:phone", "mask:email"}, []string{"erased", "left"}},
 	"POST /admin/v1/leads/find":                              {[]string{"mask:phone", "mask:email"}, nil},
 	"POST /admin/v1/leads/{id}/reveal":                       {[]string{"reason"}, nil},
 	"PUT /admin/v1/suppression/{id}":                         {nil, []string{"entries", "duplicates", "skipped"}},
@@ -46,8 +48,9 @@ var recordedMembers = map[string]struct{ request, result []string }{
 }
 
 const (
-	maskPrefix  = "mask:"
-	maxPathText = 256 // bytes; ids have at most 64, names of secrets a little more
+	maskPrefix  = "mask:" // contact data
+	idPrefix    = "id:"   // a lead's id; a person may have sent contact data in its place
+	maxPathText = 256     // bytes; ids have at most 64, names of secrets a little more
 	// maxMember is the greatest size in bytes of a member in a record; maxChanges is that of a list.
 	maxMember  = 2 << 10
 	maxChanges = 8 << 10
@@ -97,18 +100,36 @@ func selectMembers(document []byte, names []string) map[string]any {
 	}
 	for _, name := range names {
 		plain, isContact := strings.CutPrefix(name, maskPrefix)
+		plain, isLeadID := strings.CutPrefix(plain, idPrefix)
 		value := findMember(all, plain)
 		if value == nil || string(value) == "null" {
 			continue
 		}
 		chosen[plain] = shorten(value)
-		if isContact {
-			var text string
+		var text string
+		if isContact || isLeadID {
 			_ = json.Unmarshal(value, &text) // another type becomes an empty text
+		}
+		switch {
+		case isContact:
 			chosen[plain] = person.MaskForLog(text[:min(len(text), maxMember)])
+		case isLeadID:
+			chosen[plain] = leadIDOrInvalid(text)
 		}
 	}
 	return chosen
+}
+
+// invalidLeadID is in a record in place of a text that is no lead's id.
+const invalidLeadID = "(no lead id)"
+
+// leadIDOrInvalid returns the text if it is a lead's id. Other texts could be contact data, which an
+// erasure cannot remove from the records.
+func leadIDOrInvalid(text string) string {
+	if _, ok := market.ParseLeadID(text); !ok {
+		return invalidLeadID
+	}
+	return text
 }
 
 // findMember returns the member with this name in any case, or nil: a handler accepts the name of a

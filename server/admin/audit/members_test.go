@@ -32,6 +32,8 @@ func TestRecordedRequestValues(t *testing.T) {
 		"a new user":              {"PUT /admin/v1/users/{name}", `{"role":"viewer","password":"canary"}`, `{"role":"viewer"}`},
 		"an erasure by phone":     {"POST /admin/v1/erase", `{"phone":"+1 646 555 0142"}`, `{"phone":"***-***-0142"}`},
 		"an erasure by email":     {"POST /admin/v1/erase", `{"email":"x@canary.example"}`, `{"email":"x***@***"}`},
+		"an erasure by lead":      {"POST /admin/v1/erase", `{"lead":"lead_01m8hs8ggtb0s7x4zvpmqzznzx"}`, `{"lead":"lead_01m8hs8ggtb0s7x4zvpmqzznzx"}`},
+		"contact data as lead":    {"POST /admin/v1/erase", `{"lead":"+16465550142"}`, `{"lead":"(no lead id)"}`},
 		"an email that is a list": {"POST /admin/v1/erase", `{"email":["canary"]}`, `{"email":""}`},
 		"not JSON":                {"POST /admin/v1/erase", `canary`, ``},
 		"a delivery":              {"POST /admin/v1/deliveries/{lead}/{how}", ``, `{"how":"confirm"}`},

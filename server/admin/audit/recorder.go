@@ -82,6 +82,9 @@ func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Acto
 	a.record.TargetKind, a.record.Request = targetKindOf(route), requestValues(ctx, a.record.Operation, variables)
 	if len(variables) > 0 {
 		a.record.Target = cut(payload.PathParameter(ctx, variables[0]))
+		if a.record.TargetKind == targetKinds["leads"] {
+			a.record.Target = leadIDOrInvalid(a.record.Target)
+		}
 	}
 	a.record.Before = r.describe(e, &a.record)
 	if err := e.AsOperator(actor.Name).RecordAction(&a.record); err != nil {
