@@ -223,6 +223,32 @@ func TestInstructionLink(t *testing.T) {
 	r.mustAdmin(404, "PUT", "/admin/v1/secrets/instructions/sup_acme", `{"value":"00"}`)
 }
 
+// TestUnreadableRevocationRefusesLinks: links stay revoked when the record of the revocation cannot be
+// decrypted. A new revocation repairs it.
+func TestUnreadableRevocationRefusesLinks(t *testing.T) {
+	r := start(t, newTestDir(t, strings.Replace(baseConfig, "listen:", "limits: {documents: 1000}\nlisten:", 1)))
+	const at = "/admin/v1/campaigns/cmp/instructions/link"
+	newLink := func() string {
+		return decode[struct{ URL string }](t, r.mustAdmin(201, "POST", at, `{"supplier":"sup_acme"}`)).URL
+	}
+	revoked := newLink()
+	r.mustAdmin(204, "DELETE", "/admin/v1/suppliers/sup_acme/instructions/links", "")
+	valid := newLink()
+	for _, damaged := range [][]byte{[]byte("damaged"), r.Seal("instructions/sup_acme", "no generation")} {
+		must.Succeed(t, r.engine.Load().AsOperator("test").SetOutgoingSecret("instructions/sup_acme", damaged))
+		for name, link := range map[string]string{"revoked": revoked, "valid": valid} {
+			if a := request(t, "GET", link, ""); a.status != 410 {
+				t.Errorf("the %s link: got %d, want 410", name, a.status)
+			}
+		}
+		r.adminRequest("POST", at, `{"supplier":"sup_acme"}`).mustFail(t, 503, "unavailable")
+	}
+	r.mustAdmin(204, "DELETE", "/admin/v1/suppliers/sup_acme/instructions/links", "")
+	if a := request(t, "GET", newLink(), ""); a.status != 200 {
+		t.Errorf("a link after a new revocation: got %d, want 200", a.status)
+	}
+}
+
 func TestInvalidInstructionRequests(t *testing.T) {
 	r := start(t, newTestDir(t, strings.Replace(baseConfig, "listen:", "public_url: https://leads.example.com/x/\nlisten:", 1)))
 	for _, row := range []struct {

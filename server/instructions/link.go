@@ -70,11 +70,11 @@ const linkSecretPrefix = "instructions/"
 // linkSecretName returns the name of the stored secret with the generation of a supplier's links.
 func linkSecretName(supplierID string) string { return linkSecretPrefix + supplierID }
 
-// parseGeneration returns the generation in a stored secret. A missing secret, the state before the
-// first revocation, is the generation zero.
-func parseGeneration(stored string) (generation [generationSize]byte) {
-	if raw, err := hex.DecodeString(stored); err == nil && len(raw) == generationSize {
-		copy(generation[:], raw)
+// parseGeneration returns the generation in a stored secret. ok is false if the secret has another form.
+func parseGeneration(stored string) (generation [generationSize]byte, ok bool) {
+	raw, err := hex.DecodeString(stored)
+	if err != nil || len(raw) != generationSize {
+		return generation, false
 	}
-	return generation
+	return [generationSize]byte(raw), true
 }

@@ -39,11 +39,9 @@ func TestForgedLinks(t *testing.T) {
 }
 
 func TestParseGeneration(t *testing.T) {
-	for stored, want := range map[string][generationSize]byte{
-		"": {}, "0102030405060708": {1, 2, 3, 4, 5, 6, 7, 8}, "01": {}, "zz02030405060708": {},
-	} {
-		if got := parseGeneration(stored); got != want {
-			t.Errorf("%q: got %v, want %v", stored, got, want)
+	for stored, valid := range map[string]bool{"0102030405060708": true, "": false, "01": false, "zz02030405060708": false, "010203040506070809": false} {
+		if got, ok := parseGeneration(stored); ok != valid || ok && got != [generationSize]byte{1, 2, 3, 4, 5, 6, 7, 8} {
+			t.Errorf("%q: got %v, %t", stored, got, ok)
 		}
 	}
 }

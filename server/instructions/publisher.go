@@ -43,6 +43,7 @@ var (
 	ErrNotAccepted     = errors.New("the campaign accepts no leads from this supplier")
 	ErrUnknownLink     = errors.New("the link is damaged, or another exchange made it")
 	ErrLinkEnded       = errors.New("the link has expired or was revoked, or the supplier no longer sends leads to the campaign")
+	ErrUnreadableLinks = errors.New("the stored generation of the supplier's links cannot be read")
 )
 
 // Limits of the lifetime of a link.
@@ -99,14 +100,19 @@ type Link struct {
 	Expires time.Time
 }
 
-// NewLink returns a new link to the instructions for a supplier and a campaign. Errors: those of Document.
+// NewLink returns a new link to the instructions for a supplier and a campaign. Errors: those of Document,
+// and ErrUnreadableLinks.
 func (p *Publisher) NewLink(campaignID, supplierID string, lifetime time.Duration) (Link, error) {
-	_, campaign, supplier, err := p.find(campaignID, supplierID)
+	e, campaign, supplier, err := p.find(campaignID, supplierID)
+	if err != nil {
+		return Link{}, err
+	}
+	generation, err := p.generationOf(e, supplierID)
 	if err != nil {
 		return Link{}, err
 	}
 	expires := time.Unix(0, p.exchange.Now()).Add(lifetime).Truncate(time.Second)
-	token := encodeLink(&p.key, &linkClaims{supplier: supplier.Ref, campaign: campaign.Ref, expires: expires.Unix(), generation: p.generationOf(supplierID)})
+	token := encodeLink(&p.key, &linkClaims{supplier: supplier.Ref, campaign: campaign.Ref, expires: expires.Unix(), generation: generation})
 	return Link{p.env.BaseURL + PathPrefix + token, expires}, nil
 }
 
@@ -128,7 +134,7 @@ func (p *Publisher) Open(token []byte) (*Document, error) {
 		return nil, ErrUnavailable
 	}
 	supplierID := e.State().NameOf(event.ObjectSupplier, c.supplier)
-	if c.generation != p.generationOf(supplierID) {
+	if generation, err := p.generationOf(e, supplierID); err != nil || c.generation != generation {
 		return nil, ErrLinkEnded
 	}
 	d, err := p.Document(e.State().NameOf(event.ObjectCampaign, c.campaign), supplierID)
@@ -155,9 +161,22 @@ func (p *Publisher) RevokeLinks(supplierID, operator string) error {
 	return e.AsOperator(operator).SetOutgoingSecret(name, p.exchange.Seal(name, hex.EncodeToString(generation[:])))
 }
 
-func (p *Publisher) generationOf(supplierID string) [generationSize]byte {
-	stored, _ := p.exchange.RevealSecret(linkSecretName(supplierID))
-	return parseGeneration(stored)
+// generationOf returns the generation of a supplier's valid links. Before the first revocation it is
+// zero. The error is ErrUnreadableLinks if the stored generation cannot be read: zero in its place
+// would make revoked links valid again.
+func (p *Publisher) generationOf(e *engine.Engine, supplierID string) (generation [generationSize]byte, err error) {
+	name := linkSecretName(supplierID)
+	if _, revoked := e.State().SealedSecret(name); !revoked {
+		return generation, nil
+	}
+	stored, ok := p.exchange.RevealSecret(name)
+	if ok {
+		generation, ok = parseGeneration(stored)
+	}
+	if !ok {
+		return generation, ErrUnreadableLinks
+	}
+	return generation, nil
 }
 
 // IsLinkSecret reports whether the stored secret of this name is the generation of a supplier's

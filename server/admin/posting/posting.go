@@ -99,6 +99,8 @@ func asAPIError(err error) error {
 	switch {
 	case errors.Is(err, instructions.ErrUnavailable):
 		return httperror.Unavailable
+	case errors.Is(err, instructions.ErrUnreadableLinks):
+		return httperror.New(503, errcode.Unavailable, "The exchange cannot read which links of the supplier are revoked. Revoke all links of the supplier; then create a new one.")
 	case errors.Is(err, instructions.ErrUnknownCampaign):
 		return httperror.New(404, errcode.NotFound, "No campaign of this id is configured.")
 	case errors.Is(err, instructions.ErrUnknownSupplier):
