@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"pingpost/engine"
@@ -15,12 +16,8 @@ import (
 	"pingpost/server/admin/person"
 )
 
-const (
-	// maxHashesPerLead limits the phone numbers and addresses of one lead in the report.
-	maxHashesPerLead = 8
-	// reportCatchUp limits the wait of a search for a person until the report has the newest leads.
-	reportCatchUp = time.Second
-)
+// reportCatchUp limits the wait of a search for a person until the report has the newest leads.
+const reportCatchUp = time.Second
 
 // personHasher computes the keyed hashes by which the report finds the leads of a person. Its key is
 // derived from the exchange's key, which is not in the report. Without it, the report's file does not
@@ -41,28 +38,22 @@ func (h *personHasher) hash(kind byte, value []byte) projection.PersonHash {
 }
 
 // hashFields returns the hashes of the contact fields that are a phone number or an e-mail address,
-// each once. An erasure by phone number or address matches the same fields.
+// each once, in the order of their bytes. An erasure by phone number or address matches the same fields.
+//
+// The number is not limited, because an operator must find a lead by each of its values. The largest
+// body (limits.body, 64 KiB by default) has room for about 4,000 phone numbers of 16 bytes with a name.
+// Their rows take about as much space in the report as the body takes in the log.
 func (h *personHasher) hashFields(fields []event.LeadField) (hashes []projection.PersonHash) {
-	add := func(hash projection.PersonHash) {
-		for _, known := range hashes {
-			if known == hash {
-				return
-			}
-		}
-		hashes = append(hashes, hash)
-	}
 	for i := range fields {
 		text := bytes.TrimSpace(fields[i].Text)
 		if phone, ok := format.AppendPhoneAsE164(nil, text); ok {
-			add(h.phone(phone))
+			hashes = append(hashes, h.phone(phone))
 		} else if email, ok := person.NormalizeEmail(text); ok {
-			add(h.email(email))
-		}
-		if len(hashes) == maxHashesPerLead {
-			break
+			hashes = append(hashes, h.email(email))
 		}
 	}
-	return hashes
+	slices.SortFunc(hashes, func(a, b projection.PersonHash) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(hashes)
 }
 
 // hashContact returns the hashes of a lead's contact data. It returns none for a lead that is erased, or

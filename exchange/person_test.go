@@ -110,6 +110,29 @@ func TestFindPerson(t *testing.T) {
 	}
 }
 
+// TestFindPersonByEachValue: a lead with many phone numbers and addresses, in configured fields and in
+// members that the campaign keeps, is found by each of them. A repeated value has one hash.
+func TestFindPersonByEachValue(t *testing.T) {
+	t.Parallel()
+	x := start(t, newTestDir(t, reportConfig(strings.Replace(baseConfig, "id: cmp\n", "id: cmp\n    unknown: keep\n    fields: [{name: work_phone, type: phone, contact: true}]\n", 1))))
+	changes := []string{"work_phone", `"4155550100"`, "repeated", `"4155550100"`}
+	values := []string{`"phone":"4155550100"`, `"phone":"` + janePhone + `"`, `"email":"` + janeEmail + `"`}
+	for i := range 10 {
+		changes = append(changes, fmt.Sprint("phone", i), fmt.Sprintf(`"415555%04d"`, 101+i), fmt.Sprint("mail", i), fmt.Sprintf(`"jane%d@quux.example"`, i))
+		values = append(values, fmt.Sprintf(`"phone":"415555%04d"`, 101+i), fmt.Sprintf(`"email":"jane%d@quux.example"`, i))
+	}
+	lead := x.mustSell(janeLead(changes...)).leadID()
+	x.waitForAllLogEntries()
+	if n := x.countPersonHashes(); n != len(values) {
+		t.Errorf("the report has %d hashes, want %d", n, len(values))
+	}
+	for _, value := range values {
+		if page := x.findPerson("{" + value + "}"); len(page.Leads) != 1 || page.Leads[0].ID != lead {
+			t.Errorf("%s: found %+v", value, page.Leads)
+		}
+	}
+}
+
 // TestFindPersonLeavesNoTrace: the searched values, and the contact data of the leads, are in no log
 // line, metric or file. An erased person is not found, and the report has no hash of the person.
 func TestFindPersonLeavesNoTrace(t *testing.T) {

@@ -8,7 +8,7 @@ import "strings"
 
 // schemaVersion increases with every change to the tables or their content. A file of
 // another version is rebuilt.
-const schemaVersion = 4
+const schemaVersion = 5
 
 // applicationID is in the header of the report's files.
 const applicationID = 0x70706f73
