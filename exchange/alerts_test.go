@@ -368,4 +368,25 @@ func TestChangedMailServerNeedsPasswordAgain(t *testing.T) {
 	}
 }
 
+// Only admins see the whole address of a webhook, which may contain a secret.
+func TestWebhookAddressIsMaskedBelowAdmin(t *testing.T) {
+	x := start(t, newTestDir(t, reportConfig(alertConfig(5))))
+	const password = "a long password of an account"
+	for _, role := range []string{"viewer", "operator", "admin"} {
+		x.mustAdmin(201, "PUT", "/admin/v1/users/"+role, `{"role":"`+role+`","password":"`+password+`"}`)
+	}
+	x.addChannel("hook", `{"kind":"webhook","url":"https://hooks.example.com/T0/token"}`)
+	x.waitForAllLogEntries()
+	for _, path := range []string{"", "/channels", "/channels/hook"} {
+		for role, want := range map[string]string{"viewer": "https://hooks.example.com/…", "operator": "https://hooks.example.com/…", "admin": "https://hooks.example.com/T0/token"} {
+			if status, body := x.as(role, password, "GET", "/admin/v1/alerts"+path, ""); status != 200 || !strings.Contains(body, `"url":"`+want+`"`) {
+				t.Errorf("GET alerts%s as %s: %d %s", path, role, status, body)
+			}
+		}
+	}
+	if status, body := x.as("operator", password, "GET", "/admin/v1/audit?target_kind=alert_channel", ""); status != 200 || !strings.Contains(body, "https://hooks.example.com/…") || strings.Contains(body, "T0") {
+		t.Errorf("the audit log: %d %s", status, body)
+	}
+}
+
 var _ alerts.Service = (*alerting.Service)(nil)

@@ -120,7 +120,7 @@ func TestAuditLogShowsAlertsAndInvitations(t *testing.T) {
 	entries, _ := x.audit("")
 	for i, want := range []string{
 		by + `POST /admin/v1/invitations invitation - done 201 {"name":"eve","role":"admin"} null null {"expires_at":"`,
-		by + `PUT /admin/v1/alerts/channels/{id} alert_channel ops done 201 null null {"id":"ops","name":"ops","kind":"webhook","off":false,"url":"https://example.com/hook"} null`,
+		by + `PUT /admin/v1/alerts/channels/{id} alert_channel ops done 201 null null {"id":"ops","name":"ops","kind":"webhook","off":false,"url":"https://example.com/…"} null`,
 		by + `DELETE /admin/v1/alerts/rules/{id} alert_rule disk done 204 null ` + disk,
 		by + `PUT /admin/v1/alerts/rules/{id} alert_rule disk done 201 null null ` + disk,
 	} {

@@ -63,6 +63,9 @@ func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
 	return e
 }
 
+// isCallerAdmin reports whether the caller has the role admin, which an API token may lower.
+func isCallerAdmin(ctx *fasthttp.RequestCtx) bool { return principalFrom(ctx).role >= market.RoleAdmin }
+
 var (
 	errBadAPIToken  = httperror.New(401, errcode.Unauthorized, "The API token is unknown, expired or revoked. Create a new one.").CountedAsWrongCredential()
 	errSessionEnded = httperror.New(401, errcode.Unauthorized, "The session has expired, or the account was changed. Log in again.")

@@ -155,7 +155,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.watch = metrics.NewMeterHistory(meter)
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
-	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf}
+	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf, IsAdmin: isCallerAdmin}
 	a.live = newLiveOverviewFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false

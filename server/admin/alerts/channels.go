@@ -39,20 +39,38 @@ type channelAnswer struct {
 	Health    ChannelHealth     `json:"health"`
 }
 
-func newChannelAnswer(c *alert.Channel, health ChannelHealth) channelAnswer {
+// newChannelAnswer returns a channel for a caller. Only admins see the whole address of a webhook.
+func newChannelAnswer(c *alert.Channel, health ChannelHealth, isAdmin bool) channelAnswer {
+	address := c.URL
+	if !isAdmin {
+		address = MaskURL(address)
+	}
 	return channelAnswer{
-		ID: c.ID, Name: c.Name, Kind: c.Kind, Off: c.Off, URL: c.URL, Host: c.Host, Port: c.Port, Security: c.Security, Username: c.Username,
+		ID: c.ID, Name: c.Name, Kind: c.Kind, Off: c.Off, URL: address, Host: c.Host, Port: c.Port, Security: c.Security, Username: c.Username,
 		From: c.From, To: c.To, HasSecret: len(c.Sealed) > 0, ETag: etagOf(c), Health: health,
 	}
 }
 
-func describeChannels(s Service) []channelAnswer {
-	health := s.ChannelHealth()
-	return payload.ConvertAll(s.Table().Settings().Channels, func(c *alert.Channel) channelAnswer { return newChannelAnswer(c, health[c.ID]) })
+// MaskURL returns the scheme and the host of an address, because the rest may contain a secret. An empty
+// address stays empty.
+func MaskURL(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return ""
+	case err != nil || u.Host == "":
+		return "…"
+	}
+	return u.Scheme + "://" + u.Host + "/…"
 }
 
-func listChannels(_ *fasthttp.RequestCtx, s Service) (answer any, err error) {
-	return map[string]any{"channels": describeChannels(s)}, nil
+func (a *API) describeChannels(ctx *fasthttp.RequestCtx, s Service) []channelAnswer {
+	health, isAdmin := s.ChannelHealth(), a.IsAdmin(ctx)
+	return payload.ConvertAll(s.Table().Settings().Channels, func(c *alert.Channel) channelAnswer { return newChannelAnswer(c, health[c.ID], isAdmin) })
+}
+
+func (a *API) listChannels(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+	return map[string]any{"channels": a.describeChannels(ctx, s)}, nil
 }
 
 func findChannel(ctx *fasthttp.RequestCtx, s Service) (*alert.Channel, error) {
@@ -64,12 +82,12 @@ func findChannel(ctx *fasthttp.RequestCtx, s Service) (*alert.Channel, error) {
 	return channel, nil
 }
 
-func getChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+func (a *API) getChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	channel, err := findChannel(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	found := newChannelAnswer(channel, s.ChannelHealth()[channel.ID])
+	found := newChannelAnswer(channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
 	setETag(ctx, found.ETag)
 	return found, nil
 }
@@ -158,7 +176,7 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	if err != nil {
 		return nil, err
 	}
-	changed := newChannelAnswer(&channel.Channel, s.ChannelHealth()[channel.ID])
+	changed := newChannelAnswer(&channel.Channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
 	changed.Secret = created
 	ctx.Response.Header.Set("Cache-Control", "no-store") // it may have a secret
 	setETag(ctx, changed.ETag)

@@ -22,6 +22,8 @@ type API struct {
 	Service func() Service
 	// CallerName returns the name of the authenticated operator.
 	CallerName func(*fasthttp.RequestCtx) string
+	// IsAdmin reports whether the authenticated operator has the role admin.
+	IsAdmin func(*fasthttp.RequestCtx) bool
 }
 
 // AddRoutes registers the operations with the function add.
@@ -35,14 +37,14 @@ func (a *API) AddRoutes(add func(method, path string, h Handler)) {
 			return h(ctx, service)
 		})
 	}
-	route("GET", "", getStatus)
+	route("GET", "", a.getStatus)
 	route("GET", "/history", getHistory)
 	route("GET", "/rules", listRules)
 	route("GET", "/rules/{id}", getRule)
 	route("PUT", "/rules/{id}", a.putRule)
 	route("DELETE", "/rules/{id}", a.deleteRule)
-	route("GET", "/channels", listChannels)
-	route("GET", "/channels/{id}", getChannel)
+	route("GET", "/channels", a.listChannels)
+	route("GET", "/channels/{id}", a.getChannel)
 	route("PUT", "/channels/{id}", a.putChannel)
 	route("DELETE", "/channels/{id}", a.deleteChannel)
 	route("POST", "/channels/{id}/test", testChannel)

@@ -46,7 +46,7 @@ func newAlertAnswer(settings *alert.Settings, key alert.Key, sample alert.Sample
 
 // getStatus answers with the alerts that fire, those that are pending, the silences, and the health
 // of the channels.
-func getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	settings, now := s.Table().Settings(), s.Now()
 	pending, valueOf, evaluated := s.Evaluation()
 	firing := s.Table().Firing()
@@ -56,7 +56,7 @@ func getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 		Pending   []alertAnswer   `json:"pending"`
 		Silences  []silenceAnswer `json:"silences"`
 		Channels  []channelAnswer `json:"channels"`
-	}{Evaluated: payload.FormatTimeOrNull(evaluated), Firing: []alertAnswer{}, Pending: []alertAnswer{}, Channels: describeChannels(s)}
+	}{Evaluated: payload.FormatTimeOrNull(evaluated), Firing: []alertAnswer{}, Pending: []alertAnswer{}, Channels: a.describeChannels(ctx, s)}
 	for i := range firing {
 		f := &firing[i]
 		sample, ok := valueOf(f.Key)

@@ -40,6 +40,17 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+func TestMaskURL(t *testing.T) {
+	for address, want := range map[string]string{
+		"": "", "https://example.com/hook/canary?key=canary": "https://example.com/…", "http://127.0.0.1:80/canary": "http://127.0.0.1:80/…",
+		"https://canary:canary@example.com/": "https://example.com/…", "canary": "…", "://canary": "…",
+	} {
+		if got := MaskURL(address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
+	}
+}
+
 // A channel keeps the secret of its earlier version only while the secret goes to the same place.
 func TestSecretIsKept(t *testing.T) {
 	mail := alert.Channel{Kind: alert.ChannelEmail, Host: "h", Port: 587, Security: "starttls", Username: "u", Sealed: []byte{1}}

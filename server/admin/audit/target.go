@@ -6,6 +6,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/server/admin/alerts"
 	"pingpost/server/admin/payload"
 )
 
@@ -88,14 +89,15 @@ func (r *Recorder) describe(e *engine.Engine, record *event.OperatorActionRecord
 	return ""
 }
 
-// describeAlertChannel returns a channel of alerts without its secret.
+// describeAlertChannel returns a channel of alerts without its secret, and with a masked address,
+// because operators below admin read the records.
 func describeAlertChannel(e *engine.Engine, id string) string {
 	channel := e.State().Alerts().Settings().FindChannel(id)
 	if channel == nil {
 		return "null"
 	}
 	shown := *channel
-	shown.Sealed = nil
+	shown.Sealed, shown.URL = nil, alerts.MaskURL(shown.URL)
 	return string(payload.EncodeJSON(&shown))
 }
 
