@@ -389,4 +389,34 @@ func TestWebhookAddressIsMaskedBelowAdmin(t *testing.T) {
 	}
 }
 
+// A rule or silence about an object that does not exist would never have an effect, so it is rejected. A
+// rule of a removed buyer can still be changed.
+func TestUnknownSubjectsAreRejected(t *testing.T) {
+	x := start(t, newTestDir(t, alertConfig(5)))
+	const rules = "/admin/v1/alerts/rules/"
+	for _, row := range []struct{ kind, known string }{{"cap_used", "buy_blue"}, {"campaign_sold_rate", "cmp"}, {"webhook_failing", "sup_acme"}} {
+		document := `{"kind":"` + row.kind + `","threshold":80,"subject":"%s"}`
+		for _, unknown := range []string{"none", "buy_blue", "cmp", "sup_acme"} {
+			if unknown != row.known {
+				x.adminRequest("PUT", rules+row.kind, fmt.Sprintf(document, unknown), "If-None-Match", "*").mustHave(t, 422, `"field":"subject","code":"unknown"`)
+			}
+		}
+		x.mustAdmin(201, "PUT", rules+row.kind, fmt.Sprintf(document, row.known), "If-None-Match", "*")
+	}
+	until := time.Unix(0, x.clock.Now()).Add(time.Hour).UTC().Format(time.RFC3339)
+	silence := func(rule, subject string) string {
+		return fmt.Sprintf(`{"rule":%q,"subject":%q,"until":%q}`, rule, subject, until)
+	}
+	x.mustAdmin(201, "PUT", rules+"disk", `{"kind":"disk_free","threshold":1}`, "If-None-Match", "*")
+	for _, row := range [][3]string{{"buyer_cap", "none", "unknown"}, {"buyer_cap", "cmp", "unknown"}, {"cap_used", "none", "not_allowed_value"}, {"disk", "buy_blue", "not_allowed_value"}} {
+		x.adminRequest("POST", "/admin/v1/alerts/silences", silence(row[0], row[1])).mustHave(t, 422, `"field":"subject","code":"`+row[2]+`"`)
+	}
+	for _, row := range [][2]string{{"buyer_cap", "buy_blue"}, {"cap_used", "buy_blue"}, {"disk", ""}} {
+		x.mustAdmin(201, "POST", "/admin/v1/alerts/silences", silence(row[0], row[1]))
+	}
+	x.reloadWith(strings.ReplaceAll(alertConfig(5), "buy_blue", "buy_red"))
+	tag := x.mustAdmin(200, "GET", rules+"cap_used", "").header.Get("ETag")
+	x.mustAdmin(200, "PUT", rules+"cap_used", `{"kind":"cap_used","threshold":80,"subject":"buy_blue","off":true}`, "If-Match", tag)
+}
+
 var _ alerts.Service = (*alerting.Service)(nil)

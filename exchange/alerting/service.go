@@ -10,6 +10,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/alert"
 	"pingpost/engine/event"
+	"pingpost/engine/market"
 	"pingpost/outbound/notify"
 	"pingpost/server/admin/alerts"
 )
@@ -208,6 +209,24 @@ func (s *Service) Table() *alert.Table { return s.table }
 
 // Now returns the exchange's time in Unix nanoseconds.
 func (s *Service) Now() int64 { return s.options.Now() }
+
+// HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
+func (s *Service) HasSubject(subjectType alert.Subject, id string) (known bool) {
+	catalog := s.options.Catalog()
+	if catalog == nil {
+		return false
+	}
+	switch subjectType {
+	case alert.SubjectBuyer:
+		_, known = catalog.Buyers[market.BuyerID(id)]
+	case alert.SubjectCampaign:
+		_, known = catalog.Campaigns[market.CampaignID(id)]
+	case alert.SubjectSupplier:
+		_, known = catalog.Suppliers[market.SupplierID(id)]
+	case alert.SubjectExchange: // has no id
+	}
+	return known
+}
 
 // Seal encrypts a channel's secret.
 func (s *Service) Seal(secretName, value string) []byte { return s.options.Seal(secretName, value) }

@@ -108,6 +108,9 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 		if err := checkETag("alert rule", rule.ID, expected, present); err != nil {
 			return err
 		}
+		if err := checkSubjectOfRule(s, &rule, before); err != nil {
+			return err
+		}
 		for i, channel := range rule.Channels {
 			if settings.FindChannel(channel) == nil {
 				return payload.NewInvalidFieldError(fmt.Sprintf("channels[%d]", i), errcode.FieldNotAllowedValue, "the id of a channel")
@@ -130,6 +133,20 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 	changed := newRuleAnswer(&rule)
 	setETag(ctx, changed.ETag)
 	return changed, nil
+}
+
+// checkSubjectOfRule returns an error if no object has the id of the rule's subject. The version before
+// may name an object that was removed since; a change of the rule's other values keeps it.
+func checkSubjectOfRule(s Service, rule, before *alert.Rule) error {
+	kind := alert.FindKind(rule.Kind)
+	if rule.Subject == "" || kind == nil || before != nil && before.Subject == rule.Subject && before.Kind == rule.Kind || s.HasSubject(kind.Subject, rule.Subject) {
+		return nil
+	}
+	return newUnknownSubjectError(kind.Subject)
+}
+
+func newUnknownSubjectError(subjectType alert.Subject) error {
+	return payload.NewInvalidFieldError("subject", errcode.FieldUnknown, fmt.Sprintf("the id of a %s that is configured", subjectType))
 }
 
 // parse checks the body and returns the rule with its defaults.

@@ -24,6 +24,8 @@ type Service interface {
 	// Evaluation returns the pending alerts, the current values, and the time of the last evaluation.
 	Evaluation() (pending []alert.Pending, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64)
 	ChannelHealth() map[string]ChannelHealth
+	// HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
+	HasSubject(subjectType alert.Subject, id string) bool
 	// Now returns the exchange's time in Unix nanoseconds.
 	Now() int64
 }

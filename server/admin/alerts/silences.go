@@ -56,8 +56,12 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	_, _ = rand.Read(random[:])
 	silence := alert.Silence{ID: "silence_" + hex.EncodeToString(random[:]), Rule: body.Rule, Subject: body.Subject, Until: until.UnixNano(), By: a.CallerName(ctx), Note: body.Note}
 	err = s.Change(silence.By, func(settings *alert.Settings) error {
-		if settings.FindRule(body.Rule) == nil {
+		rule := settings.FindRule(body.Rule)
+		if rule == nil {
 			return payload.NewInvalidFieldError("rule", errcode.FieldNotAllowedValue, "the id of a rule")
+		}
+		if err := checkSubjectOfSilence(s, rule, body.Subject); err != nil {
+			return err
 		}
 		removeExpired(settings, now)
 		if len(settings.Silences) >= alert.MaxSilences {
@@ -71,6 +75,23 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	}
 	ctx.SetStatusCode(fasthttp.StatusCreated)
 	return newSilenceAnswer(&silence), nil
+}
+
+// checkSubjectOfSilence returns an error if the rule can have no alert about the subject, so that a
+// silence would have no effect.
+func checkSubjectOfSilence(s Service, rule *alert.Rule, subject string) error {
+	kind := alert.FindKind(rule.Kind)
+	switch {
+	case subject == "" || kind == nil:
+		return nil
+	case kind.Subject == alert.SubjectExchange:
+		return payload.NewInvalidFieldError("subject", errcode.FieldNotAllowedValue, "nothing: the rule watches the whole exchange")
+	case rule.Subject != "" && rule.Subject != subject:
+		return payload.NewInvalidFieldError("subject", errcode.FieldNotAllowedValue, "the subject of the rule, or nothing")
+	case !s.HasSubject(kind.Subject, subject):
+		return newUnknownSubjectError(kind.Subject)
+	}
+	return nil
 }
 
 func removeExpired(settings *alert.Settings, now int64) {
