@@ -1,12 +1,14 @@
 package admin
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,15 +19,20 @@ import (
 	"pingpost/internal/must"
 	"pingpost/outbound/dial"
 	"pingpost/server/admin/oidc"
+	"pingpost/server/clientaddr"
 	"pingpost/server/servertest"
 )
 
 // openWithProvider opens an admin server whose operators sign in at a provider on this machine.
-func openWithProvider(t *testing.T) (*accountsFixture, *mockoidc.MockOIDC) {
+// logger is nil to discard all lines.
+func openWithProvider(t *testing.T, logger *slog.Logger) (*accountsFixture, *mockoidc.MockOIDC) {
 	t.Helper()
 	idp := must.Value(mockoidc.Run())(t)
 	t.Cleanup(func() { _ = idp.Shutdown() })
 	return openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
+		if logger != nil {
+			l.admin.logger = logger
+		}
 		l.admin.SetSignIn(true, oidc.NewProvider(oidc.Options{
 			Issuer: idp.Issuer(), ClientID: idp.ClientID, ClientSecret: idp.ClientSecret, Label: "Example", Scopes: []string{"openid", "email", "groups"},
 			RolesClaim: "groups", Roles: map[string]market.OperatorRole{"ops": market.RoleOperator, "admins": market.RoleAdmin}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
@@ -74,7 +81,7 @@ func (l *accountsFixture) signInByOIDC(idp *mockoidc.MockOIDC, groups ...string)
 }
 
 func TestOIDCSignInStartsSession(t *testing.T) {
-	l, idp := openWithProvider(t)
+	l, idp := openWithProvider(t, nil)
 	first := l.log.Size()
 	if got := l.send("GET /admin/v1/session/methods", "", ""); !got.has(200, `"oidc":{"label":"Example","start":"/admin/v1/session/oidc","available":true}`) {
 		t.Errorf("methods: %+v", got)
@@ -133,7 +140,7 @@ func TestOIDCSignInStartsSession(t *testing.T) {
 
 // A refused sign-in leads to the sign-in page with a fixed word, and starts no session.
 func TestRefusedOIDCSignIns(t *testing.T) {
-	l, idp := openWithProvider(t)
+	l, idp := openWithProvider(t, nil)
 	begin := func() (cookie, back string) {
 		idp.QueueUser(&mockoidc.MockUser{Subject: "1", Email: "anna@example.com", EmailVerified: true, Groups: []string{"admins"}})
 		return l.beginOIDC("")
@@ -186,9 +193,70 @@ func TestRefusedOIDCSignIns(t *testing.T) {
 	}
 }
 
+// lineCounter counts log lines of the level warning or above.
+type lineCounter struct{ lines atomic.Int64 }
+
+func (c *lineCounter) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+
+func (c *lineCounter) Handle(context.Context, slog.Record) error {
+	c.lines.Add(1)
+	return nil
+}
+
+func (c *lineCounter) WithAttrs([]slog.Attr) slog.Handler { return c }
+func (c *lineCounter) WithGroup(string) slog.Handler      { return c }
+
+// Refusals of the provider, which anyone can cause, are limited like wrong passwords. Above the limit
+// the exchange sends the provider no request, so the code of a valid callback stays unused.
+func TestRefusalsOfProviderAreLimited(t *testing.T) {
+	counter := new(lineCounter)
+	l, idp := openWithProvider(t, slog.New(counter))
+	first := l.log.Size()
+	idp.QueueUser(&mockoidc.MockUser{Subject: "1", Email: "anna@example.com", EmailVerified: true, Groups: []string{"ops"}})
+	validCookie, valid := l.beginOIDC("")
+	limited := 0
+	for range 30 {
+		cookie, back := l.beginOIDC("")
+		switch got := l.send("GET "+back+"&error=access_denied", cookie, ""); {
+		case got.status == 429 && got.header.Get("Retry-After") != "" && strings.Contains(got.body, `"rate_limited"`):
+			limited++
+		case got.status != 303 || got.header.Get("Location") != "/#/sign-in?oidc=denied":
+			t.Fatalf("a refusal: %+v", got)
+		}
+	}
+	if limited < 15 {
+		t.Errorf("%d of 30 refusals are limited, want about 20", limited)
+	}
+	if n := len(l.actionRecords(first)); n > 12 {
+		t.Errorf("%d records of 30 refusals, want at most 12", n)
+	}
+	if n := counter.lines.Load(); n > 3 {
+		t.Errorf("%d log lines of 30 refusals, want at most 3", n)
+	}
+	if got := l.send("GET "+valid, validCookie, ""); got.status != 429 {
+		t.Errorf("a valid callback above the limit: %+v", got)
+	}
+	l.admin.sessions.byNetwork.Refund(clientaddr.NetworkForLimits(netip.MustParseAddr("127.0.0.1")))
+	if got := l.send("GET "+valid, validCookie, ""); got.header.Get("Location") != "/" {
+		t.Errorf("the valid callback later: %+v", got)
+	}
+}
+
+// A successful sign-in does not count as a failed one.
+func TestOIDCSignInsAreNotLimited(t *testing.T) {
+	l, idp := openWithProvider(t, nil)
+	for i := range 15 {
+		if got := l.signInByOIDC(idp, "ops"); got.header.Get("Location") != "/" {
+			t.Fatalf("sign-in %d: %+v", i, got)
+		}
+	}
+}
+
 // A provider that is down stops neither the server nor the passwords.
 func TestPasswordSignInWhileProviderIsDown(t *testing.T) {
-	l, idp := openWithProvider(t)
+	l, idp := openWithProvider(t, nil)
 	must.Succeed(t, idp.Shutdown())
 	l.createUser("bob", market.RoleOperator)
 	if got := l.send("GET "+oidc.PathStart, "", ""); got.status != 303 || got.header.Get("Location") != "/#/sign-in?oidc=unreachable" {

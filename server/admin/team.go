@@ -39,7 +39,6 @@ func (m signInMethod) String() string {
 var (
 	errBasicWithFactor    = httperror.New(401, errcode.SecondFactorRequired, "The account has a second factor, so its password does not work over HTTP Basic. Use an API token.")
 	errEnrollmentRequired = httperror.New(403, errcode.EnrollmentRequired, "This exchange requires a second factor of each account. Turn on yours with POST /admin/v1/users/NAME/totp; until then all other requests are refused.")
-	errFailedSignIns      = httperror.New(401, errcode.Unauthorized, "The sign-in at the identity provider is invalid. Start it again.").CountedAsWrongCredential()
 )
 
 // enrollmentRoutes are the operations for callers whose account still lacks the required second
@@ -272,14 +271,22 @@ func (t teamServer) SelectError(ctx *fasthttp.RequestCtx, failure httperror.Erro
 	return t.admin.authFailures.CountFailureAndSelectError(ctx, failure, time.Now().UnixNano())
 }
 
-func (t teamServer) CountFailedSignIn(ctx *fasthttp.RequestCtx) (answered bool) {
-	failure := t.SelectError(ctx, errFailedSignIns)
-	t.admin.recordFailedSignIn(ctx, "")
-	if failure.Status != fasthttp.StatusTooManyRequests {
-		return false
+func (t teamServer) CountSignInAsFailed(ctx *fasthttp.RequestCtx) (undo func(), ok bool) {
+	a := t.admin
+	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
+	allowed, wait, _ := a.sessions.byNetwork.Take(from, time.Now().UnixNano())
+	if !allowed {
+		a.meter.CountWrongCredential()
+		a.authFailures.LogTooManyFailures(from)
+		a.sendError(ctx, errTooManyLogins.WithRetryAfter(wait))
+		return nil, false
 	}
-	t.admin.sendError(ctx, failure)
-	return true
+	return func() { a.sessions.byNetwork.Refund(from) }, true
+}
+
+func (t teamServer) RecordFailedSignIn(ctx *fasthttp.RequestCtx) {
+	t.admin.meter.CountWrongCredential()
+	t.admin.recordFailedSignIn(ctx, "")
 }
 
 // secondFactorOf says whether the caller's account has a second factor: on, off, required (but off),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/server/metrics"
 	"pingpost/server/request"
 )
 
@@ -30,6 +31,7 @@ type Handlers struct {
 	provider *Provider
 	sessions Sessions
 	logger   *slog.Logger
+	failures metrics.LogThrottle
 	running  chan struct{}
 }
 
@@ -38,9 +40,11 @@ type Sessions interface {
 	// StartSession starts a session for the person and adds its cookie to the answer. After an error
 	// there is no session.
 	StartSession(ctx *fasthttp.RequestCtx, person Identity) error
-	// CountFailedSignIn counts an invalid callback as a wrong credential. It returns true if it has
-	// answered, because the client's network has sent too many.
-	CountFailedSignIn(ctx *fasthttp.RequestCtx) (answered bool)
+	// CountSignInAsFailed counts a callback as a failed sign-in of the client's network. The caller undoes
+	// it unless the sign-in fails. ok is false if it has answered, because the network has sent too many.
+	CountSignInAsFailed(ctx *fasthttp.RequestCtx) (undo func(), ok bool)
+	// RecordFailedSignIn records a failed sign-in in the audit log.
+	RecordFailedSignIn(ctx *fasthttp.RequestCtx)
 	// UsesTLS reports whether the admin address uses TLS.
 	UsesTLS() bool
 }
@@ -68,37 +72,51 @@ func (h *Handlers) Start(ctx *fasthttp.RequestCtx) {
 }
 
 // Finish serves the callback. It ends in a session and the dashboard, or on the sign-in page with
-// the reason.
+// the reason. It counts the callback as failed before it asks the provider, so strangers cannot cause
+// more requests to the provider than the limit on failed sign-ins allows.
 func (h *Handlers) Finish(ctx *fasthttp.RequestCtx) {
+	undo, ok := h.sessions.CountSignInAsFailed(ctx)
+	if !ok {
+		return
+	}
 	release, ok := h.acquire()
 	if !ok {
+		undo()
 		h.fail(ctx, ErrUnreachable)
 		return
 	}
 	defer release()
+	err := h.finish(ctx)
+	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) {
+		h.sessions.RecordFailedSignIn(ctx)
+	} else {
+		undo()
+	}
+	if err == nil {
+		redirect(ctx, "/")
+		return
+	}
+	if count, due := h.failures.CountEvent(); due {
+		h.logger.Warn("sign-ins at the identity provider failed", "count", count, "last_error", err)
+	}
+	h.fail(ctx, err)
+}
+
+// finish starts the session of the person who returns from the provider, or returns the error.
+func (h *Handlers) finish(ctx *fasthttp.RequestCtx) error {
 	cookie := string(ctx.Request.Header.Cookie(cookieName))
 	query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 	if err != nil {
-		err = ErrInvalid
+		return ErrInvalid
 	}
-	var person Identity
-	if err == nil {
-		// Not ctx: the server reuses it after the answer, while the HTTP client may still read it. The
-		// client has a timeout.
-		person, err = h.provider.Finish(context.Background(), cookie, query)
+	// Not ctx: the server reuses it after the answer, while the HTTP client may still read it. The
+	// client has a timeout.
+	person, err := h.provider.Finish(context.Background(), cookie, query)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		setCookie(ctx, "", 0)
-		err = h.sessions.StartSession(ctx, person)
-	}
-	switch {
-	case err == nil:
-		redirect(ctx, "/")
-	case errors.Is(err, ErrInvalid) && h.sessions.CountFailedSignIn(ctx):
-	default:
-		h.logger.Warn("a sign-in at the identity provider failed", "error", err)
-		h.fail(ctx, err)
-	}
+	setCookie(ctx, "", 0)
+	return h.sessions.StartSession(ctx, person)
 }
 
 func (h *Handlers) acquire() (release func(), ok bool) {
