@@ -181,8 +181,8 @@ func (a *Admin) authenticateAPIToken(e *engine.Engine, tokenValue []byte) (calle
 }
 
 // isStillValid reports whether a caller that was authenticated earlier is still allowed: the
-// session, token and account must still exist unchanged. Long uploads and event streams ask it
-// repeatedly, with the current engine.
+// session, token and account must still exist unchanged. Long uploads, exports and event streams ask
+// it repeatedly, with the current engine.
 func (a *Admin) isStillValid(e *engine.Engine, caller *principal) bool {
 	if caller.session != nil && !a.sessions.isSessionValid(caller.session) {
 		return false
@@ -195,7 +195,8 @@ func (a *Admin) isStillValid(e *engine.Engine, caller *principal) bool {
 	}
 	if caller.token == nil {
 		now, ok := e.State().OperatorUser(caller.name)
-		return ok && now == caller.account
+		factor, _ := e.State().SecondFactor(caller.name)
+		return ok && now == caller.account && (caller.method != byPassword || !factor.Active)
 	}
 	_, _, ok := e.State().APIToken(caller.token.Hash)
 	return ok && !caller.token.IsExpired(time.Now().UnixNano())

@@ -41,7 +41,8 @@ func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fie
 }
 
 // withAnswerOrErrorSent returns a handler that answers with the document that h returns, as JSON or as a stream,
-// or with its error. Without a document the status is 204, unless h has set another one.
+// or with its error. Without a document the status is 204, unless h has set another one. A stream ends
+// when the caller's access ends.
 func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer any, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		answer, err := h(ctx)
@@ -54,6 +55,10 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 			if ctx.Response.StatusCode() == fasthttp.StatusOK {
 				ctx.SetStatusCode(fasthttp.StatusNoContent)
 			}
+		case *streamedBody:
+			caller := principalFrom(ctx)
+			answer.isCallerValid = func() bool { return a.isStillValid(a.operator.Engine(), &caller) }
+			answer.sendAnswer(ctx)
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)
 		case payload.Sender:

@@ -198,14 +198,16 @@ func formatServerSentEvent(eventName string, jsonDocument []byte) []byte {
 // a million entries needs memory for a few hundred, and a client that disconnects ends the
 // reading.
 //
-// After an error of reading the rows, Read returns the error, and the connection closes, because a
-// partial answer must not look complete.
+// After an error of reading the rows, or when the caller's access has ended, Read returns an error, and
+// the connection closes, because a partial answer must not look complete.
 type streamedBody struct {
 	conn    net.Conn
 	kind    string // content type
 	lines   rowEncoder
 	logger  *slog.Logger
 	release func() // releases the slot
+
+	isCallerValid func() bool // whether the caller may still read; nil: always
 
 	buf  []byte // encoded bytes, of which the first sent bytes are sent
 	sent int
@@ -249,8 +251,16 @@ func (b *streamedBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// errAccessEnded breaks a streamed answer off.
+var errAccessEnded = errors.New("the caller's session, token or account is no longer valid")
+
 func (b *streamedBody) encodeMoreRows() {
 	b.buf, b.sent = b.buf[:0], 0
+	if b.isCallerValid != nil && !b.isCallerValid() {
+		b.logger.Info("a statement, report or export was broken off, because the caller's access has ended")
+		b.end = errAccessEnded
+		return
+	}
 	for len(b.buf) < streamedPiece {
 		var err error
 		b.buf, err = b.lines.appendNextRow(b.buf)
