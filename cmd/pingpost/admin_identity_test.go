@@ -122,8 +122,11 @@ func TestCommandsUseAccountPasswordAndToken(t *testing.T) {
 		t.Errorf("a wrong token: %s", text)
 	}
 	token := createToken(t, admin, "anna", "account-of-a-canary")
-	if text, ok := runAs("", token, "users", "role", "bob", "operator"); !ok {
-		t.Errorf("anna's token cannot change a role: %s", text)
+	if text, ok := runAs("", token, "users", "role", "bob", "operator"); ok || !strings.Contains(text, "An API token cannot create accounts, change roles or set passwords") {
+		t.Errorf("anna's token changes a role: %s", text)
+	}
+	if text, ok := runAs("", token, "users", "remove", "bob"); !ok {
+		t.Errorf("anna's token cannot remove a user: %s", text)
 	}
 	s.sendSignal(syscall.SIGTERM)
 	s.waitForExit()

@@ -144,6 +144,7 @@ func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 
 var (
 	errUnknownUser    = httperror.New(404, errcode.NotFound, "There is no user of this name.")
+	errTokenSetsUser  = httperror.New(403, errcode.Forbidden, "An API token cannot create accounts, change roles or set passwords. Log in and do it in a session, or send a password over HTTP Basic.")
 	errNotOwnPassword = httperror.New(403, errcode.Forbidden, "Only an admin may set another user's password.")
 	errOldPassword    = httperror.New(403, errcode.Forbidden, "The old password is wrong.")
 )
@@ -166,11 +167,15 @@ func (a *Admin) describeUser(e *engine.Engine, user *state.OperatorUser) account
 	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), hasActiveFactor(e, user.Name)}
 }
 
-// createOrChangeUser creates a user's account, or changes the role or password of an existing one.
+// createOrChangeUser creates a user's account, or changes the role or password of an existing one. API
+// tokens cannot: the account would outlive the revocation of a stolen token.
 func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Role     string  `json:"role"`
 		Password *string `json:"password"`
+	}
+	if principalFrom(ctx).token != nil {
+		return nil, errTokenSetsUser
 	}
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
@@ -239,6 +244,9 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		New string  `json:"new"`
 	}
 	who := principalFrom(ctx)
+	if who.token != nil {
+		return nil, errTokenSetsUser
+	}
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
