@@ -148,7 +148,7 @@ const (
 // one; if it is empty, it never matches.
 func New(operator RunningExchange, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
-	a.sessions, a.audit, a.recorded = newSessionStore(), a.newAuditRecorder(), make(map[string]bool)
+	a.sessions, a.audit, a.recorded = newSessionStore(a.secondFactorNow), a.newAuditRecorder(), make(map[string]bool)
 	a.persons = person.NewHandlers(operator)
 	a.team = team.NewHandlers(teamServer{a})
 	a.deprecations = apidocs.LoadDeprecations(api.AdminYAML())

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/keys/passphrase"
 	"pingpost/server/admin/payload"
+	"pingpost/server/admin/team"
 	"pingpost/server/clientaddr"
 	"pingpost/server/connection"
 	"pingpost/server/httperror"
@@ -93,14 +94,15 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		a.recordFailedSignIn(ctx, user.Name)
 		return nil, errWrongLogin
 	}
-	if err := a.checkSecondFactor(ctx, e, user.Name, body.Code); err != nil {
+	factor, err := a.checkSecondFactor(ctx, e, user.Name, body.Code)
+	if err != nil {
 		if body.Code != "" {
 			a.recordFailedSignIn(ctx, user.Name)
 		}
 		return nil, err
 	}
 	a.sessions.uncountFailedLogin(from, name)
-	return a.startSession(ctx, &session{name: name, user: user, role: market.RoleAdmin, method: bySession}, "POST "+pathSession)
+	return a.startSession(ctx, &session{name: name, user: user, role: market.RoleAdmin, method: bySession, factor: factor}, "POST "+pathSession)
 }
 
 // countLoginAsFailed counts a login from a client network under a user name as failed. The
@@ -136,7 +138,7 @@ func newPasswordCheckError(err error) httperror.Error {
 
 // startSession records the sign-in and starts the session s, after the operation has authenticated
 // the person. It adds the session's cookie to the answer and returns a description of the user.
-// Without a record there is no session.
+// Without a record there is no session, and neither if the account got a second factor meanwhile.
 func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation string) (answer any, err error) {
 	who := principal{name: s.name, role: s.role, method: s.method, session: s}
 	if s.user.Name != "" {
@@ -145,8 +147,12 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation str
 	if err := a.recordSignIn(ctx, &who, operation); err != nil {
 		return nil, err
 	}
+	value, ok := a.sessions.addSession(s)
+	if !ok {
+		a.recordFailedSignIn(ctx, s.user.Name)
+		return nil, team.ErrCodeRequired
+	}
 	connection.MarkAuthenticated(ctx)
-	value := a.sessions.addSession(s)
 	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	return a.describePrincipal(a.engineOf(ctx), &who), nil

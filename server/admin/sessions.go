@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -35,6 +36,7 @@ type session struct {
 	user   state.OperatorUser  // the account at login; zero for the configured password and for OIDC
 	role   market.OperatorRole // without an account
 	method signInMethod
+	factor []byte // sealed secret of the second factor that the sign-in has passed; nil: none
 	csrf   string // known to pages of this address only
 	born   time.Time
 	seen   time.Time // guarded by the store's lock
@@ -56,6 +58,7 @@ type sessionStore struct {
 	byName    *ratelimit.TokenBuckets[string]
 	byCode    *ratelimit.TokenBuckets[string] // wrong codes of second factors, by account
 	now       func() time.Time
+	factorOf  func(account string) state.SecondFactor
 
 	mu       sync.Mutex
 	sessions map[[32]byte]*session
@@ -63,23 +66,31 @@ type sessionStore struct {
 	tokens   map[[32]byte]int64 // last use
 }
 
-func newSessionStore() *sessionStore {
+func newSessionStore(factorOf func(account string) state.SecondFactor) *sessionStore {
 	keeper := passphrase.New()
 	return &sessionStore{
-		keeper: keeper, verified: newVerifiedPasswordCache(keeper), byNetwork: ratelimit.NewTokenBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewTokenBuckets[string](3*time.Second, 20), byCode: ratelimit.NewTokenBuckets[string](5*time.Minute, 10), now: time.Now,
+		keeper: keeper, verified: newVerifiedPasswordCache(keeper), byNetwork: ratelimit.NewTokenBuckets[netip.Prefix](6*time.Second, 10), byName: ratelimit.NewTokenBuckets[string](3*time.Second, 20), byCode: ratelimit.NewTokenBuckets[string](5*time.Minute, 10), now: time.Now, factorOf: factorOf,
 		sessions: make(map[[32]byte]*session), users: make(map[string]int64), tokens: make(map[[32]byte]int64),
 	}
 }
 
-// addSession starts the session s, whose name, account and method are set, and returns the value of its
-// cookie. If the user or all users together have too many sessions, it ends those that were unused for
-// longest.
-func (t *sessionStore) addSession(s *session) (cookie string) {
+// addSession starts the session s, whose name, account, method and factor are set, and returns the value
+// of its cookie. If the user or all users together have too many sessions, it ends those that were
+// unused for longest. ok is false if the account has a second factor that the sign-in has not passed.
+//
+// A confirmation of a second factor ends the account's sessions after the state has the factor. So a
+// session of a sign-in that found no factor is either here by then, and ends, or finds the factor here.
+func (t *sessionStore) addSession(s *session) (cookie string, ok bool) {
 	cookie, now := randomToken(), t.now()
 	s.hash, s.csrf, s.born, s.seen = sha256.Sum256([]byte(cookie)), randomToken(), now, now
 	userName := s.name
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s.user.Name != "" {
+		if factor := t.factorOf(s.user.Name); factor.Active && !bytes.Equal(factor.Sealed, s.factor) {
+			return "", false
+		}
+	}
 	all, own := t.removeExpiredSessionsLocked(userName, now)
 	for range max(0, all+1-maxSessions) {
 		t.endIdlestSessionLocked("")
@@ -89,7 +100,7 @@ func (t *sessionStore) addSession(s *session) (cookie string) {
 	}
 	t.sessions[s.hash] = s
 	t.users[s.user.Name] = now.UnixNano()
-	return cookie
+	return cookie, true
 }
 
 // removeExpiredSessionsLocked removes expired sessions. It returns the number of the remaining ones,

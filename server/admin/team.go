@@ -149,6 +149,14 @@ func hasActiveFactor(e *engine.Engine, account string) bool {
 	return factor.Active
 }
 
+// secondFactorNow returns the second factor of an account. Without one, or without an engine, it is zero.
+func (a *Admin) secondFactorNow(account string) (factor state.SecondFactor) {
+	if e := a.operator.Engine(); e != nil {
+		factor, _ = e.State().SecondFactor(account)
+	}
+	return factor
+}
+
 // mustEnroll reports whether the account lacks the second factor that the exchange requires.
 func (a *Admin) mustEnroll(e *engine.Engine, account string) bool {
 	return a.requireTOTP && !hasActiveFactor(e, account)
@@ -169,21 +177,22 @@ func (a *Admin) requireSecondFactor(operation string, h fasthttp.RequestHandler)
 	}
 }
 
-// checkSecondFactor checks the code of a login whose password is right, if the account needs one. A
-// missing code is no failed login: the dashboard asks for it and sends the login again.
-func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, account, code string) error {
+// checkSecondFactor checks the code of a login whose password is right, if the account needs one. passed
+// is the sealed secret of the factor, nil if the account needs no code. A missing code is no failed
+// login: the dashboard asks for it and sends the login again.
+func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, account, code string) (passed []byte, err error) {
 	factor, _ := e.State().SecondFactor(account)
 	switch {
 	case account == "" || !factor.Active:
-		return nil
+		return nil, nil
 	case code == "":
 		a.uncountLogin(ctx, account)
-		return team.ErrCodeRequired
+		return nil, team.ErrCodeRequired
 	}
 	if ok, wait, _ := a.sessions.byCode.Take(account, time.Now().UnixNano()); !ok {
-		return errTooManyLogins.WithRetryAfter(wait)
+		return nil, errTooManyLogins.WithRetryAfter(wait)
 	}
-	err := a.team.UseCode(e, &factor, code)
+	err = a.team.UseCode(e, &factor, code)
 	switch {
 	case err == nil:
 		a.sessions.byCode.Refund(account)
@@ -193,7 +202,7 @@ func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, ac
 		a.sessions.byCode.Refund(account)
 		a.uncountLogin(ctx, account)
 	}
-	return err
+	return factor.Sealed, err
 }
 
 func (a *Admin) uncountLogin(ctx *fasthttp.RequestCtx, name string) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +122,39 @@ func TestSignInNeedsCode(t *testing.T) {
 	}
 }
 
+// A login that has found no second factor starts no session if one is confirmed before the session is
+// added. Its own login with a code works.
+func TestLoginDuringConfirmationStartsNoSession(t *testing.T) {
+	var duringLogin atomic.Pointer[func()] // runs once, between the login's checks and its session
+	l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
+		l.admin.sessions.now = func() time.Time {
+			if run := duringLogin.Swap(nil); run != nil {
+				(*run)()
+			}
+			return l.now()
+		}
+	})
+	l.createUser("bob", market.RoleOperator)
+	session := l.mustLogIn("bob", testPassword)
+	a := l.enroll("bob", session)
+	confirm := func() {
+		if got := a.confirm(session, a.code(0)); got.status != 200 {
+			t.Errorf("confirm: %+v", got)
+		}
+	}
+	duringLogin.Store(&confirm)
+	if got, late := l.logIn("bob", testPassword); !got.has(401, `"error":"second_factor_required"`) || l.isAuthenticated(late.read) {
+		t.Errorf("the login during the confirmation: %+v", got)
+	}
+	if a.recovery == nil {
+		t.Fatal("the confirmation did not run during the login")
+	}
+	l.nextStep()
+	if got := l.logInWithCode("bob", testPassword, a.code(0)); got.status != 200 {
+		t.Errorf("a login with a code: %+v", got)
+	}
+}
+
 // A code works once, and so does each recovery code. A code of an earlier step does not work after a
 // later one.
 func TestCodesWorkOnce(t *testing.T) {
@@ -159,7 +193,7 @@ func TestGuessedCodesAreLimited(t *testing.T) {
 	a := l.turnOn("bob", l.mustLogIn("bob", testPassword))
 	limited := 0
 	for i := range 15 {
-		l.admin.sessions.byNetwork = newSessionStore().byNetwork // as from another network each time
+		l.admin.sessions.byNetwork = newSessionStore(nil).byNetwork // as from another network each time
 		if got := l.logInWithCode("bob", testPassword, fmt.Sprintf("%06d", i)); got.status == 429 {
 			limited++
 		}
@@ -167,7 +201,7 @@ func TestGuessedCodesAreLimited(t *testing.T) {
 	if limited < 4 {
 		t.Errorf("%d of 15 guesses were limited, want at least 4", limited)
 	}
-	l.admin.sessions.byNetwork = newSessionStore().byNetwork
+	l.admin.sessions.byNetwork = newSessionStore(nil).byNetwork
 	if got := l.logInWithCode("bob", testPassword, a.code(0)); got.status != 429 {
 		t.Errorf("the right code over the limit: %+v", got)
 	}
