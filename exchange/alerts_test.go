@@ -32,7 +32,7 @@ campaigns:
 func (r *testExchange) evaluateAlerts() {
 	now := r.clock.Now()
 	for _, after := range []time.Duration{0, 6 * time.Minute} {
-		r.alerts.service.Evaluate(now + int64(after))
+		r.alerts.service.Evaluate(r.t.Context(), now+int64(after))
 	}
 }
 
@@ -245,11 +245,21 @@ func TestHangingEvaluationBlocksNoLead(t *testing.T) {
 	evaluated := make(chan struct{})
 	go func() {
 		defer close(evaluated)
-		hanging.Evaluate(x.clock.Now())
+		hanging.Evaluate(t.Context(), x.clock.Now())
 	}()
 	<-blocked
 	x.sellFour()
 	x.mustAdmin(200, "GET", "/admin/v1/alerts/history", "")
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		hanging.Evaluation()
+	}()
+	select {
+	case <-read:
+	case <-time.After(waitTimeout):
+		t.Error("the alerts cannot be read during an evaluation")
+	}
 	close(release)
 	<-evaluated
 	hanging.Close()
@@ -282,7 +292,7 @@ func TestAlertValues(t *testing.T) {
 	latest := at + int64(10*time.Hour) // the leads are of the last 24 hours until then
 	eventually(t, "the alerts fire", func() bool {
 		at = min(at+int64(time.Minute), latest) // an answer of the report is used for a minute
-		x.alerts.service.Evaluate(at)
+		x.alerts.service.Evaluate(t.Context(), at)
 		for _, firing := range x.alertStatus().Firing {
 			titles[firing.Rule] = firing.Title
 		}

@@ -1,6 +1,7 @@
 package alerting
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,7 +27,7 @@ type Sources struct {
 	DiskFree  func() uint64 // bytes
 }
 
-// measurer measures the values of rules. One goroutine uses it.
+// measurer measures the values of rules. It serves one evaluation at a time.
 type measurer struct {
 	sources Sources
 	counts  countHistory
@@ -42,15 +43,18 @@ func (m *measurer) begin(nowUnixNanos int64) bool {
 	return m.catalog != nil
 }
 
-// measure implements alert.Measure.
-func (m *measurer) measure(rule *alert.Rule) (samples []alert.Sample, ok bool) {
+// measure returns the values of a rule, as alert.Measure does. It fails once ctx has ended.
+func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []alert.Sample, ok bool) {
+	if ctx.Err() != nil {
+		return nil, false
+	}
 	switch rule.Kind {
 	case alert.CapUsed:
 		return m.capUse(), true
 	case alert.BuyerBalance:
 		return m.buyerBalances(), true
 	case alert.BuyerDaysLeft:
-		return m.buyerDaysLeft()
+		return m.buyerDaysLeft(ctx)
 	case alert.BuyerFailures:
 		return m.buyerRates(rule, func(c *metrics.BuyerCounts) (part, whole uint64) { return c.Failures, c.Requests }, "failed"), true
 	case alert.AcceptRate:
@@ -58,7 +62,7 @@ func (m *measurer) measure(rule *alert.Rule) (samples []alert.Sample, ok bool) {
 	case alert.SoldRate:
 		return m.soldRate(rule), true
 	case alert.CampaignSoldRate:
-		return m.campaignSoldRates(rule)
+		return m.campaignSoldRates(ctx, rule)
 	case alert.WebhookFailing:
 		return m.webhooks(m.failingMinutes), true
 	case alert.WebhookDeadLetters:
@@ -143,8 +147,8 @@ func (m *measurer) buyerBalances() []alert.Sample {
 // maxDaysLeft is the value for a buyer that spends almost no money.
 const maxDaysLeft = 365 * alert.One
 
-func (m *measurer) buyerDaysLeft() (samples []alert.Sample, ok bool) {
-	spent, ok := m.reports.sums(m.sources.Report(), report.ByBuyer, 24*time.Hour, m.now)
+func (m *measurer) buyerDaysLeft(ctx context.Context) (samples []alert.Sample, ok bool) {
+	spent, ok := m.reports.sums(ctx, m.sources.Report(), report.ByBuyer, 24*time.Hour, m.now)
 	if !ok {
 		return nil, false
 	}
@@ -194,8 +198,8 @@ func (m *measurer) soldRate(rule *alert.Rule) []alert.Sample {
 	return []alert.Sample{rate(rule, now.Sold-before.Sold, now.Leads-before.Leads, isComplete, "sold", "leads")}
 }
 
-func (m *measurer) campaignSoldRates(rule *alert.Rule) (samples []alert.Sample, ok bool) {
-	found, ok := m.reports.sums(m.sources.Report(), report.ByCampaign, time.Duration(rule.Window)*time.Second, m.now)
+func (m *measurer) campaignSoldRates(ctx context.Context, rule *alert.Rule) (samples []alert.Sample, ok bool) {
+	found, ok := m.reports.sums(ctx, m.sources.Report(), report.ByCampaign, time.Duration(rule.Window)*time.Second, m.now)
 	if !ok {
 		return nil, false
 	}

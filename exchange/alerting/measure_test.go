@@ -83,7 +83,7 @@ func TestRatesOfWindow(t *testing.T) {
 	} {
 		c := newCounted()
 		test.trade(c)
-		if got := describe(c.measure(&alert.Rule{Kind: test.kind, Window: 300, Minimum: 50})); got != test.want {
+		if got := describe(c.measure(t.Context(), &alert.Rule{Kind: test.kind, Window: 300, Minimum: 50})); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
@@ -104,17 +104,17 @@ func TestProcessValues(t *testing.T) {
 	lag, hasBackup := 90*time.Second, true
 	c.sources.DiskFree = func() uint64 { return 12_345_678_901 }
 	c.sources.BackupLag = func() (time.Duration, string, bool) { return lag, "refused", hasBackup }
-	if got := describe(c.measure(&alert.Rule{Kind: alert.DiskFree})); got != "true 12.345678" {
+	if got := describe(c.measure(t.Context(), &alert.Rule{Kind: alert.DiskFree})); got != "true 12.345678" {
 		t.Error(got)
 	}
-	if got := describe(c.measure(&alert.Rule{Kind: alert.BackupAge})); got != "true 1.5" {
+	if got := describe(c.measure(t.Context(), &alert.Rule{Kind: alert.BackupAge})); got != "true 1.5" {
 		t.Error(got)
 	}
 	hasBackup = false
-	if got := describe(c.measure(&alert.Rule{Kind: alert.BackupAge})); got != "true " {
+	if got := describe(c.measure(t.Context(), &alert.Rule{Kind: alert.BackupAge})); got != "true " {
 		t.Error(got)
 	}
-	if got := describe(c.measure(&alert.Rule{Kind: "of a newer release"})); got != "false " {
+	if got := describe(c.measure(t.Context(), &alert.Rule{Kind: "of a newer release"})); got != "false " {
 		t.Error(got)
 	}
 }
@@ -124,7 +124,7 @@ func TestReportIsOff(t *testing.T) {
 	c := newCounted()
 	c.sources.Report = func() *report.Report { return nil }
 	for _, kind := range []alert.KindName{alert.BuyerDaysLeft, alert.CampaignSoldRate} {
-		if got := describe(c.measure(&alert.Rule{Kind: kind, Window: 900})); got != "false " {
+		if got := describe(c.measure(t.Context(), &alert.Rule{Kind: kind, Window: 900})); got != "false " {
 			t.Errorf("%s: %s", kind, got)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // reportCache has the report's recent answers. It pauses after each query for a minute or twenty
 // times the query's duration, so that alerts take a small share of the report's time.
 type reportCache struct {
+	ask     func(ctx context.Context, from *report.Report, q reportQuestion, nowUnixNanos int64) (sums map[string]reportSums, ok bool)
 	answers map[reportQuestion]*reportAnswer
 }
 
@@ -43,7 +44,7 @@ const (
 // sums returns the figures of the last window, by the ids of buyers or campaigns. The beginning of
 // the window is a full quarter of an hour. It returns false if there is no report, or if it cannot
 // answer now.
-func (c *reportCache) sums(from *report.Report, by report.Dimension, window time.Duration, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
+func (c *reportCache) sums(ctx context.Context, from *report.Report, by report.Dimension, window time.Duration, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
 	if from == nil {
 		return nil, false
 	}
@@ -58,14 +59,15 @@ func (c *reportCache) sums(from *report.Report, by report.Dimension, window time
 	}
 	if nowUnixNanos >= answer.next {
 		began := time.Now()
-		answer.sums, answer.ok = askReport(from, question, nowUnixNanos)
+		answer.sums, answer.ok = c.ask(ctx, from, question, nowUnixNanos)
 		answer.next = nowUnixNanos + int64(max(reportPause, reportRest*time.Since(began)))
 	}
 	return answer.sums, answer.ok
 }
 
-func askReport(from *report.Report, q reportQuestion, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), reportTimeout)
+// askReport queries the report. It gives up after reportTimeout, or when ctx ends.
+func askReport(ctx context.Context, from *report.Report, q reportQuestion, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	now := time.Unix(0, nowUnixNanos).UTC()
 	answer, err := from.Ask(ctx, report.Question{

@@ -47,11 +47,22 @@ type Service struct {
 	changing sync.Mutex    // one change of the settings at a time
 	testing  chan struct{} // has an element for each test of a channel that runs
 
-	mu        sync.Mutex // guards the following fields; no request to the public address takes it
-	evaluator alert.Evaluator
-	measurer  measurer
-	evaluated int64  // time of the last evaluation
-	queued    uint64 // number of the newest change whose notifications are in the queue
+	// evaluating is held during an evaluation, which may wait for the report, and guards the next fields.
+	// No request takes it.
+	evaluating sync.Mutex
+	evaluator  alert.Evaluator
+	measurer   measurer
+	queued     uint64 // number of the newest change whose notifications are in the queue
+
+	mu   sync.Mutex // guards the next field, for an instant at a time
+	last evaluation
+}
+
+// evaluation is the result of an evaluation. Its list and map do not change.
+type evaluation struct {
+	pending     []alert.Pending
+	values      map[alert.Key]alert.Sample
+	atUnixNanos int64
 }
 
 // maxTests is the number of tests of channels at once.
@@ -61,7 +72,7 @@ const maxTests = 4
 func New(options Options) *Service {
 	s := &Service{
 		options: options, table: options.State.Alerts(), ended: make(chan struct{}), testing: make(chan struct{}, maxTests),
-		measurer: measurer{sources: options.Sources},
+		measurer: measurer{sources: options.Sources, reports: reportCache{ask: askReport}},
 	}
 	s.queue = notify.NewQueue(notify.QueueOptions{
 		Send: s.sendItem, Done: s.recordOutcome, Sleep: sleep,
@@ -87,13 +98,14 @@ func (s *Service) Start() {
 	go func() {
 		defer close(s.ended)
 		for ctx.Err() == nil {
-			s.Evaluate(s.options.Now())
+			s.Evaluate(ctx, s.options.Now())
 			sleep(ctx, evaluationPause)
 		}
 	}()
 }
 
-// Close ends the evaluations and the sending. The engine and the log must still be open.
+// Close ends the evaluations and the sending. It cancels an evaluation that waits for the report. The
+// engine and the log must still be open.
 func (s *Service) Close() {
 	if s.stop != nil {
 		s.stop()
@@ -102,32 +114,49 @@ func (s *Service) Close() {
 	s.queue.Close()
 }
 
-// Evaluate measures all rules, records the changes, and queues their notifications. A panic is
-// logged, because alerts must not end the exchange.
-func (s *Service) Evaluate(nowUnixNanos int64) {
+// Evaluate measures all rules, records the changes, and queues their notifications. If ctx ends
+// meanwhile, it records nothing. A panic is logged, because alerts must not end the exchange.
+func (s *Service) Evaluate(ctx context.Context, nowUnixNanos int64) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.options.Logger.Error("the alert rules were not evaluated, because the evaluation failed (panic); the next one follows", "cause", cause)
 		}
 	}()
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.evaluating.Lock()
+	defer s.evaluating.Unlock()
 	if s.measurer.begin(nowUnixNanos) {
-		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.Firing(), s.measurer.measure, nowUnixNanos)
-		s.evaluated = nowUnixNanos
-		for _, change := range changes {
-			if err := s.options.Engine.RecordAlertChange(change); err != nil {
-				s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
-				break
-			}
-			s.options.Logger.Info("alert", "transition", change.Transition.String(), "rule", change.Rule, "subject", change.Subject, "value", alert.Quantity(change.Value).String())
+		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.Firing(), func(rule *alert.Rule) ([]alert.Sample, bool) {
+			return s.measurer.measure(ctx, rule)
+		}, nowUnixNanos)
+		if ctx.Err() != nil {
+			return
 		}
+		s.publish(evaluation{s.evaluator.Pending(), s.evaluator.Values(), nowUnixNanos})
+		s.record(changes)
 	}
-	s.queueUnsentLocked()
+	s.queueUnsent()
 }
 
-// queueUnsentLocked queues the notifications that are not in the queue. The caller holds s.mu.
-func (s *Service) queueUnsentLocked() {
+// publish shows an evaluation to operators.
+func (s *Service) publish(e evaluation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = e
+}
+
+// record records the changes of alerts, up to the first that the log does not accept.
+func (s *Service) record(changes []*event.AlertChanged) {
+	for _, change := range changes {
+		if err := s.options.Engine.RecordAlertChange(change); err != nil {
+			s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
+			return
+		}
+		s.options.Logger.Info("alert", "transition", change.Transition.String(), "rule", change.Rule, "subject", change.Subject, "value", alert.Quantity(change.Value).String())
+	}
+}
+
+// queueUnsent queues the notifications that are not in the queue. The caller holds s.evaluating.
+func (s *Service) queueUnsent() {
 	for _, change := range s.table.Unfinished(s.queued) {
 		for _, n := range change.Notifications {
 			if n.Outcome == 0 {
@@ -244,15 +273,15 @@ func (s *Service) Change(by string, change func(*alert.Settings) error) error {
 }
 
 // Evaluation returns the alerts that are pending, the function that returns the current values, and
-// the time of the last evaluation (zero: none).
+// the time of the last evaluation (zero: none). It does not wait for an evaluation that runs.
 func (s *Service) Evaluation() (pending []alert.Pending, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	values := s.evaluator.Values()
-	return s.evaluator.Pending(), func(key alert.Key) (alert.Sample, bool) {
-		sample, ok := values[key]
+	last := s.last
+	return last.pending, func(key alert.Key) (alert.Sample, bool) {
+		sample, ok := last.values[key]
 		return sample, ok
-	}, s.evaluated
+	}, last.atUnixNanos
 }
 
 // ChannelHealth returns the state of each channel that had a notification since the start.
