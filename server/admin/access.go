@@ -96,8 +96,7 @@ func (a *Admin) requireRole(required market.OperatorRole, operation string, h fa
 		case who.session != nil && !who.session.isCSRFValid(&ctx.Request.Header):
 			bad = errCSRF
 		case who.role < required:
-			bad = short
-			a.recordRefusal(ctx, &who, operation)
+			bad = a.recordRefusal(ctx, &who, operation, short)
 		}
 		connection.MarkAuthenticated(ctx)
 		if bad.Status != 0 {

@@ -27,6 +27,7 @@ const maxAuditExports = 2
 
 var (
 	errNotRecorded       = httperror.New(503, errcode.Unavailable, "The audit log cannot record this action, so the exchange did not carry it out. Check the exchange's log, then send the request again.")
+	errTooManyActions    = httperror.New(429, errcode.RateLimited, "You send too many requests that the audit log records. Try again after the time in Retry-After.")
 	errTooManyAuditReads = httperror.New(503, errcode.Unavailable, "Too many exports of the audit log are running. Send this request again after the time in Retry-After.")
 )
 
@@ -61,7 +62,8 @@ func (a *Admin) actorOf(ctx *fasthttp.RequestCtx, caller *principal) *audit.Acto
 
 // recordAction returns a handler that records the operation in the audit log, and calls h. The first
 // record is durable before h runs. If the log cannot take it, the answer is a 503 and h does not run.
-// Reads and dry runs have no record. While the exchange starts or stops, the answer is a 503.
+// Reads and dry runs have no record. A viewer who sends too many such requests gets a 429. While the
+// exchange starts or stops, the answer is a 503.
 func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	if method == fasthttp.MethodGet {
 		return h
@@ -77,7 +79,12 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 			return
 		}
 		caller := principalFrom(ctx)
-		action, err := a.audit.Begin(ctx, a.engineOf(ctx), a.actorOf(ctx, &caller), method, path)
+		actor := a.actorOf(ctx, &caller)
+		if wait := a.audit.AllowAction(actor); wait > 0 {
+			a.sendError(ctx, errTooManyActions.WithRetryAfter(wait))
+			return
+		}
+		action, err := a.audit.Begin(ctx, a.engineOf(ctx), actor, method, path)
 		if err != nil {
 			a.sendError(ctx, a.unrecordedError(method+" "+path, err))
 			return
@@ -116,6 +123,9 @@ func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation
 	case who.hasAccount:
 		actor.Credential = event.ByAccountPassword
 	}
+	if wait := a.audit.AllowAction(actor); wait > 0 {
+		return errTooManyActions.WithRetryAfter(wait)
+	}
 	if err := a.audit.RecordSignIn(a.engineOf(ctx), actor, operation); err != nil {
 		return a.unrecordedError(operation, err)
 	}
@@ -140,11 +150,18 @@ func (a *Admin) accountOfBasicAuth(ctx *fasthttp.RequestCtx) string {
 	return user.Name
 }
 
-// recordRefusal records that a caller's role does not allow an operation. Reads have no record.
-func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, operation string) {
-	if operation != "" && !ctx.IsGet() && !ctx.IsHead() {
-		a.recordFailure(ctx, a.actorOf(ctx, caller), operation, "", fasthttp.StatusForbidden)
+// recordRefusal records that a caller's role does not allow an operation, and returns the answer: the
+// refusal, or a 429 if the caller has caused too many records. Reads have no record.
+func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, operation string, refusal httperror.Error) httperror.Error {
+	if operation == "" || ctx.IsGet() || ctx.IsHead() {
+		return refusal
 	}
+	actor := a.actorOf(ctx, caller)
+	if wait := a.audit.AllowAction(actor); wait > 0 {
+		return errTooManyActions.WithRetryAfter(wait)
+	}
+	a.recordFailure(ctx, actor, operation, "", fasthttp.StatusForbidden)
+	return refusal
 }
 
 func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,5 +151,57 @@ func TestRecordsOfFailuresAreLimited(t *testing.T) {
 	}
 	if n := len(l.actionRecords(first)); n < 10 || n > 12 {
 		t.Errorf("%d records of failures, want about 10", n)
+	}
+}
+
+// A viewer in a loop cannot fill the log: own changes, sign-ins and refused operations count together.
+// The limit is the viewer's own. Operators have none, and reads are not limited.
+func TestRecordsOfViewersAreLimited(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	l.createUser("vic", market.RoleViewer)
+	l.createUser("val", market.RoleViewer)
+	l.createUser("olga", market.RoleOperator)
+	vic, val, olga := l.mustLogIn("vic", testPassword), l.mustLogIn("val", testPassword), l.mustLogIn("olga", testPassword)
+	first := l.log.Size()
+	requests := []string{"POST /admin/v1/api-tokens", "POST /admin/v1/users/vic/totp/confirm", "POST /admin/v1/buyers/buy_blue/pause"}
+	var limitedOf [3]int // by request
+	for i := range 150 {
+		got := l.send(requests[i%len(requests)], vic.write, `{}`)
+		if got.status == 429 {
+			limitedOf[i%len(requests)]++
+		}
+		if got.status == 429 && (i < 99 || got.header.Get("Retry-After") == "" || !strings.Contains(got.body, `"rate_limited"`)) {
+			t.Fatalf("request %d: %+v", i, got)
+		}
+	}
+	// Of 99 requests, two thirds are actions with two records each. Refusals also have the limit of the network.
+	if n := len(l.actionRecords(first)); slices.Min(limitedOf[:]) < 8 || n < 2*66+10 || n > 2*(66+25)+10 {
+		t.Errorf("%d records of 150 requests, %d of which are limited", n, limitedOf)
+	}
+	limited := 0
+	for range 10 {
+		if got, _ := l.logIn("vic", testPassword); got.status == 429 {
+			limited++
+		}
+	}
+	if limited == 0 {
+		t.Error("sign-ins of the viewer are not limited")
+	}
+	for what, row := range map[string]struct {
+		line, headers string
+		status        int
+	}{
+		"the viewer's read":         {"GET /admin/v1/hash", vic.read, 200},
+		"another viewer's change":   {"POST /admin/v1/api-tokens", val.write, 422},
+		"an operator's own refusal": {"PUT /admin/v1/users/eve", olga.write, 403},
+	} {
+		if got := l.send(row.line, row.headers, `{}`); got.status != row.status {
+			t.Errorf("%s: %+v, want %d", what, got, row.status)
+		}
+	}
+	for i := range 120 {
+		if got := l.send("POST /admin/v1/buyers/buy_blue/pause", olga.write, ""); got.status != 204 {
+			t.Fatalf("an operator's action %d: %+v", i, got)
+		}
 	}
 }

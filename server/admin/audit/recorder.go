@@ -48,18 +48,32 @@ type Recorder struct {
 	options  Options
 	networks *ratelimit.TokenBuckets[netip.Prefix] // for failures
 	all      *ratelimit.TokenBuckets[string]       // for failures, one bucket
+	viewers  *ratelimit.TokenBuckets[string]       // for all records about viewers, by name
 	omitted  atomic.Uint32                         // failures since the last record of one
 }
 
 // NewRecorder returns a recorder. Of failures it records at most ten at once and then one a minute from
 // each network, and 500 at once and then one every five seconds in total, because anyone who reaches
-// the admin address can cause them.
+// the admin address can cause them. AllowAction has the limit for viewers.
 func NewRecorder(options Options) *Recorder {
 	return &Recorder{
 		options:  options,
 		networks: ratelimit.NewTokenBuckets[netip.Prefix](time.Minute, 10),
 		all:      ratelimit.NewTokenBuckets[string](5*time.Second, 500),
+		viewers:  ratelimit.NewTokenBuckets[string](6*time.Second, 100),
 	}
+}
+
+// AllowAction returns how long the actor must wait before the next request that has a record; zero means
+// not at all. A viewer may send 100 such requests at once and then ten a minute, because viewers are many
+// and trusted least, and the log keeps each record. Other roles have no limit: they change the exchange,
+// and each change has a record anyway.
+func (r *Recorder) AllowAction(actor *Actor) (wait time.Duration) {
+	if actor.Role >= market.RoleOperator {
+		return 0
+	}
+	_, wait, _ = r.viewers.Take(actor.Name, time.Now().UnixNano())
+	return wait
 }
 
 // Action is an operator's action that has begun. Without an engine it is nil: such an action changes no
