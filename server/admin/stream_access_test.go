@@ -70,7 +70,7 @@ func TestStreamedAnswerEndsWithAccess(t *testing.T) {
 			credential := row.credential(l, session)
 			k := servertest.Dial(t, l.address)
 			fmt.Fprintf(k, "GET /admin/v1/statement?buyer=buy_blue&format=ndjson HTTP/1.1\r\nHost: x\r\n%s\r\n", credential)
-			response := must.Value(http.ReadResponse(k.Answer, nil))(t)
+			response := must.Value(http.ReadResponse(k.Answer, nil))(t) //nolint:bodyclose // the linter does not see through must.Value
 			defer response.Body.Close()
 			must.Value(io.CopyN(io.Discard, response.Body, 1000))(t)
 			if got := row.end(l, session); got.status >= 300 {
