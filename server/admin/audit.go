@@ -62,8 +62,9 @@ func (a *Admin) actorOf(ctx *fasthttp.RequestCtx, caller *principal) *audit.Acto
 
 // recordAction returns a handler that records the operation in the audit log, and calls h. The first
 // record is durable before h runs. If the log cannot take it, the answer is a 503 and h does not run.
-// Reads and dry runs have no record. A viewer who sends too many such requests gets a 429. While the
-// exchange starts or stops, the answer is a 503.
+// Reads and dry runs have no record. A viewer who sends too many such requests gets a 429, except for the
+// end of a session: each one needs a sign-in, which counts. While the exchange
+// starts or stops, the answer is a 503.
 func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	if method == fasthttp.MethodGet {
 		return h
@@ -80,9 +81,11 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 		}
 		caller := principalFrom(ctx)
 		actor := a.actorOf(ctx, &caller)
-		if wait := a.audit.AllowAction(actor); wait > 0 {
-			a.sendError(ctx, errTooManyActions.WithRetryAfter(wait))
-			return
+		if path != pathSession || caller.session == nil {
+			if wait := a.audit.AllowAction(actor); wait > 0 {
+				a.sendError(ctx, errTooManyActions.WithRetryAfter(wait))
+				return
+			}
 		}
 		action, err := a.audit.Begin(ctx, a.engineOf(ctx), actor, method, path)
 		if err != nil {

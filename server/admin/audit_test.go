@@ -178,14 +178,21 @@ func TestRecordsOfViewersAreLimited(t *testing.T) {
 	if n := len(l.actionRecords(first)); slices.Min(limitedOf[:]) < 8 || n < 2*66+10 || n > 2*(66+25)+10 {
 		t.Errorf("%d records of 150 requests, %d of which are limited", n, limitedOf)
 	}
-	limited := 0
-	for range 10 {
-		if got, _ := l.logIn("vic", testPassword); got.status == 429 {
-			limited++
+	for what, send := range map[string]func() adminAnswer{
+		"sign-ins": func() adminAnswer { got, _ := l.logIn("vic", testPassword); return got },
+		"sign-outs without a session": func() adminAnswer {
+			return l.send("DELETE /admin/v1/session", basicAuth("vic", testPassword), "")
+		},
+	} {
+		limited := 0
+		for range 10 {
+			if send().status == 429 {
+				limited++
+			}
 		}
-	}
-	if limited == 0 {
-		t.Error("sign-ins of the viewer are not limited")
+		if limited == 0 {
+			t.Errorf("%s of the viewer are not limited", what)
+		}
 	}
 	for what, row := range map[string]struct {
 		line, headers string
@@ -198,6 +205,9 @@ func TestRecordsOfViewersAreLimited(t *testing.T) {
 		if got := l.send(row.line, row.headers, `{}`); got.status != row.status {
 			t.Errorf("%s: %+v, want %d", what, got, row.status)
 		}
+	}
+	if got := l.send("DELETE /admin/v1/session", vic.write, ""); got.status != 204 || l.isAuthenticated(vic.read) {
+		t.Errorf("the viewer cannot sign out: %+v", got)
 	}
 	for i := range 120 {
 		if got := l.send("POST /admin/v1/buyers/buy_blue/pause", olga.write, ""); got.status != 204 {
