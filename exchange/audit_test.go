@@ -30,9 +30,11 @@ func (r *testExchange) audit(query string) (entries []auditEntry, next *string) 
 	return page.Entries, page.Next
 }
 
+// waitForAllLogEntries waits for the report where the test reads its files, or an answer without the
+// member complete.
 func (r *testExchange) waitForAllLogEntries() {
 	r.t.Helper()
-	eventually(r.t, "the report has all log entries", func() bool { return r.Report().ProgressStatus().LagEntries == 0 })
+	eventually(r.t, "the report has all log entries", func() bool { return r.Report().WaitForNewest(r.t.Context(), 0) })
 }
 
 func (e *auditEntry) String() string {

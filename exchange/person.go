@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"pingpost/engine"
 	"pingpost/engine/event"
@@ -16,8 +15,6 @@ import (
 	"pingpost/server/admin/person"
 )
 
-// reportCatchUp limits the wait of a search for a person until the report has the newest leads.
-const reportCatchUp = time.Second
 
 // personHasher computes the keyed hashes by which the report finds the leads of a person. Its key is
 // derived from the exchange's key, which is not in the report. Without it, the report's file does not
@@ -78,7 +75,7 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 	if query.Email != "" {
 		hash = h.email([]byte(query.Email))
 	}
-	page := &person.Page{Complete: x.waitForReport()}
+	page := &person.Page{Complete: x.Report().WaitForNewest(context.Background(), 0)}
 	found, begins, err := x.Report().FindLeadsOfPerson(context.Background(), hash, query.After, query.Limit)
 	if err != nil {
 		return nil, err
@@ -95,18 +92,6 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 		page.Next = found[len(found)-1].ID
 	}
 	return page, nil
-}
-
-// waitForReport waits until the report has all entries that the log has now, at most for reportCatchUp.
-// It reports whether the report has them.
-func (x *Exchange) waitForReport() (caughtUp bool) {
-	durable, _ := x.log.Durable()
-	for until := time.Now().Add(reportCatchUp); x.Report().ProgressStatus().Seq < durable; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			return false
-		}
-	}
-	return true
 }
 
 // readContact returns the contact data of the lead that the log decided at seq. It returns nil without

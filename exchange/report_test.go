@@ -22,7 +22,7 @@ func reportConfig(config string) string {
 func (r *testExchange) waitForReport(query string, matches func([]map[string]string) bool) (rows []map[string]string) {
 	r.t.Helper()
 	eventually(r.t, "the report has all log entries", func() bool {
-		if r.Report().ProgressStatus().LagEntries != 0 {
+		if !r.Report().WaitForNewest(r.t.Context(), 0) {
 			return false
 		}
 		answer := r.adminRequest("GET", "/admin/v1/report?format=csv&"+query, "")

@@ -108,7 +108,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 			return &rebuildNeededError{err}
 		}
 		if !r.hasDiskSpaceAndLogChange() {
-			sleepUnlessDone(ctx, r.opt.pollInterval)
+			r.signals.Rest(ctx, r.opt.pollInterval)
 			continue
 		}
 		more, err := r.readAndWriteBatch(ctx, f, log)
@@ -126,7 +126,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 			r.startBackgroundCheck(checksCtx, f)
 			checked = time.Now()
 		}
-		sleepUnlessDone(ctx, r.opt.pollInterval)
+		r.signals.Rest(ctx, r.opt.pollInterval)
 	}
 	return nil
 }
@@ -185,16 +185,22 @@ func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabas
 		if err := f.writeBatchInTransaction(ctx, b, r.opt.Source.NameOf); err != nil {
 			return wrapIfRebuildHelps(err)
 		}
-		if err := f.checkpointIfDue(ctx); err != nil {
-			return err
-		}
 	}
+	r.updatePosition(f)
+	if b.Entries > 0 {
+		return f.checkpointIfDue(ctx)
+	}
+	return nil
+}
+
+// updatePosition publishes the position of the database after a batch.
+func (r *Report) updatePosition(f *reportDatabase) {
 	durable, _ := r.opt.Source.Durable()
+	defer r.signals.NotifyProgress()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.Seq, r.status.At = f.position.seq, f.position.at
 	if r.status.Seq >= durable {
 		r.caughtUpAt = r.opt.Now()
 	}
-	return nil
 }

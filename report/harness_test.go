@@ -24,6 +24,7 @@ type testLog struct {
 	first    uint64 // sequence number of the oldest entry
 	nextErr  error  // returned by the next read
 	panics   bool   // the next read panics
+	stalled  bool   // reads see no entries
 }
 
 func newTestLog() *testLog {
@@ -111,7 +112,7 @@ func (r *testReader) Next() (wal.Entry, error) {
 		r.log.nextErr = nil
 		return wal.Entry{}, err
 	}
-	if r.next > uint64(len(r.log.entries)) {
+	if r.log.stalled || r.next > uint64(len(r.log.entries)) {
 		return wal.Entry{}, io.EOF
 	}
 	e := r.log.entries[r.next-1]

@@ -13,6 +13,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/internal/timer"
+	"pingpost/report/catchup"
 	"pingpost/report/projection"
 )
 
@@ -61,6 +62,7 @@ type Report struct {
 	rebuilds   chan rebuildNeededError // receives the reason for a rebuild
 	lastSweep  time.Time               // when old data was last removed
 	checkSlot  chan struct{}           // holds a value during a check
+	signals    *catchup.Signals
 
 	mu         sync.Mutex
 	file       *reportDatabase // answers questions; nil: no file now
@@ -70,7 +72,7 @@ type Report struct {
 
 // New returns a report. The report starts with Run.
 func New(opt Options) *Report {
-	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildNeededError, 1), checkSlot: make(chan struct{}, 1)}
+	return &Report{opt: opt.withDefaults(), rebuilds: make(chan rebuildNeededError, 1), checkSlot: make(chan struct{}, 1), signals: catchup.New()}
 }
 
 // ProgressStatus says how far a report has followed the log, whether it pauses for lack of
@@ -111,6 +113,24 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 		caught = time.Unix(0, at)
 	}
 	return max(0, r.opt.Now().Sub(caught))
+}
+
+// newestWait limits the wait for the newest entries. A page of the dashboard has 300 ms in total.
+const newestWait = 150 * time.Millisecond
+
+// WaitForNewest lets a question about the time before untilNanos see all entries that are durable now.
+// It wakes the follower and waits until it has applied them, at most for newestWait. The zero time
+// means the present. A question about an earlier time than that of the last applied entry does not
+// wait. hasNewest is false if entries are still missing, for example during a rebuild.
+func (r *Report) WaitForNewest(ctx context.Context, untilNanos int64) (hasNewest bool) {
+	durable, _ := r.opt.Source.Durable()
+	r.signals.Wait(ctx, newestWait, func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		hasNewest = r.file != nil && (r.status.Seq >= durable || untilNanos != 0 && untilNanos <= r.status.At)
+		return hasNewest || r.status.Paused
+	})
+	return hasNewest
 }
 
 // errRequested is the reason of a rebuild by request.
@@ -252,6 +272,7 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 // setServedDatabase sets the database that answers questions. With nil, questions get a
 // *NotFollowedYetError.
 func (r *Report) setServedDatabase(f *reportDatabase) {
+	defer r.signals.NotifyProgress()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.file = f; f != nil {

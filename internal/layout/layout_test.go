@@ -55,6 +55,7 @@ var layers = []layer{
 	{of: "api/generate"},
 	{of: "api/contract", may: []string{"api", "api/errcode"}},
 	{of: "report", may: []string{"engine/ledger", "engine/event", "engine/market/...", "internal/timer", "report/...", "wal"}},
+	{of: "report/catchup", may: []string{"internal/timer"}},
 	{of: "report/projection", may: []string{"engine/ledger", "engine/event", "engine/market/...", "report/histogram"}},
 	{of: "report/histogram"},
 	{of: "report/columnar"},

@@ -176,7 +176,7 @@ func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, oper
 // NDJSON.
 func (a *Admin) auditHandler() fasthttp.RequestHandler {
 	exports := make(chan struct{}, maxAuditExports)
-	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, source *report.Report, _ bool) (answer any, err error) {
 		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
 		query, format := r.readAuditQuery()
 		if len(r.faults) > 0 {

@@ -37,7 +37,7 @@ var (
 // that a large report needs little memory.
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
-	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, source *report.Report, _ bool) (answer any, err error) {
 		q, form, err := readReportQuery(ctx, time.Now(), a.timeZone())
 		if err != nil {
 			return nil, err
@@ -107,6 +107,33 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Repor
 		}
 		return h(ctx, from)
 	})
+}
+
+// withCurrentReport is withReport for a handler of a GET that reads the report. It lets the report read
+// the newest log entries first, if the requested time includes the present. hasNewest is false if the
+// report still lacks some.
+func (a *Admin) withCurrentReport(h func(ctx *fasthttp.RequestCtx, source *report.Report, hasNewest bool) (answer any, err error)) fasthttp.RequestHandler {
+	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+		query := ctx.QueryArgs()
+		if query.Has("after") { // a further page has older results
+			return h(ctx, source, true)
+		}
+		return h(ctx, source, source.WaitForNewest(context.Background(), a.requestedEnd(query)))
+	})
+}
+
+// requestedEnd returns the end of the time that a query requests; zero: the present. It ignores invalid
+// parameters, which the handler rejects.
+func (a *Admin) requestedEnd(query *fasthttp.Args) (untilNanos int64) {
+	zone := a.timeZone()
+	if requested, err := time.LoadLocation(string(query.Peek("zone"))); err == nil && query.Has("zone") {
+		zone = requested
+	}
+	if period, ok := payload.NamedPeriod(string(query.Peek("period")), time.Now(), zone); ok {
+		return period.To
+	}
+	untilNanos, _ = payload.ParseDayOrTime(string(query.Peek("to")), zone)
+	return untilNanos
 }
 
 // apiErrorOfReport returns the API's error for an error of the report.

@@ -30,13 +30,13 @@ var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searc
 // limitConcurrentSearches returns a handler that calls h with the report. At most maxSearches such
 // requests run at the same time. Others wait for up to searchWaits and then get a 503.
 func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
-	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, hasNewest bool) (answer any, err error) {
 		late := time.NewTimer(searchWaits)
 		defer late.Stop()
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			answer, err = h(&searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}, from)
+			answer, err = h(&searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone(), hasNewest: hasNewest}, from)
 		case <-late.C:
 			err = errTooManySearches
 		}
@@ -47,9 +47,10 @@ func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *r
 // searchParameterParser parses the query parameters of a search. It collects an error for each
 // invalid one.
 type searchParameterParser struct {
-	query  *fasthttp.Args
-	zone   *time.Location // of days
-	faults payload.FieldErrors
+	query     *fasthttp.Args
+	zone      *time.Location // of days
+	hasNewest bool           // the report has the newest log entries
+	faults    payload.FieldErrors
 }
 
 func (r *searchParameterParser) parameter(name string) string { return string(r.query.Peek(name)) }
@@ -125,7 +126,7 @@ var errTooManyExports = httperror.New(503, errcode.Unavailable, "Too many export
 // file. It sends the rows while it reads them.
 func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExports)
-	return a.withReport(func(ctx *fasthttp.RequestCtx, from *report.Report) (answer any, err error) {
+	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, _ bool) (answer any, err error) {
 		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
 		s := r.readLeadSearch()
 		if now := time.Now().UnixNano(); s.To == 0 || s.To > now {
@@ -208,7 +209,7 @@ func (a *Admin) searchLeads(r *searchParameterParser, from *report.Report) (answ
 	return struct {
 		Leads []leadSearchResult `json:"leads"`
 		searchContinuation
-	}{payload.ConvertAll(found, newLeadSearchResult), newSearchContinuation(&page, market.LeadID(page.Next).String())}, nil
+	}{payload.ConvertAll(found, newLeadSearchResult), r.newContinuation(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
@@ -224,7 +225,7 @@ func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (a
 	return struct {
 		Auctions []auctionSearchResult `json:"auctions"`
 		searchContinuation
-	}{payload.ConvertAll(found, newAuctionSearchResult), newSearchContinuation(&page, market.AuctionID(page.Next).String())}, nil
+	}{payload.ConvertAll(found, newAuctionSearchResult), r.newContinuation(&page, market.AuctionID(page.Next).String())}, nil
 }
 
 // getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
@@ -287,8 +288,8 @@ type searchContinuation struct {
 	SearchedFrom *string `json:"searched_from"`
 }
 
-func newSearchContinuation(page *report.SearchProgress, next string) (end searchContinuation) {
-	end.Complete = page.Complete
+func (r *searchParameterParser) newContinuation(page *report.SearchProgress, next string) (end searchContinuation) {
+	end.Complete = page.Complete && r.hasNewest
 	if page.Next != ([16]byte{}) {
 		end.Next = &next
 	}

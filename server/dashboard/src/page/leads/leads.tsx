@@ -216,13 +216,16 @@ function standing(l: LeadRow): string {
   return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${words(l.delivery)}` : '';
 }
 
-// Reached shows the position of a search that stopped at its time limit.
+// Reached shows that results are missing: the position of a search that stopped at its time limit, or
+// that the report lacks the newest entries.
 export function Reached({ of }: { of: Found | undefined }) {
   if (!of || of.complete) return null;
   return (
     <span class="faint">
-      A search takes a limited time. {of.searched_from && `This one has reached ${instant(of.searched_from)}. `}
-      There may be older results.
+      Some results may be missing:{' '}
+      {of.next && of.searched_from
+        ? `the search has reached ${instant(of.searched_from)}.`
+        : 'the report is still reading the newest entries.'}
     </span>
   );
 }
