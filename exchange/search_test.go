@@ -47,7 +47,6 @@ func (r *testExchange) search(query string) (page searchPage) {
 	return page
 }
 
-
 // TestSearchLeadsAndAuctions: filters, pages, and all columns of the result.
 func TestSearchLeadsAndAuctions(t *testing.T) {
 	t.Parallel()

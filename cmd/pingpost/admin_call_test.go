@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/internal/must"
 )
 
 // stubAdmin returns the flags for an admin address that gives the same answer to each request.
 // lastRequest holds the method, the URI and the body of the last request.
-func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, lastRequest *string) {
+func stubAdmin(t *testing.T, status int, answer string) (flags client.AdminFlags, lastRequest *string) {
 	t.Helper()
 	lastRequest = new(string)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -21,7 +22,7 @@ func stubAdmin(t *testing.T, status int, answer string) (flags adminFlags, lastR
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	return adminFlags{Admin: server.URL}, lastRequest
+	return client.AdminFlags{Admin: server.URL}, lastRequest
 }
 
 // TestAdminCommandRequests checks the request that a command with these flags sends.
@@ -30,22 +31,22 @@ func TestAdminCommandRequests(t *testing.T) {
 	const report, statement = "GET /admin/v1/report?", "GET /admin/v1/statement?"
 	flags, lastRequest := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
 	for want, command := range map[string]interface{ Run(out io.Writer) error }{
-		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &erasePersonCmd{adminFlags: flags, Lead: "lead_1"},
-		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &erasePersonCmd{adminFlags: flags, Phone: "+1 2"},
-		`POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`:  &erasePersonCmd{adminFlags: flags, Email: "a@b.c"},
+		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &erasePersonCmd{AdminFlags: flags, Lead: "lead_1"},
+		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &erasePersonCmd{AdminFlags: flags, Phone: "+1 2"},
+		`POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`:  &erasePersonCmd{AdminFlags: flags, Email: "a@b.c"},
 
-		report + "format=csv": &reportShowCmd{adminFlags: flags, Format: "csv"},
-		report + "by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata": &reportShowCmd{adminFlags: flags, Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"},
-		report + "by=hour&format=parquet":                           &reportShowCmd{adminFlags: flags, Format: "parquet", By: []string{"hour"}},
+		report + "format=csv": &reportShowCmd{AdminFlags: flags, Format: "csv"},
+		report + "by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata": &reportShowCmd{AdminFlags: flags, Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"},
+		report + "by=hour&format=parquet":                           &reportShowCmd{AdminFlags: flags, Format: "parquet", By: []string{"hour"}},
 		report + "buyer=b&campaign=c&format=csv&from=2026-11-01&supplier=a&to=2026-12-01": &reportShowCmd{
-			adminFlags: flags, Format: "csv", From: "2026-11-01", To: "2026-12-01", Supplier: "a", Buyer: "b", Campaign: "c",
+			AdminFlags: flags, Format: "csv", From: "2026-11-01", To: "2026-12-01", Supplier: "a", Buyer: "b", Campaign: "c",
 		},
-		report + "format=csv&reason=no_bid&source=s+t&state=CA": &reportShowCmd{adminFlags: flags, Format: "csv", Source: "s t", State: "CA", Reason: "no_bid"},
+		report + "format=csv&reason=no_bid&source=s+t&state=CA": &reportShowCmd{AdminFlags: flags, Format: "csv", Source: "s t", State: "CA", Reason: "no_bid"},
 
-		statement + "buyer=b": &statementCmd{adminFlags: flags, Buyer: "b", Format: "text"},
-		statement + "from=2026-11-01&supplier=s+1&to=2026-12-01": &statementCmd{adminFlags: flags, Supplier: "s 1", From: "2026-11-01", To: "2026-12-01", Format: "json"},
-		statement + "buyer=b&format=csv":                         &statementCmd{adminFlags: flags, Buyer: "b", Format: "csv"},
-		statement + "buyer=b&format=parquet":                     &statementCmd{adminFlags: flags, Buyer: "b", Format: "parquet"},
+		statement + "buyer=b": &statementCmd{AdminFlags: flags, Buyer: "b", Format: "text"},
+		statement + "from=2026-11-01&supplier=s+1&to=2026-12-01": &statementCmd{AdminFlags: flags, Supplier: "s 1", From: "2026-11-01", To: "2026-12-01", Format: "json"},
+		statement + "buyer=b&format=csv":                         &statementCmd{AdminFlags: flags, Buyer: "b", Format: "csv"},
+		statement + "buyer=b&format=parquet":                     &statementCmd{AdminFlags: flags, Buyer: "b", Format: "parquet"},
 	} {
 		var out strings.Builder
 		if err := command.Run(&out); err != nil || *lastRequest != want || out.Len() == 0 {
@@ -78,7 +79,7 @@ func TestAPIErrorMessages(t *testing.T) {
 	} {
 		flags, _ := stubAdmin(t, row.status, row.body)
 		flags.Password = row.password
-		_, err := flags.callAdminAPI("GET", "/x", nil)
+		_, err := flags.Call("GET", "/x", nil)
 		if err == nil || strings.TrimSpace(err.Error()) != row.want {
 			t.Errorf("%d: %v, want %s", row.status, err, row.want)
 		}

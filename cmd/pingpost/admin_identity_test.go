@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/internal/must"
 )
 
@@ -23,6 +24,7 @@ func adminCommands(t testing.TB) map[string][]string {
 	file := writeConfig(t, testConfig)
 	return map[string][]string{
 		"diff": {file}, "apply": {file}, "export": nil, "config drift": nil, "config take": {"exchange"},
+		"audit": nil, "alerts": nil, "find": nil, "dry-run": {"cmp"},
 		"explain": {"lead_01kc8z3n5w9x4m7q2t6v8y0b1d"}, "statement": {"--buyer", "buy", "--from", "2026-11-01", "--to", "2026-11-02"},
 		"report show": nil, "report rebuild": nil, "erase": {"--phone", "+12025550100"},
 		"users list": nil, "users add": {"bob", "--role", "viewer", "--generate"}, "users role": {"bob", "admin"}, "users password": {"bob", "--generate"}, "users remove": {"bob"}, "users invite": {"--role", "viewer"},
@@ -80,7 +82,7 @@ func TestAdminCommandsSendCredentials(t *testing.T) {
 			credentials = nil
 			mu.Unlock()
 			cmd := programCommand(t, slices.Concat(strings.Fields(name), args, row.flags, []string{"--admin", server.URL})...)
-			cmd.Env = append(cmd.Env, adminToken+"="+row.token)
+			cmd.Env, cmd.Stdin = append(cmd.Env, client.TokenVariable+"="+row.token), strings.NewReader("+12025550100\n")
 			_, _ = cmd.CombinedOutput()
 			mu.Lock()
 			if len(credentials) == 0 || slices.ContainsFunc(credentials, func(one string) bool { return !strings.HasPrefix(one, row.want) }) {
@@ -103,7 +105,7 @@ func TestCommandsUseAccountPasswordAndToken(t *testing.T) {
 	}
 	runAs := func(password, token string, args ...string) (string, bool) {
 		cmd := programCommand(t, append(args, "--admin", admin)...)
-		cmd.Env = append(cmd.Env, "PINGPOST_ADMIN_PASSWORD="+password, adminToken+"="+token)
+		cmd.Env = append(cmd.Env, "PINGPOST_ADMIN_PASSWORD="+password, client.TokenVariable+"="+token)
 		text, err := cmd.CombinedOutput()
 		return string(text), err == nil
 	}
@@ -118,7 +120,7 @@ func TestCommandsUseAccountPasswordAndToken(t *testing.T) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
-	if text, ok := runAs("", "ppa_wrong", "export"); ok || !strings.Contains(text, adminToken) || strings.Contains(text, "ppa_wrong") {
+	if text, ok := runAs("", "ppa_wrong", "export"); ok || !strings.Contains(text, client.TokenVariable) || strings.Contains(text, "ppa_wrong") {
 		t.Errorf("a wrong token: %s", text)
 	}
 	token := createToken(t, admin, "anna", "account-of-a-canary")

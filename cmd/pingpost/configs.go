@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/config"
 	"pingpost/config/canonical"
@@ -66,7 +67,7 @@ func printMistakesAsExitError(problems syntax.Problems) error {
 }
 
 type diffConfigCmd struct {
-	adminFlags
+	client.AdminFlags
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
@@ -82,7 +83,7 @@ The exit code is 2 if a line begins with +, - or ~, otherwise 0.`
 // Run prints the changes that the file would make in the running exchange. The exit code is 2
 // if there are any.
 func (c *diffConfigCmd) Run() error {
-	would, err := c.uploadConfig(c.File, true)
+	would, err := uploadConfig(&c.AdminFlags, c.File, true)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (c *diffConfigCmd) Run() error {
 }
 
 type applyConfigCmd struct {
-	adminFlags
+	client.AdminFlags
 	File string `arg:"" type:"existingfile" help:"Configuration file, YAML or JSON."`
 }
 
@@ -114,7 +115,7 @@ again at the next start, so make the same change there.`
 
 // Run makes the running exchange apply the file and prints the changes.
 func (c *applyConfigCmd) Run() error {
-	did, err := c.uploadConfig(c.File, false)
+	did, err := uploadConfig(&c.AdminFlags, c.File, false)
 	if err != nil {
 		return err
 	}
@@ -124,12 +125,12 @@ func (c *applyConfigCmd) Run() error {
 }
 
 type exportConfigCmd struct {
-	adminFlags
+	client.AdminFlags
 }
 
 // Run prints the running exchange's configuration as YAML.
 func (c *exportConfigCmd) Run() error {
-	text, err := c.callAdminAPI("GET", "/admin/v1/config", nil)
+	text, err := c.Call("GET", "/admin/v1/config", nil)
 	if err != nil {
 		return err
 	}

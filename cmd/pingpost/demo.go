@@ -180,7 +180,7 @@ func (x *runningDemo) formatServerAddresses() string {
 // function waits until the report has all expectedSales, for at most ten seconds or until ctx ends.
 // It then returns the rows that the report has.
 func (x *runningDemo) fetchReportAfterSales(ctx context.Context, groupBy string, expectedSales int) (headerAndRows [][]string, err error) {
-	ask := reportShowCmd{adminFlags: x.newAdminFlags(), By: []string{groupBy}, Format: "csv"}
+	ask := reportShowCmd{AdminFlags: x.newAdminFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
 		var text bytes.Buffer
 		if err := ask.Run(&text); err != nil {
@@ -242,7 +242,7 @@ func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, er
 		leads := x.buyers[id].Leads()
 		for _, lead := range leads[:min(explained, len(leads))] {
 			e := new(explain.Explanation)
-			if _, err := flags.callAdminJSON("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil, e); err != nil {
+			if _, err := flags.CallJSON("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil, e); err != nil {
 				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
 			}
 			if old := best[e.Kind]; old == nil || scoreOutcomeVariety(e) > scoreOutcomeVariety(old) {

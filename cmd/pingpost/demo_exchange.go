@@ -14,6 +14,7 @@ import (
 	"text/template"
 	"time"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/exchange"
 	"pingpost/internal/version"
 	"pingpost/loadtest/refbuyer"
@@ -145,8 +146,8 @@ func (x *runningDemo) adminURL() string  { return "http://" + x.tenants[0].Admin
 
 // newAdminFlags returns the flags with which an operator's command reaches the
 // demonstration's exchange.
-func (x *runningDemo) newAdminFlags() adminFlags {
-	return adminFlags{Admin: x.adminURL(), Password: x.Password}
+func (x *runningDemo) newAdminFlags() client.AdminFlags {
+	return client.AdminFlags{Admin: x.adminURL(), Password: x.Password}
 }
 
 // newLoadTestTarget describes the demonstration's exchange as the target of a load test, with a new

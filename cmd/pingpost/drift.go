@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/server/admin"
 )
@@ -17,7 +18,7 @@ type configCmd struct {
 }
 
 type configDriftCmd struct {
-	adminFlags
+	client.AdminFlags
 	JSON bool `name:"json" help:"Print the admin API's answer unchanged."`
 }
 
@@ -36,7 +37,7 @@ The exit code is 2 if the file differs, otherwise 0.`
 // Run prints the drift of the running exchange. The exit code is 2 if there is any.
 func (c *configDriftCmd) Run(out io.Writer) error {
 	var drift admin.ConfigDrift
-	document, err := c.callAdminJSON("GET", "/admin/v1/config/drift", nil, &drift)
+	document, err := c.CallJSON("GET", "/admin/v1/config/drift", nil, &drift)
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func formatDrift(drift *admin.ConfigDrift) string {
 }
 
 type configTakeCmd struct {
-	adminFlags
+	client.AdminFlags
 	Side    string   `arg:"" enum:"file,exchange" help:"file: the exchange takes over the file's version. exchange: the exchange keeps its own version."`
 	Entries []string `arg:"" optional:"" help:"Entries as pingpost config drift prints them, such as buyers[buy_blue]; all by default."`
 }
@@ -99,7 +100,7 @@ func (c *configTakeCmd) Run(out io.Writer) error {
 		return err
 	}
 	var changed configUploadResult
-	if _, err := c.callAdminJSON("POST", "/admin/v1/config/drift", body, &changed); err != nil {
+	if _, err := c.CallJSON("POST", "/admin/v1/config/drift", body, &changed); err != nil {
 		return err
 	}
 	if len(changed.Changes) == 0 {

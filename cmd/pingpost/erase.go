@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/terminal"
 )
 
 // erasePersonCmd makes the exchange erase a person's data, by lead id, phone number or e-mail
 // address.
 type erasePersonCmd struct {
-	adminFlags
+	client.AdminFlags
 	Lead  string `arg:"" optional:"" xor:"who" help:"The id of a lead of the person. Alternatives:"`
 	Phone string `xor:"who" help:"Erase all leads with this phone number." placeholder:"NUMBER"`
 	Email string `xor:"who" help:"Erase all leads with this e-mail address." placeholder:"ADDRESS"`
@@ -44,7 +45,7 @@ func (c *erasePersonCmd) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	response, err := c.sendAdminRequest(0, "POST", "/admin/v1/erase", requestBody) // a long log takes its time
+	response, err := c.Send(0, "POST", "/admin/v1/erase", requestBody) // a long log takes its time
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,14 @@ import (
 	"io"
 	"net/url"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/cmd/pingpost/timeline"
 	"pingpost/exchange/explain"
 )
 
 // explainCmd prints why a lead was sold or not, or the course of an auction or a request.
 type explainCmd struct {
-	adminFlags
+	client.AdminFlags
 	ID       string `arg:"" help:"Id of a lead (lead_…), an auction (auc_…), a ping (ping_…) or a request (req_…, from an answer's X-Request-Id), or a seller's own auction id."`
 	Supplier string `help:"The supplier of the auction, if several suppliers used the same auction id." placeholder:"ID"`
 	JSON     bool   `name:"json" help:"Print the admin API's answer unchanged."`
@@ -35,7 +36,7 @@ func (c *explainCmd) Run(out io.Writer) error {
 		query.Set("supplier", c.Supplier)
 	}
 	var explained explain.Explanation
-	document, err := c.callAdminJSON("GET", "/admin/v1/explain?"+query.Encode(), nil, &explained)
+	document, err := c.CallJSON("GET", "/admin/v1/explain?"+query.Encode(), nil, &explained)
 	if err != nil {
 		return err
 	}

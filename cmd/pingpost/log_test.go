@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/internal/must"
 )
 
@@ -23,8 +24,8 @@ func recordLog(t testing.TB, leads int) (dir, hash string) {
 		mustSell(t, public, "ACCEPTED")
 	}
 	dir = filepath.Join(filepath.Dir(path), "data")
-	flags := adminFlags{Admin: admin, Password: adminPassword}
-	answer := must.Value(flags.callAdminAPI(http.MethodGet, "/admin/v1/hash", nil))(t)
+	flags := client.AdminFlags{Admin: admin, Password: adminPassword}
+	answer := must.Value(flags.Call(http.MethodGet, "/admin/v1/hash", nil))(t)
 	hash = string(answer)
 	mustPrint(t, hash, "log", "hash", dir)
 	mustRun(t, "log", "verify", dir)

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
+	"pingpost/cmd/pingpost/operate"
 	"pingpost/cmd/pingpost/seller"
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/internal/librarylog"
@@ -35,11 +36,15 @@ type commands struct {
 	Receiver webhookReceiverCmd `cmd:"" group:"try" help:"Run a reference receiver of webhooks, to test an exchange against."`
 	Loadtest loadtestCmd        `cmd:"" group:"try" help:"Test an exchange under load, and check a scenario's limits."`
 
-	Explain   explainCmd   `cmd:"" group:"inspect" help:"Show the course of a lead or an auction with reasons: every buyer, every attempt."`
-	Report    reportCmd    `cmd:"" group:"inspect" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
-	Statement statementCmd `cmd:"" group:"inspect" help:"Print the account statement of a buyer or a supplier for a period."`
-	Log       logCmd       `cmd:"" group:"inspect" help:"Inspect an exchange's log: dump, verify, hash."`
-	Version   versionCmd   `cmd:"" group:"inspect" help:"Print the program's version."`
+	Explain   explainCmd            `cmd:"" group:"inspect" help:"Show the course of a lead or an auction with reasons: every buyer, every attempt."`
+	Find      operate.FindCommand   `cmd:"" group:"inspect" help:"Find the leads of a person by phone number or e-mail address, with masked contact data."`
+	DryRun    operate.DryRunCommand `cmd:"" group:"inspect" help:"Show how an exchange would decide about a lead: each buyer, with the rule that excludes it."`
+	Report    reportCmd             `cmd:"" group:"inspect" help:"Report pings, bids, sales, refusals and returns of a period, per buyer, supplier or campaign."`
+	Statement statementCmd          `cmd:"" group:"inspect" help:"Print the account statement of a buyer or a supplier for a period."`
+	Audit     operate.AuditCommand  `cmd:"" group:"inspect" help:"Print the audit log: who changed what."`
+	Alerts    operate.AlertsCommand `cmd:"" group:"inspect" help:"Print the alerts that fire, and the history of alerts."`
+	Log       logCmd                `cmd:"" group:"inspect" help:"Inspect an exchange's log: dump, verify, hash."`
+	Version   versionCmd            `cmd:"" group:"inspect" help:"Print the program's version."`
 
 	Diff    diffConfigCmd   `cmd:"" group:"operate" help:"Show what a configuration file would change in a running exchange."`
 	Apply   applyConfigCmd  `cmd:"" group:"operate" help:"Apply a configuration file to a running exchange."`

@@ -37,6 +37,11 @@ func TestUsageErrors(t *testing.T) {
 // Without arguments the program prints its commands by group.
 func TestCommandsAreGrouped(t *testing.T) {
 	text := mustRun(t)
+	for _, command := range []string{"find", "dry-run", "audit", "alerts"} {
+		if _, inspect, _ := strings.Cut(text, "\nInspect:\n"); !strings.Contains(inspect, "\n  "+command+" ") {
+			t.Errorf("the group Inspect lacks %s", command)
+		}
+	}
 	for _, group := range []string{"\nRun:\n  serve ", "\nTry:\n  demo ", "\nInspect:\n  explain ", "\nOperate:\n  diff "} {
 		before, after, found := strings.Cut(text, group)
 		if !found {
@@ -51,7 +56,11 @@ func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "bashcompinit", "fish": "complete -f -c pingpost"} {
 		mustPrint(t, want, "completion", "-c", shell)
 	}
-	for typed, want := range map[string]string{"pingpost back": "backup", "pingpost log ver": "verify", "pingpost serve --acc": "--accept-clock"} {
+	for typed, want := range map[string]string{
+		"pingpost back": "backup", "pingpost log ver": "verify", "pingpost serve --acc": "--accept-clock",
+		"pingpost aud": "audit", "pingpost ale": "alerts", "pingpost fin": "find", "pingpost dry": "dry-run",
+		"pingpost audit --out": "--outcome", "pingpost alerts --hi": "--history", "pingpost find --aft": "--after", "pingpost dry-run --sup": "--supplier",
+	} {
 		cmd := programCommand(t)
 		cmd.Env = append(cmd.Env, "COMP_LINE="+typed)
 		if got := runCommand(t, cmd); strings.TrimSpace(got.out) != want {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // reportCmd prints a report of the exchange, or makes the exchange rebuild the report's
@@ -17,7 +19,7 @@ type reportCmd struct {
 
 // reportShowCmd prints a report of the exchange, such as the sales by buyer and day.
 type reportShowCmd struct {
-	adminFlags
+	client.AdminFlags
 	By       []string `placeholder:"NAME" help:"The columns that a row has, in this order: some of hour, day, supplier, buyer, campaign, source, state, reason. Without this flag, one row has the total."`
 	From     string   `placeholder:"TIME" help:"Start: a day (2026-11-01, in the zone) or a time on a quarter of an hour (2026-11-01T08:15:00Z). By default the start of this month."`
 	To       string   `placeholder:"TIME" help:"End (exclusive). By default the end of this month."`
@@ -56,7 +58,7 @@ func (c *reportShowCmd) Run(out io.Writer) error {
 			query.Set(name, value)
 		}
 	}
-	answer, err := c.sendAdminRequest(0, "GET", "/admin/v1/report?"+query.Encode(), nil)
+	answer, err := c.Send(0, "GET", "/admin/v1/report?"+query.Encode(), nil)
 	if err != nil {
 		return err
 	}
@@ -70,7 +72,7 @@ func (c *reportShowCmd) Run(out io.Writer) error {
 }
 
 // reportRebuildCmd makes the exchange build the report's database again.
-type reportRebuildCmd struct{ adminFlags }
+type reportRebuildCmd struct{ client.AdminFlags }
 
 // Help returns the text that --help shows after the usage line.
 func (*reportRebuildCmd) Help() string {
@@ -81,7 +83,7 @@ missing or damaged. The metric pingpost_report_lag_entries is the number of entr
 
 // Run requests the rebuild and prints that it has begun.
 func (c *reportRebuildCmd) Run(out io.Writer) error {
-	if _, err := c.callAdminAPI("POST", "/admin/v1/report/rebuild", nil); err != nil {
+	if _, err := c.Call("POST", "/admin/v1/report/rebuild", nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(out, "The exchange is rebuilding the report.")

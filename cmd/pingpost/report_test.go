@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // TestReportCommand: a sold lead is in the report, also after a rebuild.
@@ -26,7 +28,7 @@ func TestReportCommand(t *testing.T) {
 // lags by some tenths of a second, and fails during a rebuild.
 func waitForReport(t *testing.T, admin string, command reportShowCmd, wantPrefix, wantText string) {
 	t.Helper()
-	command.adminFlags, command.Format = adminFlags{Admin: admin, Password: adminPassword}, "csv"
+	command.AdminFlags, command.Format = client.AdminFlags{Admin: admin, Password: adminPassword}, "csv"
 	for started := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		var answer bytes.Buffer
 		err := command.Run(&answer)

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // statementCmd prints the account statement of a buyer or a supplier: its purchases or
 // payouts in a period.
 type statementCmd struct {
-	adminFlags
+	client.AdminFlags
 	Buyer    string `xor:"whose" required:"true" placeholder:"ID" help:"Print the statement of this buyer."`
 	Supplier string `xor:"whose" required:"true" placeholder:"ID" help:"Print the statement of this supplier."`
 	From     string `placeholder:"TIME" help:"Start: a day (2026-11-01, in UTC) or a time (2026-11-01T08:00:00Z). By default the start of this month."`
@@ -43,7 +45,7 @@ func (c *statementCmd) Run(out io.Writer) error {
 	if c.Format == "csv" || c.Format == "parquet" {
 		query.Set("format", c.Format)
 	}
-	answer, err := c.sendAdminRequest(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
+	answer, err := c.Send(0, "GET", "/admin/v1/statement?"+query.Encode(), nil) // a long one takes its time
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"pingpost/cmd/pingpost/client"
 	"pingpost/exchange/golden"
 	"pingpost/internal/must"
 )
@@ -130,7 +131,7 @@ func TestIncompleteStatementFails(t *testing.T) {
 	defer server.Close()
 	for _, format := range []string{"text", "json", "csv"} {
 		var out bytes.Buffer
-		c := statementCmd{adminFlags: adminFlags{Admin: server.URL}, Buyer: "b", Format: format}
+		c := statementCmd{AdminFlags: client.AdminFlags{Admin: server.URL}, Buyer: "b", Format: format}
 		if err := c.Run(&out); err == nil || !strings.Contains(err.Error(), "is incomplete") || out.Len() == 0 {
 			t.Errorf("%s: %v, %d bytes", format, err, out.Len())
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // usersCmd lists and changes the accounts of operators.
@@ -30,17 +32,17 @@ type operatorAccount struct {
 
 // fetchAccounts returns the operators' accounts from the admin API, and the JSON text of the
 // answer.
-func (f *adminFlags) fetchAccounts() (accounts []operatorAccount, responseBody []byte, err error) {
+func fetchAccounts(f *client.AdminFlags) (accounts []operatorAccount, responseBody []byte, err error) {
 	var answer struct {
 		Users []operatorAccount `json:"users"`
 	}
-	responseBody, err = f.callAdminJSON("GET", "/admin/v1/users", nil, &answer)
+	responseBody, err = f.CallJSON("GET", "/admin/v1/users", nil, &answer)
 	return answer.Users, responseBody, err
 }
 
 // accountExists reports whether an operator's account has this name, in upper or lower case.
-func (f *adminFlags) accountExists(name string) (found bool, err error) {
-	list, _, err := f.fetchAccounts()
+func accountExists(f *client.AdminFlags, name string) (found bool, err error) {
+	list, _, err := fetchAccounts(f)
 	for i := range list {
 		if strings.EqualFold(list[i].Name, name) {
 			return true, err
@@ -50,8 +52,8 @@ func (f *adminFlags) accountExists(name string) (found bool, err error) {
 }
 
 // checkAccountExists returns an error if no account has this name, because a PUT would create one.
-func (f *adminFlags) checkAccountExists(name string) error {
-	exists, err := f.accountExists(name)
+func checkAccountExists(f *client.AdminFlags, name string) error {
+	exists, err := accountExists(f, name)
 	if err == nil && !exists {
 		err = fmt.Errorf("there is no user %q; run pingpost users to list the accounts", name)
 	}
@@ -62,13 +64,13 @@ func accountAPIPath(name string) string { return "/admin/v1/users/" + url.PathEs
 
 // usersListCmd prints the accounts of operators.
 type usersListCmd struct {
-	adminFlags
+	client.AdminFlags
 	JSON bool `name:"json" help:"Print the admin API's answer unchanged."`
 }
 
 // Run fetches the accounts from the exchange and prints them.
 func (c *usersListCmd) Run(out io.Writer) error {
-	list, text, err := c.fetchAccounts()
+	list, text, err := fetchAccounts(&c.AdminFlags)
 	if err != nil {
 		return err
 	}
@@ -89,13 +91,13 @@ func (c *usersListCmd) Run(out io.Writer) error {
 
 // usersRemoveCmd removes an operator's account.
 type usersRemoveCmd struct {
-	adminFlags
+	client.AdminFlags
 	Name string `arg:"" help:"The account's name."`
 }
 
 // Run removes the account and prints its name.
 func (c *usersRemoveCmd) Run(out io.Writer) error {
-	if _, err := c.callAdminAPI("DELETE", accountAPIPath(c.Name), nil); err != nil {
+	if _, err := c.Call("DELETE", accountAPIPath(c.Name), nil); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "removed  %s\n", c.Name)
@@ -104,7 +106,7 @@ func (c *usersRemoveCmd) Run(out io.Writer) error {
 
 // usersInviteCmd creates an invitation and prints its link.
 type usersInviteCmd struct {
-	adminFlags
+	client.AdminFlags
 	Name      string `arg:"" optional:"" help:"The account's name. Without it the invited person chooses it."`
 	Role      string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
 	ExpiresIn string `name:"expires-in" default:"72h" placeholder:"TIME" help:"How long the link works: 1m to 30d (default 72h)."`
@@ -133,7 +135,7 @@ func (c *usersInviteCmd) Run(out io.Writer) error {
 		Link    string    `json:"link"`
 		Expires time.Time `json:"expires_at"`
 	}
-	if _, err := c.callAdminJSON("POST", "/admin/v1/invitations", body, &made); err != nil {
+	if _, err := c.CallJSON("POST", "/admin/v1/invitations", body, &made); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s%s\nuntil  %s\n", strings.TrimSuffix(c.Admin, "/"), made.Link, made.Expires.UTC().Format(time.RFC3339))

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"pingpost/cmd/pingpost/terminal"
 )
 
 // passwordGenerationFlag is the flag that decides where a new password comes from. No flag takes the
@@ -51,11 +51,11 @@ func (n *passwordGenerationFlag) generateOrReadPassword(in *os.File, accountName
 		}
 		return line, nil
 	}
-	first, err := readLineWithoutEcho(in, "Password for "+accountName+": ")
+	first, err := terminal.ReadLineWithoutEcho(in, "Password for "+accountName+": ")
 	if err != nil {
 		return "", err
 	}
-	second, err := readLineWithoutEcho(in, "Once more: ")
+	second, err := terminal.ReadLineWithoutEcho(in, "Once more: ")
 	switch {
 	case err != nil:
 		return "", err
@@ -63,36 +63,6 @@ func (n *passwordGenerationFlag) generateOrReadPassword(in *os.File, accountName
 		return "", errors.New("the two passwords differ; nothing was changed")
 	}
 	return first, nil
-}
-
-// readLineWithoutEcho prints the prompt and reads a line that the terminal does not show. After
-// an interrupt it restores the terminal and ends the program.
-func readLineWithoutEcho(in *os.File, prompt string) (string, error) {
-	fd := int(in.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", fmt.Errorf("cannot hide the password's input at this terminal: %w", err)
-	}
-	ended, interrupted := make(chan struct{}), make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(interrupted)
-	defer close(ended)
-	go func() {
-		select {
-		case <-interrupted:
-			_ = term.Restore(fd, before)
-			fmt.Fprintln(os.Stderr)
-			os.Exit(130)
-		case <-ended:
-		}
-	}()
-	fmt.Fprint(os.Stderr, prompt)
-	line, err := term.ReadPassword(fd)
-	fmt.Fprintln(os.Stderr)
-	if err != nil {
-		return "", fmt.Errorf("cannot read the password: %w", err)
-	}
-	return string(line), nil
 }
 
 // printIfGenerated prints the password if --generate made it, because it cannot be shown

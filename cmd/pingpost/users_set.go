@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"pingpost/cmd/pingpost/client"
 )
 
 // usersAddCmd creates an operator's account.
 type usersAddCmd struct {
-	adminFlags
+	client.AdminFlags
 	passwordGenerationFlag
 	Name string `arg:"" help:"Its name: up to 64 of a-z, 0-9 and . _ - @ +."`
 	Role string `required:"true" enum:"viewer,operator,admin" placeholder:"ROLE" help:"Rights of the account: viewer, operator or admin."`
@@ -28,7 +30,7 @@ input is not a terminal, its first line is the password. It needs at least 12 ch
 
 // Run reads the password, creates the account and prints it.
 func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
-	exists, err := c.accountExists(c.Name)
+	exists, err := accountExists(&c.AdminFlags, c.Name)
 	if err != nil {
 		return err
 	}
@@ -39,7 +41,7 @@ func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	account, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role, "password": password})
+	account, err := createOrChangeAccount(&c.AdminFlags, c.Name, map[string]string{"role": c.Role, "password": password})
 	if err != nil {
 		return err
 	}
@@ -49,28 +51,28 @@ func (c *usersAddCmd) Run(in *os.File, out io.Writer) error {
 
 // createOrChangeAccount creates or changes an operator's account through the admin API and returns the
 // result. changes are the values to set, such as the role.
-func (f *adminFlags) createOrChangeAccount(name string, changes map[string]string) (account operatorAccount, err error) {
+func createOrChangeAccount(f *client.AdminFlags, name string, changes map[string]string) (account operatorAccount, err error) {
 	body, err := json.Marshal(changes)
 	if err != nil {
 		return account, err
 	}
-	_, err = f.callAdminJSON("PUT", accountAPIPath(name), body, &account)
+	_, err = f.CallJSON("PUT", accountAPIPath(name), body, &account)
 	return account, err
 }
 
 // usersRoleCmd changes the role of an operator's account.
 type usersRoleCmd struct {
-	adminFlags
+	client.AdminFlags
 	Name string `arg:"" help:"The account's name."`
 	Role string `arg:"" enum:"viewer,operator,admin" help:"Rights of the account: viewer, operator or admin."`
 }
 
 // Run changes the role and prints the account.
 func (c *usersRoleCmd) Run(out io.Writer) error {
-	if err := c.checkAccountExists(c.Name); err != nil {
+	if err := checkAccountExists(&c.AdminFlags, c.Name); err != nil {
 		return err
 	}
-	is, err := c.createOrChangeAccount(c.Name, map[string]string{"role": c.Role})
+	is, err := createOrChangeAccount(&c.AdminFlags, c.Name, map[string]string{"role": c.Role})
 	if err != nil {
 		return err
 	}
@@ -80,7 +82,7 @@ func (c *usersRoleCmd) Run(out io.Writer) error {
 
 // usersPasswordCmd changes the password of an operator's account.
 type usersPasswordCmd struct {
-	adminFlags
+	client.AdminFlags
 	passwordGenerationFlag
 	Name string `arg:"" help:"The account's name."`
 }
@@ -96,7 +98,7 @@ account end, so use this command also when a token was lost:
 
 // Run reads the new password, sets it and prints the account's name.
 func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
-	if err := c.checkAccountExists(c.Name); err != nil {
+	if err := checkAccountExists(&c.AdminFlags, c.Name); err != nil {
 		return err
 	}
 	password, err := c.obtainNewPassword(in, c.Name)
@@ -107,7 +109,7 @@ func (c *usersPasswordCmd) Run(in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.callAdminAPI("PUT", accountAPIPath(c.Name)+"/password", body); err != nil {
+	if _, err := c.Call("PUT", accountAPIPath(c.Name)+"/password", body); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "changed  %s\n", c.Name)

@@ -13,12 +13,7 @@ const Width = 100
 // anywhere. Empty text has no lines. The text may come from buyers or sellers, so WrapText
 // replaces the characters that a terminal could interpret as commands.
 func WrapText(text string, width int) (lines []string) {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
+	text = replaceUnless(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPrint(r) })
 	line := ""
 	for _, word := range strings.Fields(text) {
 		for utf8.RuneCountInString(word) > width {
@@ -41,6 +36,19 @@ func WrapText(text string, width int) (lines []string) {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// KeepPrintable replaces the characters of a text from outside that are not printable: a terminal could
+// interpret them as commands, and a line break would look like another line of the output.
+func KeepPrintable(text string) string { return replaceUnless(text, unicode.IsPrint) }
+
+func replaceUnless(text string, isKept func(rune) bool) string {
+	return strings.Map(func(r rune) rune {
+		if isKept(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 // Truncate shortens text to maxCharacters. Shortened text ends with an ellipsis.
