@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pingpost/internal/must"
+	"pingpost/outbound/dial/dialtest"
 )
 
 const (
@@ -133,7 +134,7 @@ func traceProgram(t *testing.T) string {
 	dir := t.TempDir()
 	public, admin := freeAddress(t), freeAddress(t)
 	config := strings.Replace(fmt.Sprintf(serviceConfig, public, admin), "/var/lib/pingpost/data", filepath.Join(dir, "data"), 1)
-	config = strings.Replace(config, "buyers: [", `buyers: [{id: buy_gone, endpoint: "http://`+freeAddress(t)+`"}, `, 1)
+	config = strings.Replace(config, "buyers: [", `buyers: [{id: buy_gone, endpoint: "http://`+dialtest.UnusedAddress(t)+`"}, `, 1)
 	config = strings.Replace(config, "{buyer: buy_rest", "{buyer: buy_gone, price: 6}, {buyer: buy_rest", 1) + "trusted_networks: [127.0.0.0/8]\n"
 	path, record := filepath.Join(dir, "exchange.yaml"), filepath.Join(dir, "trace")
 	must.Succeed(t, os.WriteFile(path, []byte(config), 0o600))

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"regexp"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"pingpost/exchange/explain"
 	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
+	"pingpost/outbound/dial/dialtest"
 )
 
 // rulesConfig has a waterfall whose buyers each drop out by another rule, except for buy_last, and
@@ -87,15 +87,7 @@ campaigns:
     duplicates: {window: 0s}
     buyers: [{buyer: buy_far}, {buyer: buy_second}, {buyer: buy_high}, {buyer: buy_low}, {buyer: buy_shy}, {buyer: buy_slow_rate}]
   - {id: cmp_gone, vertical: home, method: ping_post, duplicates: {window: 0s}, buyers: [{buyer: buy_gone}]}
-`, append([]any{mailHost, closedDay}, append(addressesOf(bidders), buyerClient, buyerSecret, closedAddress(t), second.Addr().String())...)...)
-}
-
-// closedAddress returns an address of this machine at which no server listens.
-func closedAddress(t testing.TB) string {
-	t.Helper()
-	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer listener.Close()
-	return listener.Addr().String()
+`, append([]any{mailHost, closedDay}, append(addressesOf(bidders), buyerClient, buyerSecret, dialtest.UnusedAddress(t), second.Addr().String())...)...)
 }
 
 func addressesOf(buyers []*refbuyer.Buyer) (all []any) {

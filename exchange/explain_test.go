@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"regexp"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"pingpost/exchange/golden"
 	"pingpost/internal/must"
 	"pingpost/loadtest/refbuyer"
+	"pingpost/outbound/dial/dialtest"
 )
 
 // explain requests an explanation.
@@ -186,14 +186,6 @@ func TestExplainUnknownID(t *testing.T) {
 	x.adminRequest("GET", "/admin/v1/explain", "").mustFail(t, 422, "invalid_payload")
 }
 
-// unusedAddress returns an address without a listener.
-func unusedAddress(t testing.TB) string {
-	t.Helper()
-	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 // unreachableBuyersConfig has two campaigns whose buyers bid but cannot be posted to: one has no
 // listener, one never answers.
 func unreachableBuyersConfig(t testing.TB) string {
@@ -206,7 +198,7 @@ func unreachableBuyersConfig(t testing.TB) string {
 	return configHead + `suppliers:
   - {id: sup_acme, api_key: "${ACME_KEY}", ingest_rate: 1000000, ping_rate: 1000000, oauth_clients: [{client_id: acme, client_secret: "` + acmeSecret + `"}]}
 buyers:
-` + buyer("buy_gone", "http://"+unusedAddress(t)+"/v1/post") + buyer("buy_silent", silent.URL) + `campaigns:
+` + buyer("buy_gone", "http://"+dialtest.UnusedAddress(t)+"/v1/post") + buyer("buy_silent", silent.URL) + `campaigns:
   - {id: cmp_gone, vertical: gone, method: ping_post, duplicates: {window: 0s}, buyers: [{buyer: buy_gone}]}
   - {id: cmp_silent, vertical: silent, method: ping_post, duplicates: {window: 0s}, buyers: [{buyer: buy_silent}]}
 `

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"pingpost/outbound/dial/dialtest"
 )
 
 // TestAdminCommandErrors: a command names the cause if the address or its answer is wrong.
@@ -15,8 +17,6 @@ func TestAdminCommandErrors(t *testing.T) {
 	defer plain.Close()
 	nonsense := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer nonsense.Close()
-	gone := httptest.NewServer(nil)
-	gone.Close()
 	file := writeConfig(t, testConfig)
 	for name, row := range map[string]struct {
 		args []string
@@ -26,7 +26,7 @@ func TestAdminCommandErrors(t *testing.T) {
 		"no password":        {[]string{"export", "--admin", admin, "--password", ""}, "password"},
 		"the other address":  {[]string{"export", "--admin", public}, "There is no such path"},
 		"another server":     {[]string{"export", "--admin", plain.URL}, "404"},
-		"no server":          {[]string{"export", "--admin", gone.URL}, "cannot reach the exchange"},
+		"no server":          {[]string{"export", "--admin", "http://" + dialtest.UnusedAddress(t)}, "cannot reach the exchange"},
 		"no address":         {[]string{"export", "--admin", "nowhere at all"}, "nowhere"},
 		"no scheme":          {[]string{"export", "--admin", "127.0.0.1:9090"}, "begin it with http:// or https://"},
 		"no person to erase": {[]string{"erase", "--admin", admin}, "name the person to erase"},

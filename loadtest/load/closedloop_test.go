@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"pingpost/internal/must"
+	"pingpost/outbound/dial/dialtest"
 )
 
 // counter is a server that counts the keys of its requests.
@@ -119,9 +120,7 @@ func TestABrokenConnectionIsReported(t *testing.T) {
 }
 
 func TestConnectionRefused(t *testing.T) {
-	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	addr := listener.Addr().String()
-	listener.Close()
+	addr := dialtest.UnusedAddress(t)
 	if r, _ := runClosed(1, 1, 0, 10*time.Millisecond, func() string { return addr }); r.Done != 0 || r.Err() == nil {
 		t.Error("a closed port was called without an error")
 	}

@@ -209,10 +209,17 @@ func AnswerOnceAllArrived(requestCount int) []ReplyFunc {
 	return slices.Repeat([]ReplyFunc{one}, requestCount)
 }
 
-// UnusedAddress returns an address of this machine on which no server listens.
-func UnusedAddress(t *testing.T) string {
+// UnusedAddress returns an address of this machine that refuses connections until the end of the test.
+// A connection of the test has the port, so that no other test and no other program can listen on it.
+// Rejected: the port of a closed listener, which the next one that asks for a free port may get.
+func UnusedAddress(t testing.TB) string {
 	t.Helper()
 	ln := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer ln.Close()
-	return ln.Addr().String()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}}
+	conn := must.Value(dialer.DialContext(t.Context(), "tcp", ln.Addr().String()))(t)
+	t.Cleanup(func() {
+		_ = conn.Close()
+		_ = ln.Close()
+	})
+	return conn.LocalAddr().String()
 }

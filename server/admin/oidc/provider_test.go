@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"errors"
-	"net"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 
 	"pingpost/engine/market"
 	"pingpost/internal/must"
+	"pingpost/outbound/dial/dialtest"
 )
 
 func TestRoleAndNameComeFromTheProvider(t *testing.T) {
@@ -234,17 +234,15 @@ func TestMixedUpIssuersAreRefused(t *testing.T) {
 // A provider that is down fails the sign-in at once, and works again later. Asking whether it is
 // reachable never waits.
 func TestProviderDownAndUpAgain(t *testing.T) {
-	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t) // accepts, and never answers
 	idp := startProvider(t)
 	options := idp.options()
 	var ahead atomic.Int64
 	options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	options.Issuer = "http://" + listener.Addr().String()
+	options.Issuer = "http://" + dialtest.UnusedAddress(t)
 	silent := NewProvider(options)
 	if !silent.IsReachable() {
 		t.Error("a provider is unreachable before the first request")
 	}
-	must.Succeed(t, listener.Close())
 	if _, _, err := silent.Begin(callback); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("a closed port: %v", err)
 	}
