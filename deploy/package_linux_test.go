@@ -91,22 +91,22 @@ func (d debian) serve(admin string, do func()) {
 	}
 }
 
-// buildDebianPackage builds the package for this machine's processor and copies it into the
-// system. The commit appears in the package's version and in the program's.
-func (d debian) buildDebianPackage(nfpm, commit string) (path string) {
+// buildPackage builds the package in a format (deb or rpm) for this machine's processor and copies it
+// into the system. The commit appears in the package's version and in the program's.
+func (d debian) buildPackage(nfpm, format, commit string) (path string) {
 	d.t.Helper()
 	out := filepath.Join(d.t.TempDir(), "out")
-	build := exec.Command("./release.sh", out, "deb")
+	build := exec.Command("./release.sh", out, format)
 	architecture := strings.TrimSpace(string(must.Value(exec.Command("go", "env", "GOHOSTARCH").Output())(d.t)))
 	build.Env = append(os.Environ(), "NFPM="+nfpm, "ARCHITECTURES="+architecture, "COMMIT="+commit, "SOURCE_DATE_EPOCH=1700000000")
 	if text, err := build.CombinedOutput(); err != nil {
 		d.t.Fatalf("%v\n%s", err, text)
 	}
-	found := must.Value(filepath.Glob(filepath.Join(out, "pingpost_*_"+architecture+".deb")))(d.t)
+	found := must.Value(filepath.Glob(filepath.Join(out, "pingpost*."+format)))(d.t)
 	if len(found) != 1 {
 		d.t.Fatalf("packages: %q", found)
 	}
-	path = "/" + commit + ".deb"
+	path = "/" + commit + "." + format
 	must.Succeed(d.t, os.Rename(found[0], d.path(path)))
 	return path
 }
@@ -134,12 +134,12 @@ func TestPackageOnDebian(t *testing.T) {
 		t.Skip("only root can install a package into another root directory")
 	}
 	d, nfpm := newDebian(t), packageTool(t)
-	first, second := d.buildDebianPackage(nfpm, "000000000000.dirty"), d.buildDebianPackage(nfpm, "ffffffffffff.dirty")
+	first, second := d.buildPackage(nfpm, "deb", "000000000000.dirty"), d.buildPackage(nfpm, "deb", "ffffffffffff.dirty")
 
 	if out := d.run("dpkg", "-i", first); !strings.Contains(out, nextStep) {
 		t.Errorf("the installation does not print the next step:\n%s", out)
 	}
-	d.checkFiles()
+	d.checkFiles("/usr/share/doc/pingpost/copyright")
 	if got := d.run("pingpost", "version"); !strings.HasSuffix(got, "+000000000000.dirty\n") {
 		t.Errorf("the program's version: %q", got)
 	}
@@ -147,13 +147,7 @@ func TestPackageOnDebian(t *testing.T) {
 		t.Errorf("validate without a password: %v\n%s", err, out)
 	}
 
-	// The operator's settings.
-	public, admin := freeAddress(t), freeAddress(t)
-	config := strings.NewReplacer("127.0.0.1:8080", public, "127.0.0.1:9090", admin).Replace(readFile(t, d.path("etc/pingpost/pingpost.yaml")))
-	must.Succeed(t, os.WriteFile(d.path("etc/pingpost/pingpost.yaml"), []byte(config), 0o600))
-	d.run("sh", "-c", "echo PINGPOST_ADMIN_PASSWORD="+adminPassword+" >>/etc/pingpost/env")
-	d.run("pingpost", "validate", "/etc/pingpost/pingpost.yaml")
-
+	config, admin := d.writeSettings()
 	d.serve(admin, func() {
 		if out := d.run("dpkg", "-i", second); strings.Contains(out, nextStep) {
 			t.Errorf("the upgrade asks for a password again:\n%s", out)
@@ -165,7 +159,7 @@ func TestPackageOnDebian(t *testing.T) {
 	if got := readFile(t, d.path("etc/pingpost/pingpost.yaml")); got != config {
 		t.Errorf("the upgrade changed the configuration:\n%s", got)
 	}
-	d.checkFiles()
+	d.checkFiles("/usr/share/doc/pingpost/copyright")
 	d.serve(admin, func() {})
 
 	d.run("dpkg", "-r", "pingpost")
@@ -178,8 +172,21 @@ func TestPackageOnDebian(t *testing.T) {
 	}
 }
 
-// checkFiles compares owners and modes of the installed files, and the unit's paths.
-func (d debian) checkFiles() {
+// writeSettings writes the operator's settings into the installed files. It returns the configuration
+// and the admin address.
+func (d debian) writeSettings() (config, admin string) {
+	d.t.Helper()
+	public, admin := freeAddress(d.t), freeAddress(d.t)
+	config = strings.NewReplacer("127.0.0.1:8080", public, "127.0.0.1:9090", admin).Replace(readFile(d.t, d.path("etc/pingpost/pingpost.yaml")))
+	must.Succeed(d.t, os.WriteFile(d.path("etc/pingpost/pingpost.yaml"), []byte(config), 0o600))
+	d.run("sh", "-c", "echo PINGPOST_ADMIN_PASSWORD="+adminPassword+" >>/etc/pingpost/env")
+	d.run("pingpost", "validate", "/etc/pingpost/pingpost.yaml")
+	return config, admin
+}
+
+// checkFiles compares owners and modes of the installed files, and the unit's paths. license is the
+// path of the license, which differs between the formats.
+func (d debian) checkFiles(license string) {
 	d.t.Helper()
 	want := `root:root 755 /usr/bin/pingpost
 root:root 644 /usr/lib/systemd/system/pingpost.service
@@ -188,8 +195,7 @@ root:pingpost 640 /etc/pingpost/pingpost.yaml
 root:root 600 /etc/pingpost/env
 pingpost:pingpost 700 /var/lib/pingpost
 root:root 644 /usr/share/bash-completion/completions/pingpost
-root:root 644 /usr/share/doc/pingpost/copyright
-`
+root:root 644 ` + license + "\n"
 	command := []string{"stat", "-c", "%U:%G %a %n"}
 	for line := range strings.Lines(want) {
 		command = append(command, strings.Fields(line)[2])
