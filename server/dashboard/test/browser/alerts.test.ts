@@ -2,7 +2,20 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { order } from './exchange';
-import { browse, button, dialog, newPage, place, said, settled, shows, signedIn, signIn, visit } from './page';
+import {
+  browse,
+  button,
+  dialog,
+  hasCount,
+  newPage,
+  place,
+  said,
+  settled,
+  shows,
+  signedIn,
+  signIn,
+  visit,
+} from './page';
 
 browse();
 
@@ -94,7 +107,7 @@ test('a rule is added, edited against another operator’s change, turned off an
   await button(page, 'Delete the rule Swift fails').click();
   await button(dialog(page), 'Delete').click();
   await said(page, 'Swift fails is deleted.');
-  expect(await row.count()).toBe(0);
+  await hasCount(row, 0);
 });
 
 test('a webhook channel shows its new secret once, gets a test, and keeps its secret after a change', async () => {

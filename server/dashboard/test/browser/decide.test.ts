@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { order } from './exchange';
-import { browse, button, dialog, place, said, settled, shows, signedIn } from './page';
+import { browse, button, dialog, hasCount, place, said, settled, shows, signedIn } from './page';
 
 browse();
 
@@ -42,7 +42,7 @@ test('a return is approved, another denied, together with a note', async () => {
   await button(dialog(page), 'Show contact').click();
   await shows(row('wrong number').getByText('Ann Lee'));
   await shows(row('wrong number').getByText(/^ann\d+@example\.com$/));
-  expect(await button(row('wrong number'), /^Show contact/).count()).toBe(0);
+  await hasCount(button(row('wrong number'), /^Show contact/), 0);
   await row('wrong number').getByRole('checkbox').check();
   await page.getByLabel('Note').fill('as agreed');
   await button(page, 'Approve selected').click();

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSeeded } from './exchange';
-import { browse, button, dialog, newPage, said, shows, signIn, visit } from './page';
+import { browse, button, dialog, hasCount, newPage, said, shows, signIn, visit } from './page';
 
 browse();
 
@@ -26,7 +26,7 @@ test('an entry of the file is edited in the browser', async () => {
   await button(page, 'Review changes').click();
   await button(dialog(page), 'Save').click();
   await said(page, 'is saved and in force.');
-  expect(await page.getByLabel('Configuration file').count()).toBe(0);
+  await hasCount(page.getByLabel('Configuration file'), 0);
 });
 
 test('a later change of the file is shown on each page, until one side is taken', async () => {

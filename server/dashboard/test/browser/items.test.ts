@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { order } from './exchange';
-import { browse, button, dialog, place, said, settled, shows, signedIn, visit } from './page';
+import { browse, button, dialog, hasCount, place, said, settled, shows, signedIn, visit } from './page';
 
 browse();
 
@@ -101,7 +101,7 @@ test('what somebody else has removed is left so, or made anew of what was writte
   await meet();
   await button(dialog(page), 'Leave it removed').click();
   await shows(page.getByRole('heading', { name: 'Suppliers' }));
-  expect(await page.getByRole('link', { name: 'sup_gone' }).count()).toBe(0);
+  await hasCount(page.getByRole('link', { name: 'sup_gone' }), 0);
   await expect(order(place, 'GET', at)).rejects.toThrow('404');
 
   await meet();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { order, person, send } from './exchange';
-import { browse, button, dialog, place, said, settled, shows, signedIn, visit } from './page';
+import { browse, button, dialog, hasCount, place, said, settled, shows, signedIn, visit } from './page';
 
 browse();
 
@@ -60,7 +60,7 @@ test('a person is erased by an address: told before, done, and nothing of them s
   await page.goBack();
   await shows(page.getByRole('heading', { name: 'Delete consumer data' }));
   expect(await kept(page)).not.toMatch(/quill/i);
-  expect(await page.getByText('leads deleted').count()).toBe(0);
+  await hasCount(page.getByText('leads deleted'), 0);
 });
 
 test('a lead is erased from its page, which says so from then on', async () => {
@@ -76,7 +76,7 @@ test('a lead is erased from its page, which says so from then on', async () => {
   expect(await erased(lead)).toBe(true);
   await visit(page, `leads/${lead}`);
   await shows(page.getByText('data deleted', { exact: true }));
-  expect(await page.getByRole('link', { name: 'Delete consumer data' }).count()).toBe(0);
+  await hasCount(page.getByRole('link', { name: 'Delete consumer data' }), 0);
 });
 
 test('who was reviewed is erased, whatever was typed meanwhile, and an address is never looked for as a lead', async () => {
@@ -137,7 +137,7 @@ test('whom nobody knows, what is no number, and what is left are told', async ()
   await page.getByRole('textbox', { name: 'Lead' }).fill('lead_0000000000000000000000none');
   await button(page, 'Review').click();
   await shows(page.getByRole('alert'));
-  expect(await dialog(page).count()).toBe(0);
+  await hasCount(dialog(page), 0);
   // A lead is left only after half a minute of waiting for its buyer: the answer is made here.
   await page.route('**/admin/v1/erase', (route) =>
     route.fulfill({ json: { erased: 1, left: 1, left_leads: [{ lead_id: place.sold, reason: 'under_way' }] } }),

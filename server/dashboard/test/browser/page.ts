@@ -77,6 +77,11 @@ export async function settled(page: Page): Promise<void> {
 
 export const shows = async (of: Locator): Promise<void> => of.first().waitFor({ state: 'visible' });
 
+// hasCount waits until a locator has this many elements: a list loads again after an action.
+export async function hasCount(of: Locator, count: number): Promise<void> {
+  await expect.poll(() => of.count(), { timeout: 15_000 }).toBe(count);
+}
+
 export const button = (of: Page | Locator, name: string | RegExp): Locator => of.getByRole('button', { name });
 
 // dialog is what stands over the page.

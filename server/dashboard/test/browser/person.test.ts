@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { order, person, send } from './exchange';
-import { browse, button, dialog, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
+import { browse, button, dialog, hasCount, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
 
 browse();
 
@@ -69,7 +69,7 @@ test('a person is found from the palette, masked, and the value is in no address
   await page.goBack();
   await shows(page.getByRole('heading', { name: 'Find a person' }));
   expect(await kept(page)).not.toContain('quincy');
-  expect(await found(page).count()).toBe(0);
+  await hasCount(found(page), 0);
 });
 
 test('the search of the leads page opens ids and finds persons, also from an old address', async () => {
@@ -129,9 +129,9 @@ test('many leads of a person come in pages, and a report that is behind says so'
   await button(page, 'Search again').click();
   await page.getByText('The report is catching up', { exact: false }).waitFor({ state: 'detached' });
   const rows = found(page).locator('tbody tr');
-  expect(await rows.count()).toBe(50);
+  await hasCount(rows, 50);
   await button(page, 'More').click();
-  await expect.poll(() => rows.count()).toBe(51);
+  await hasCount(rows, 51);
   for (const [at] of made.reverse()) {
     const { etag } = await order<{ etag: string }>(place, 'GET', `config/${at}`);
     await order(place, 'DELETE', `config/${at}`, undefined, { 'If-Match': `"${etag}"` });

@@ -3,7 +3,7 @@ import { parquetReadObjects } from 'hyparquet';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { openSeeded, order, person, send } from './exchange';
-import { browse, button, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
+import { browse, button, hasCount, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
 
 browse();
 
@@ -86,7 +86,7 @@ test('leads are searched, and one is followed to its buyer', async () => {
   await page.waitForURL(/campaign=cmp_auto&status=ACCEPTED/);
   await settled(page);
   await shows(page.getByRole('cell', { name: 'Sold' }));
-  expect(await page.getByRole('cell', { name: 'Unsold' }).count()).toBe(0);
+  await hasCount(page.getByRole('cell', { name: 'Unsold' }), 0);
   await page.keyboard.press('Escape');
   await page.getByRole('link', { name: place.sold }).click();
   await shows(page.getByText('Sold to buy_picky', { exact: false }));
@@ -323,7 +323,7 @@ test('the page is used by keyboard alone', async () => {
   await page.keyboard.press('Enter');
   await shows(page.getByRole('dialog'));
   await page.keyboard.press('Escape');
-  expect(await page.getByRole('dialog').count()).toBe(0);
+  await hasCount(page.getByRole('dialog'), 0);
   await expect.poll(at).toBe('New token');
 });
 
