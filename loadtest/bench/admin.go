@@ -50,16 +50,23 @@ func parseHeap(text string) (h heap, err error) {
 
 // getAdmin copies the answer of an admin path to a writer.
 func (p *process) getAdmin(ctx context.Context, path string, to io.Writer) error {
-	return p.callAdmin(ctx, http.MethodGet, path, to)
+	return p.callAdmin(ctx, http.MethodGet, path, "", to)
 }
 
-// callAdmin sends a request to the admin API of a server and copies the answer.
-func (p *process) callAdmin(ctx context.Context, method, path string, to io.Writer) error {
-	request, err := http.NewRequestWithContext(ctx, method, "http://"+p.Admin+path, http.NoBody)
+// callAdmin sends a request, with a JSON body if that is not empty, to the admin API of a server and
+// copies the answer.
+func (p *process) callAdmin(ctx context.Context, method, path, body string, to io.Writer, headers ...string) error {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+p.Admin+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
 	request.SetBasicAuth("operator", apiKey)
+	if body != "" {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ type sizes struct {
 	reportLeads         int           // leads of the report whose rebuild is measured
 	pageLeads           int           // leads of the report whose dashboard queries are measured
 	viewers             viewers       // dashboard viewers of the exchange with a report
+	alertRules          int           // of the exchange with viewers
 
 	endpoints, webhooksEach int // webhook endpoints, and webhooks that are due at once for each
 	seedCalls               int // calls of one run
@@ -62,7 +63,7 @@ var full = sizes{
 	commitLeads: 1_000_000, memoryMin: 500_000, memoryMax: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 10 * time.Second, salesDuration: time.Minute,
-	heldLeads: 10_000_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{2, time.Second},
+	heldLeads: 10_000_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 100, webhooksEach: 100,
 	seedCalls: 200,
 }
@@ -72,7 +73,7 @@ var quick = sizes{
 	commitLeads: 10_000, memoryMin: 20_000, memoryMax: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 2 * time.Second, salesDuration: 2 * time.Second,
-	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 5_000, viewers: viewers{2, time.Second},
+	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 5_000, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 10, webhooksEach: 20,
 	seedCalls: 20,
 }

@@ -128,7 +128,7 @@ func (b *bench) sendLeads(s *ingestTarget) (child.LoadResult, error) {
 
 // commandWebhooks sends an admin command for a supplier's webhooks.
 func (b *bench) commandWebhooks(s *ingestTarget, supplier, verb string) error {
-	return s.callAdmin(b.ctx, http.MethodPost, "/admin/v1/webhooks/"+supplier+"/"+verb, io.Discard)
+	return s.callAdmin(b.ctx, http.MethodPost, "/admin/v1/webhooks/"+supplier+"/"+verb, "", io.Discard)
 }
 
 func webhookSupplier(i int) string { return fmt.Sprintf("sup_%05d", i) }

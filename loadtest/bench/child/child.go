@@ -31,7 +31,7 @@ var Roles = map[string]func(in io.Reader, out io.Writer) error{
 
 	"role-ping-memory": runJSON(measurePingMemory),
 	"role-rebuild":     runJSON(rebuildReport),
-	"role-pages":       runJSON(measurePages),
+	"role-month":       runJSON(buildMonth),
 
 	"role-committer": runJSON(measureCommitter),
 }

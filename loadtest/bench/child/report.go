@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/engine/state"
 	"pingpost/report"
+	"pingpost/report/projection"
 	"pingpost/wal"
 )
 
@@ -63,6 +65,9 @@ func (f logSource) Durable() (seq uint64, at int64) { return f.log.Durable() }
 func startReport(log report.LogAndConfiguredNames, dir string) (kept *report.Report, stop func()) {
 	kept = report.New(report.Options{
 		Dir: filepath.Join(dir, "report"), Source: log, Logger: slog.New(slog.DiscardHandler),
+		HashContact: func(lead *event.LeadDecided) []projection.PersonHash { // of a phone number and an address
+			return []projection.PersonHash{projection.PersonHash(lead.Request), projection.PersonHash(lead.Lead)}
+		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
