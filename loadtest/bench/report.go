@@ -164,8 +164,7 @@ const pageRepetitions = 4
 
 // pageRows returns a row for the slowest operation, and one for each.
 func pageRows(times []console.Times, leads int) []row {
-	slowest := &times[0]
-	var rows []row
+	slowest, rows := &times[0], make([]row, 0, len(times))
 	for i := range times {
 		t := &times[i]
 		if t.Max() > slowest.Max() {

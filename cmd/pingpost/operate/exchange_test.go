@@ -59,7 +59,9 @@ func startExchange(t *testing.T) *testExchange {
 
 // waitForReport waits until the report has all log entries, however slow the machine is.
 func (x *testExchange) waitForReport() {
-	for !x.exchange.Report().WaitForNewest(x.t.Context(), 0) && x.t.Context().Err() == nil {
+	hasNewest := false
+	for !hasNewest && x.t.Context().Err() == nil {
+		hasNewest = x.exchange.Report().WaitForNewest(x.t.Context(), 0)
 	}
 }
 
@@ -69,7 +71,8 @@ func (x *testExchange) request(method, url, body string, edit func(*http.Request
 	req := must.Value(http.NewRequest(method, url, strings.NewReader(body)))(x.t)
 	req.Header.Set("Content-Type", "application/json")
 	edit(req)
-	answer := must.Value(http.DefaultClient.Do(req))(x.t)
+	answer, err := http.DefaultClient.Do(req)
+	must.Succeed(x.t, err)
 	defer answer.Body.Close()
 	text := must.Value(io.ReadAll(answer.Body))(x.t)
 	if answer.StatusCode >= 300 {
