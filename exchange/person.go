@@ -15,7 +15,6 @@ import (
 	"pingpost/server/admin/person"
 )
 
-
 // personHasher computes the keyed hashes by which the report finds the leads of a person. Its key is
 // derived from the exchange's key, which is not in the report. Without it, the report's file does not
 // tell whether a phone number is in it: all phone numbers could be tried otherwise.
