@@ -176,8 +176,7 @@ func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	p.addFaultsOutsideBody()
 	ids := findBodyIDs(p.req.Members, p.plan, p.test)
 	var campaign, supplier []byte
-	campaign, p.faults = ids.campaign.readText(p.faults)
-	supplier, p.faults = ids.supplier.readText(p.faults)
+	campaign, supplier, p.faults = ids.readTexts(p.faults)
 	p.setActiveCampaignByID(campaign, ids.campaign.usedName())
 	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())

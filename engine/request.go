@@ -18,6 +18,9 @@ const (
 
 	aliasCampaign = "campaign_id"
 	aliasSupplier = "supplier_id"
+
+	expectedCampaign = "a string: the id of the campaign, as campaign_id or flo_campaign_id"
+	expectedSupplier = "a string: the id of the supplier, as supplier_id or flo_supplier_id"
 )
 
 // Headers of a request and their valid values, for field errors.
@@ -55,8 +58,7 @@ func (in *leadRequest) parseIngestRequest() error {
 	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
 	in.faults = append(in.faults, in.req.Faults...)
 	var campaign, supplier []byte
-	campaign, in.faults = ids.campaign.readText(in.faults)
-	supplier, in.faults = ids.supplier.readText(in.faults)
+	campaign, supplier, in.faults = ids.readTexts(in.faults)
 	in.setActiveCampaignByID(campaign, ids.campaign.usedName())
 	if err := in.findBidByPingAndBuyerOrAddFault(); err != nil {
 		return err
@@ -79,9 +81,20 @@ func (in *leadRequest) parseIngestRequest() error {
 type bodyID struct {
 	name, alias         string
 	member, aliasMember *market.JSONMember // nil: missing, null or blank
+	aliasIsField        bool               // the campaign has a field with the name of the alias
+	expected            string             // the expected value if the id is missing
 }
 
 type bodyIDs struct{ campaign, supplier bodyID }
+
+// readTexts returns the ids, and appends a fault for each id that is missing or invalid. If the body
+// has one id under its alias, the fault of a missing one names the alias too.
+func (ids *bodyIDs) readTexts(faults []market.FieldError) (campaign, supplier []byte, _ []market.FieldError) {
+	usesAlias := ids.campaign.isUnderAlias() || ids.supplier.isUnderAlias()
+	campaign, faults = ids.campaign.readText(faults, usesAlias)
+	supplier, faults = ids.supplier.readText(faults, usesAlias)
+	return campaign, supplier, faults
+}
 
 // The first names of the ids, for members that have the alias.
 var (
@@ -95,8 +108,8 @@ var (
 // A campaign can have its own field campaign_id or supplier_id. The member is then that field, and
 // the supplier has to send the id under the first name, as before the aliases existed.
 func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) (ids bodyIDs) {
-	ids.campaign.name, ids.campaign.alias = memberCampaign, aliasCampaign
-	ids.supplier.name, ids.supplier.alias = memberSupplier, aliasSupplier
+	ids.campaign.name, ids.campaign.alias, ids.campaign.expected = memberCampaign, aliasCampaign, expectedCampaign
+	ids.supplier.name, ids.supplier.alias, ids.supplier.expected = memberSupplier, aliasSupplier, expectedSupplier
 	for i := range members {
 		member := &members[i]
 		if member.CountsAsMissing() {
@@ -133,7 +146,7 @@ func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) 
 
 // ignoreAliasOfField treats the alias as missing if it is the name of a field of the campaign.
 func (id *bodyID) ignoreAliasOfField(mapping *market.FieldMapping) {
-	if _, isField := mapping.SlotByNameFromSuppliers(id.alias); isField {
+	if _, id.aliasIsField = mapping.SlotByNameFromSuppliers(id.alias); id.aliasIsField {
 		id.aliasMember = nil
 	}
 }
@@ -141,11 +154,14 @@ func (id *bodyID) ignoreAliasOfField(mapping *market.FieldMapping) {
 // used returns the member with the id and the name that the supplier used. The member is nil if the
 // id is missing.
 func (id *bodyID) used() (member *market.JSONMember, name string) {
-	if id.member == nil && id.aliasMember != nil {
+	if id.isUnderAlias() {
 		return id.aliasMember, id.alias
 	}
 	return id.member, id.name
 }
+
+// isUnderAlias reports whether the body has the id under its alias only.
+func (id *bodyID) isUnderAlias() bool { return id.member == nil && id.aliasMember != nil }
 
 func (id *bodyID) usedName() string {
 	_, name := id.used()
@@ -153,13 +169,19 @@ func (id *bodyID) usedName() string {
 }
 
 // readText returns the text of the id, and appends a fault if the id is missing, is no string, or
-// has different values under its two names.
-func (id *bodyID) readText(faults []market.FieldError) ([]byte, []market.FieldError) {
+// has different values under its two names. usesAlias: the fault of a missing id names the alias.
+func (id *bodyID) readText(faults []market.FieldError, usesAlias bool) ([]byte, []market.FieldError) {
 	member, name := id.used()
 	fault := market.FieldError{Field: name, Expected: "a string"}
 	switch {
 	case member == nil:
 		fault.Code = errcode.FieldMissingRequired
+		if !id.aliasIsField {
+			fault.Expected = id.expected
+			if usesAlias {
+				fault.Field = id.alias
+			}
+		}
 	case member.Kind != market.JSONString:
 		fault.Code = errcode.FieldWrongType
 	case id.member != nil && id.aliasMember != nil && (id.aliasMember.Kind != market.JSONString || !bytes.Equal(id.member.Text, id.aliasMember.Text)):

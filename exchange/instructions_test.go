@@ -95,6 +95,9 @@ func TestSampleRequestsAreAccepted(t *testing.T) {
 	r := startWithInstructionCampaigns(t, configHead)
 	for _, campaign := range []string{"cmp_plain", "cmp_strict", "cmp_auction"} {
 		d := r.instructionsFor(campaign)
+		if d.Selectors[0].Name != "campaign_id" || d.Selectors[1].Name != "supplier_id" || strings.Contains(d.Requests[0].Body, "flo_") {
+			t.Errorf("%s: the sample names the ids %s and %s: %s", campaign, d.Selectors[0].Name, d.Selectors[1].Name, d.Requests[0].Body)
+		}
 		if !d.SampleFits || d.BaseURL != "http://"+r.PublicAddress() || d.BaseURLSet {
 			t.Errorf("%s: sample fits: %t, base %s (configured: %t)", campaign, d.SampleFits, d.BaseURL, d.BaseURLSet)
 		}
@@ -103,6 +106,13 @@ func TestSampleRequestsAreAccepted(t *testing.T) {
 		if a.header.Get("X-Pingpost-Test") != "1" {
 			t.Errorf("%s: the sample is no test lead", campaign)
 		}
+		var lead struct {
+			Data struct{ ID string } `json:"data"`
+		}
+		must.Succeed(t, json.Unmarshal([]byte(a.body), &lead))
+		status := d.FindRequest("/api/v1/leads/{id}")
+		status.URL = strings.Replace(status.URL, instructions.PlaceholderLead, lead.Data.ID, 1)
+		r.sendSample(status).mustHave(t, 200, `"id":"`+lead.Data.ID+`"`, `"status":"ACCEPTED"`)
 	}
 }
 
@@ -122,7 +132,7 @@ func TestSamplesOfAuction(t *testing.T) {
 	if len(offers.Data.Buyers) != 1 {
 		t.Fatalf("got %+v, want one bid", offers)
 	}
-	r.sendSample(&d.Requests[2], instructions.PlaceholderPing, offers.Data.Ping, instructions.PlaceholderBuyer, offers.Data.Buyers[0].ID).mustHave(t, 201, `"status":"ACCEPTED"`)
+	r.sendSample(&d.Requests[3], instructions.PlaceholderPing, offers.Data.Ping, instructions.PlaceholderBuyer, offers.Data.Buyers[0].ID).mustHave(t, 201, `"status":"ACCEPTED"`)
 
 	var access struct {
 		Token string `json:"access_token"`
@@ -183,7 +193,7 @@ func TestInstructionLink(t *testing.T) {
 		t.Fatalf("the link is %s", link)
 	}
 	page := request(t, "GET", link, "")
-	page.mustHave(t, 200, "Posting instructions: cmp_strict for sup_acme", "it&#39;s a secret", "?format=pdf")
+	page.mustHave(t, 200, "Posting instructions: cmp_strict for sup_acme", "it&#39;s a secret", "?format=pdf", "The link to this page works until ", `href="http://`+r.PublicAddress()+`/docs/supplier"`)
 	for name, want := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Cache-Control": "private, no-store", "X-Robots-Tag": "noindex, nofollow",
 		"Referrer-Policy": "no-referrer", "Content-Security-Policy": instructions.PagePolicy,

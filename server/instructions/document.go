@@ -15,6 +15,7 @@ type Document struct {
 	Sandbox     bool              `json:"sandbox"`
 	BaseURL     string            `json:"base_url"`
 	BaseURLSet  bool              `json:"base_url_configured"` // false: it is the address of the listener
+	DocsURL     string            `json:"documentation_url"`   // the page for suppliers
 	APIKeyHints []string          `json:"api_key_hints"`
 	Clients     []OAuthClient     `json:"oauth_clients"`
 	Selectors   []Field           `json:"selectors"` // members that select the campaign and the supplier
@@ -28,6 +29,7 @@ type Document struct {
 	Limits      Limits            `json:"limits"`
 	Retention   map[string]string `json:"retention"` // by path: how long an answer can be replayed
 	SampleFits  bool              `json:"sample_passes"`
+	LinkEnds    time.Time         `json:"-"` // end of the link under which the document is read; zero: no link
 }
 
 // CampaignSummary describes the campaign.
@@ -80,14 +82,15 @@ type DuplicateSummary struct {
 	Window string   `json:"window"` // empty: no check
 }
 
-// SampleRequest is a request that the exchange accepts if the supplier puts its credential in.
+// SampleRequest is a request that the exchange accepts if the supplier puts its values in the
+// placeholders.
 type SampleRequest struct {
 	Title   string   `json:"title"`
 	Method  string   `json:"method"`
 	Path    string   `json:"path"`
 	URL     string   `json:"url"`
 	Headers []Header `json:"headers"`
-	Body    string   `json:"body"` // indented JSON
+	Body    string   `json:"body"` // indented JSON; empty: none
 	Curl    string   `json:"curl"`
 }
 
@@ -139,6 +142,9 @@ type Credentials struct {
 	Clients     []OAuthClient
 }
 
+// indexOfAuctions is the index in Requests of the first request of an auction.
+const indexOfAuctions = 2
+
 // sampleSeed makes the sample lead of a configuration the same in each document.
 const sampleSeed = 1
 
@@ -148,11 +154,11 @@ func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplie
 	d := &Document{
 		Campaign: CampaignSummary{string(campaign.ID), campaign.Name, campaign.Vertical, campaign.SubVertical, campaign.Method == market.PingPost},
 		Supplier: SupplierSummary{string(supplier.ID), supplier.Name, supplier.Test},
-		Sandbox:  env.Sandbox, BaseURL: env.BaseURL, BaseURLSet: env.BaseURLSet,
+		Sandbox:  env.Sandbox, BaseURL: env.BaseURL, BaseURLSet: env.BaseURLSet, DocsURL: env.BaseURL + pathDocs,
 		APIKeyHints: credentials.APIKeyHints, Clients: credentials.Clients,
 		Selectors: []Field{
-			{Name: memberCampaign, Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
-			{Name: memberSupplier, Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
+			{Name: nameOfSelector(campaign, memberCampaign), Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
+			{Name: nameOfSelector(campaign, memberSupplier), Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
 		},
 		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.UnknownMembers()],
 		Consent:    consentRulesOf(campaign),
@@ -163,7 +169,7 @@ func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplie
 		SampleFits: len(s.Eligible) > 0,
 	}
 	r := requestWriter{env: env, campaign: campaign, supplier: string(supplier.ID), sample: s}
-	d.Requests = append(d.Requests, r.ingest())
+	d.Requests = append(d.Requests, r.ingest(), r.status())
 	if d.Campaign.PingPost {
 		d.Retention[pathAvailability], d.Retention[pathPing] = env.FormatDuration(env.PingIdempotency), env.FormatDuration(env.PingIdempotency)
 		d.Retention[pathPost] = env.FormatDuration(env.Idempotency)

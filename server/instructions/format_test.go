@@ -97,3 +97,33 @@ func TestResponseCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectorsOfOwnFields: a campaign with its own field campaign_id gets the id under its second name.
+func TestSelectorsOfOwnFields(t *testing.T) {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{{Name: "campaign_id", Type: market.TypeString}}})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	currency, _ := market.ParseCurrency("USD")
+	campaign := &market.Campaign{ID: "cmp", Mapping: mapping, Currency: currency}
+	d := Build(&Environment{FormatDuration: time.Duration.String}, campaign, &market.Supplier{ID: "sup"}, Credentials{})
+	if d.Selectors[0].Name != "flo_campaign_id" || d.Selectors[1].Name != "supplier_id" {
+		t.Errorf("the ids are %s and %s", d.Selectors[0].Name, d.Selectors[1].Name)
+	}
+	if !strings.Contains(d.Requests[0].Body, `"flo_campaign_id": "cmp"`) || !strings.Contains(d.Requests[0].Body, `"supplier_id": "sup"`) {
+		t.Errorf("the sample is %s", d.Requests[0].Body)
+	}
+}
+
+// TestEndOfLink: a document that is read under a link has the link's end.
+func TestEndOfLink(t *testing.T) {
+	d := hostileDocument(t)
+	const end = "works until 5 December 2026, 19:30 UTC"
+	if strings.Contains(string(d.AppendMarkdown(nil)), "works until") {
+		t.Error("a document without a link has an end")
+	}
+	d.LinkEnds = time.Unix(1_796_499_000, 0)
+	if text := string(d.AppendMarkdown(nil)); !strings.Contains(text, end) {
+		t.Errorf("no %q in %.600s", end, text)
+	}
+}

@@ -141,6 +141,9 @@ func (p *Publisher) Open(token []byte) (*Document, error) {
 	if err != nil && !errors.Is(err, ErrUnavailable) {
 		err = ErrLinkEnded
 	}
+	if err == nil {
+		d.LinkEnds = time.Unix(c.expires, 0)
+	}
 	return d, err
 }
 

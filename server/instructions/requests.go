@@ -11,17 +11,32 @@ import (
 	"pingpost/server/testlead"
 )
 
-// The paths of the requests, and the members that select the campaign and the supplier.
+// The paths of the requests.
 const (
 	pathIngest       = "/api/v1/ingest"
 	pathAvailability = "/api/v1/ping"
 	pathPing         = "/v1/ping"
 	pathPost         = "/v1/post"
 	pathToken        = "/oauth/token"
-
-	memberCampaign = "flo_campaign_id"
-	memberSupplier = "flo_supplier_id"
+	pathStatus       = "/api/v1/leads/"
+	pathDocs         = "/docs/supplier"
 )
+
+// The members that select the campaign and the supplier. Each has a second name with a prefix.
+const (
+	memberCampaign = "campaign_id"
+	memberSupplier = "supplier_id"
+	prefixOfSecond = "flo_"
+)
+
+// nameOfSelector returns the name of a member that selects the campaign or the supplier. If the
+// campaign has its own field of that name, only the second name means the id.
+func nameOfSelector(campaign *market.Campaign, name string) string {
+	if _, isField := campaign.Mapping.SlotByNameFromSuppliers(name); isField {
+		return prefixOfSecond + name
+	}
+	return name
+}
 
 // Placeholders in sample requests. The supplier replaces them.
 const (
@@ -30,6 +45,7 @@ const (
 	PlaceholderBid    = "BID_TOKEN_OF_THE_PING"
 	PlaceholderPing   = "PING_ID_OF_THE_PING"
 	PlaceholderBuyer  = "BUYER_ID_OF_THE_PING"
+	PlaceholderLead   = "LEAD_ID"
 	placeholderClient = "YOUR_CLIENT_ID"
 	placeholderSecret = "YOUR_CLIENT_SECRET"
 	sampleLeadID      = "your-lead-0001"
@@ -48,6 +64,16 @@ type requestWriter struct {
 
 func (w *requestWriter) ingest() SampleRequest {
 	return w.withAPIKey("Send a lead", pathIngest, true, append(w.selectors(), w.sample.Members...))
+}
+
+// status returns the request for the present state of a lead.
+func (w *requestWriter) status() SampleRequest {
+	r := SampleRequest{
+		Title: "Get the status of a lead, by the id in the answer", Method: "GET", Path: pathStatus + "{id}",
+		URL: w.env.BaseURL + pathStatus + PlaceholderLead, Headers: []Header{{"x-api-key", PlaceholderAPIKey}},
+	}
+	r.Curl = r.formatCurl()
+	return r
 }
 
 // availability returns a ping with the API key. Its answer lists all bids, with their buyers.
@@ -82,7 +108,9 @@ func (w *requestWriter) post() SampleRequest {
 }
 
 func (w *requestWriter) selectors() []testlead.Member {
-	return []testlead.Member{textMember(memberCampaign, string(w.campaign.ID)), textMember(memberSupplier, w.supplier)}
+	return []testlead.Member{
+		textMember(nameOfSelector(w.campaign, memberCampaign), string(w.campaign.ID)), textMember(nameOfSelector(w.campaign, memberSupplier), w.supplier),
+	}
 }
 
 // pingMembers returns the members of the sample lead that a ping may have. Of the ZIP code these are
@@ -163,7 +191,9 @@ func (r *SampleRequest) formatCurl() string {
 	for _, h := range r.Headers {
 		b.WriteString(" \\\n  -H " + quoteForShell(h.Name+": "+h.Value))
 	}
-	b.WriteString(" \\\n  -d " + quoteForShell(r.Body))
+	if r.Body != "" {
+		b.WriteString(" \\\n  -d " + quoteForShell(r.Body))
+	}
 	return b.String()
 }
 

@@ -42,7 +42,7 @@ func (d *Document) Sections() []Section {
 		{"Address", d.addressBlocks()},
 		{"Credential", d.credentialBlocks()},
 		{"Test mode", d.testBlocks()},
-		{"Send a lead", d.requestBlocks(d.Requests[:1])},
+		{"Send a lead", d.leadBlocks()},
 		{"Fields", d.fieldBlocks()},
 		{"Consent", d.consentBlocks()},
 	}
@@ -59,8 +59,11 @@ func (d *Document) Sections() []Section {
 
 func (d *Document) addressBlocks() []Block {
 	blocks := []Block{{Table: &Table{Head: []string{"", ""}, Mono: []bool{false, true}, Rows: [][]string{
-		{"Address", d.BaseURL}, {"Campaign", d.Campaign.ID}, {"Supplier", d.Supplier.ID},
+		{"Address", d.BaseURL}, {"Campaign", d.Campaign.ID}, {"Supplier", d.Supplier.ID}, {"Documentation", d.DocsURL},
 	}}}}
+	if !d.LinkEnds.IsZero() {
+		blocks = append(blocks, paragraph("The link to this page works until %s. Ask the operator for a new one after that.", d.LinkEnds.UTC().Format("2 January 2006, 15:04 UTC")))
+	}
 	if !d.BaseURLSet {
 		blocks = append(blocks, paragraph("This is the address on which the exchange listens. Ask the operator whether you reach it under another one. (Operator: set public_url in the configuration.)"))
 	}
@@ -100,10 +103,17 @@ func (d *Document) testBlocks() []Block {
 	}
 }
 
+func (d *Document) leadBlocks() []Block {
+	return append(d.requestBlocks(d.Requests[:indexOfAuctions]), paragraph("The status of a lead can change after the answer, for example when the buyer returns it. Webhooks tell you about changes; the documentation describes them."))
+}
+
 func (d *Document) requestBlocks(requests []SampleRequest) (blocks []Block) {
 	for i := range requests {
 		r := &requests[i]
-		blocks = append(blocks, paragraph("%s: %s %s", r.Title, r.Method, r.URL), Block{Code: &Code{"With curl", "sh", r.Curl}}, Block{Code: &Code{"Body", "json", r.Body}})
+		blocks = append(blocks, paragraph("%s: %s %s", r.Title, r.Method, r.URL), Block{Code: &Code{"With curl", "sh", r.Curl}})
+		if r.Body != "" {
+			blocks = append(blocks, Block{Code: &Code{"Body", "json", r.Body}})
+		}
 	}
 	if !d.SampleFits {
 		blocks = append(blocks, paragraph("The sample may be unsold: no made-up lead passes the filters of this campaign and of its buyers."))

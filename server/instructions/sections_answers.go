@@ -13,7 +13,7 @@ func (d *Document) pingBlocks() []Block {
 	if d.FindRequest(pathPing) == nil {
 		blocks = append(blocks, paragraph("This campaign has no vertical, so %s cannot reach it. Use the API key.", pathPing))
 	}
-	return append(blocks, d.requestBlocks(d.Requests[1:])...)
+	return append(blocks, d.requestBlocks(d.Requests[indexOfAuctions:])...)
 }
 
 func (d *Document) contactNames() (names []string) {

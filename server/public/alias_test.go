@@ -75,8 +75,10 @@ func TestAliasErrors(t *testing.T) {
 	for _, row := range []struct{ members, want string }{
 		{`"campaign_id":"cmp_none",` + acme, "campaign_id unknown"},
 		{`"campaign_id":7,` + acme, "campaign_id wrong_type"},
-		{`"campaign_id":"",` + acme, "flo_campaign_id missing_required"},
-		{`"campaign_id":"cmp_drop"`, "flo_supplier_id missing_required"},
+		{`"campaign_id":"",` + acme, "campaign_id missing_required"},
+		{`"campaign_id":"cmp_drop"`, "supplier_id missing_required"},
+		{`"flo_campaign_id":"cmp_drop"`, "flo_supplier_id missing_required"},
+		{`"shape":"round"`, "flo_campaign_id missing_required, flo_supplier_id missing_required"},
 		{`"campaign_id":"cmp_drop","supplier_id":{}`, "supplier_id wrong_type"},
 		{`"campaign_id":"cmp_drop","flo_campaign_id":"cmp_keep",` + acme, "campaign_id not_allowed_value"},
 		{`"campaign_id":7,"flo_campaign_id":"cmp_keep",` + acme, "campaign_id not_allowed_value"},

@@ -42,7 +42,7 @@ func (s *Server) sendInstructions(ctx *fasthttp.RequestCtx, id market.RequestID,
 		sendLinkErrorPage(ctx, id, err)
 		return
 	}
-	links := []instructions.PageLink{{Text: "Download as PDF", Target: "?format=pdf"}, {Text: "Download as Markdown", Target: "?format=md"}}
+	links := []instructions.PageLink{{Text: "Documentation", Target: document.DocsURL}, {Text: "Download as PDF", Target: "?format=pdf"}, {Text: "Download as Markdown", Target: "?format=md"}}
 	file, _, err := document.Render(format, links, time.Unix(0, s.clock.Now()))
 	if err != nil {
 		httperror.Write(ctx, id, httperror.Internal)

@@ -27,6 +27,7 @@ export interface Instructions {
   sandbox: boolean;
   base_url: string;
   base_url_configured: boolean;
+  documentation_url: string;
   api_key_hints: string[];
   oauth_clients: { client_id: string; secret_hint: string; scopes: string[] }[];
   selectors: InstructionField[];

@@ -21,7 +21,7 @@ test('a campaign’s instructions for a supplier are shown, downloaded, and give
   await page.getByLabel('Supplier', { exact: true }).selectOption('sup_acme');
   const fields = page.getByRole('region', { name: 'Fields' });
   await shows(fields.getByText('vehicle_count', { exact: true }));
-  await shows(fields.getByText('flo_campaign_id', { exact: true }));
+  await shows(fields.getByText('campaign_id', { exact: true }));
   expect(await page.locator('#main').innerText()).not.toMatch(/bid_swift|Swift/);
   expect((await download(page, 'Markdown')).toString()).toContain('vehicle_count');
   expect((await download(page, 'PDF')).subarray(0, 5).toString()).toBe('%PDF-');

@@ -51,6 +51,7 @@ function Access({ of }: { of: Instructions }) {
           ['Address', <code>{of.base_url}</code>],
           ['Campaign', <code>{of.campaign.id}</code>],
           ['Supplier', <code>{of.supplier.id}</code>],
+          ['Documentation', <a href={of.documentation_url}>{of.documentation_url}</a>],
           ['API key, in the header x-api-key', keys || 'none yet'],
           ...of.oauth_clients.map((c): [string, string] => [
             'OAuth client',
