@@ -36,6 +36,9 @@ type Answer struct {
 func (c *Contract) CheckTraffic(request *Request, answer *Answer) error {
 	f := &mismatches{admin: c.admin}
 	op, methods, known := c.findOperation(request.Method, request.Path)
+	if path, slash := strings.CutSuffix(request.Path, "/"); slash && !known && answer.Status != http.StatusNotFound {
+		op, methods, known = c.findOperation(request.Method, path) // which documents the redirect to it
+	}
 	switch {
 	case c.admin && isMisdirected(request, answer):
 		f.checkUndocumented(answer, http.StatusNotFound, errcode.NotFound)

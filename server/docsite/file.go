@@ -22,9 +22,9 @@ const (
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-// cache lets caches store a file for five minutes. Names do not change with the content, so that a
+// Cache is the Cache-Control of all files. It lets caches store a file for five minutes. Names do not change with the content, so that a
 // change of one page leaves the other pages of the build as they are.
-const cache = "public, max-age=300"
+const Cache = "public, max-age=300"
 
 // kinds maps file name extensions to media types.
 var kinds = map[string]string{
@@ -80,5 +80,5 @@ func loadFile(name string) *apidocs.File {
 	if err != nil {
 		panic("BUG: cannot read the embedded documentation: " + err.Error())
 	}
-	return apidocs.NewFile(kind, Policy, cache, body)
+	return apidocs.NewFile(kind, Policy, Cache, body)
 }

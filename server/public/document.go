@@ -49,6 +49,16 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 	}
 }
 
+// redirectToDocs redirects /docs/ to /docs. The location is relative, so that it is right behind a
+// proxy that serves the exchange below a path.
+func (s *Server) redirectToDocs(ctx *fasthttp.RequestCtx, id market.RequestID, _ *scratch, _ httperror.Error) {
+	var text [64]byte
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	ctx.Response.Header.Set("Cache-Control", docsite.Cache)
+	ctx.Response.Header.Set("Location", "../docs") // not ctx.Redirect, which makes an absolute URL of it
+	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
+}
+
 // applyDocumentRateLimit counts a document for the client's network, and writes the rate limit
 // headers. Over the limit it returns how long the client must wait.
 func (s *Server) applyDocumentRateLimit(ctx *fasthttp.RequestCtx) (wait time.Duration) {

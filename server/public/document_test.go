@@ -52,9 +52,6 @@ func TestDocumentsCachingAndMethods(t *testing.T) {
 			if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || rest != "" || !strings.Contains(head, "ETag: "+tag[0]) || !strings.Contains(head, "Content-Length: "+header["Content-Length"][0]+"\r\n") {
 				t.Errorf("HEAD: got %s and a body of %d bytes", head, len(rest))
 			}
-			if status, _, _ := servertest.SendOverNewConn(t, address, "GET", path+"/"); status != 404 {
-				t.Errorf("with a slash: got %d, want 404", status)
-			}
 		})
 	}
 }
@@ -112,9 +109,22 @@ func TestDocsFiles(t *testing.T) {
 			t.Errorf("POST %s: got %d %v, want 405", path, status, header)
 		}
 	}
-	for _, path := range []string{"/docs/none", "/docs/index", "/docs/api.html", "/docs/", "/docs/../docs/api/", "/docsapi"} {
+	for _, path := range []string{"/docs/none", "/docs/index", "/docs/api.html", "/docs/api/", "/docs/../docs/api/", "/docsapi"} {
 		if status, header, body := servertest.SendOverNewConn(t, address, "GET", path); status != 404 || header["Content-Type"][0] != "application/json" || !strings.Contains(body, `"error":"not_found"`) {
 			t.Errorf("%s: got %d %v, want the 404 of an unknown path", path, status, header)
 		}
+	}
+}
+
+// TestDocsWithSlashRedirect: /docs/ leads to the first page, also behind a proxy that serves the
+// exchange below a path.
+func TestDocsWithSlashRedirect(t *testing.T) {
+	address := startPublicServer(t, 100)
+	status, header, body := servertest.SendOverNewConn(t, address, "GET", "/docs/")
+	if status != 308 || header["Location"][0] != "../docs" || body != "" || header["X-Request-Id"] == nil {
+		t.Errorf("got %d %v, want 308 to ../docs", status, header)
+	}
+	if status, header, _ := servertest.SendOverNewConn(t, address, "POST", "/docs/", "Content-Length: 0"); status != 405 || header["Allow"][0] != "GET, HEAD" {
+		t.Errorf("POST: got %d %v, want 405", status, header)
 	}
 }

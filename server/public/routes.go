@@ -138,6 +138,8 @@ func (s *Server) matchRoute(path []byte) matchedRoute {
 		return matchedRoute{}
 	case apidocs.PathYAML, apidocs.PathJSON, docsite.Home:
 		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+	case docsite.Prefix:
+		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).redirectToDocs, subject: path}
 	case pathFront:
 		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
 	}
