@@ -34,7 +34,7 @@ func (d *Document) answerBlocks() (blocks []Block) {
 }
 
 func (d *Document) errorBlocks() []Block {
-	table := &Table{Head: []string{"Status", "error", "Send again?", "What to do"}, Mono: []bool{false, true, false, false}}
+	table := &Table{Head: []string{"Status", "error", "Retry automatically?", "What to do"}, Mono: []bool{false, true, false, false}}
 	for _, c := range d.Codes {
 		again := "no"
 		if c.Retry {
@@ -43,7 +43,7 @@ func (d *Document) errorBlocks() []Block {
 		table.Rows = append(table.Rows, []string{fmt.Sprint(c.Status), c.Code, again, c.Do})
 	}
 	return []Block{
-		paragraph("Each error has a JSON body with error, message and request_id. Branch on the status and on error, not on message. Where the table says yes, send the same request again after Retry-After, or after 1, 2, 4, 8 and 16 seconds."),
+		paragraph("Each error has a JSON body with error, message and request_id. Branch on the status and on error, not on message. Where the table says yes, your program can send the same request again after Retry-After, or after 1, 2, 4, 8 and 16 seconds."),
 		{Table: table},
 	}
 }

@@ -137,7 +137,7 @@ function Answers({ of }: { of: Instructions }) {
         columns={[
           { head: 'Error', of: (c) => <code>{c.code}</code> },
           { head: 'Status', phone: 'side', of: (c) => c.status },
-          { head: 'Send again', of: (c) => (c.retry ? 'yes' : 'no') },
+          { head: 'Retry automatically', of: (c) => (c.retry ? 'yes' : 'no') },
           { head: 'Remedy', of: (c) => c.do },
         ]}
       />
