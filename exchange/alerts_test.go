@@ -198,6 +198,22 @@ func TestTestNotification(t *testing.T) {
 	}
 }
 
+// TestSuccessfulTestEndsPause: after a failed attempt and a successful test of the channel, the
+// notification follows without the rest of the pause.
+func TestSuccessfulTestEndsPause(t *testing.T) {
+	x := start(t, newTestDir(t, alertConfig(5)))
+	hook := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("500 Internal Server Error", ""), dialtest.ReplyWithAnswer("204 No Content", ""))
+	x.addChannel("hook", `{"kind":"webhook","url":"http://`+hook.Address+`/hook"}`)
+	x.sellFour()
+	x.evaluateAlerts()
+	eventually(t, "the first attempt fails", func() bool { return x.alertStatus().Channels[0].Health.LastError != nil })
+	x.mustAdmin(200, "POST", "/admin/v1/alerts/channels/hook/test", "{}").mustHave(t, 200, `"sent":true`)
+	if h := x.alertStatus().Channels[0].Health; h.LastError != nil {
+		t.Errorf("after the test: %+v", h)
+	}
+	x.waitUntilSent("hook", 1)
+}
+
 // A silence suppresses notifications until an operator deletes it.
 func TestSilencedAlertIsAnnouncedLater(t *testing.T) {
 	x := start(t, newTestDir(t, alertConfig(5)))

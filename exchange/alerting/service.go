@@ -216,7 +216,8 @@ var errTooManyTests = errors.New("too many tests of channels run; try again in a
 // testTimeout limits a test of a channel.
 const testTimeout = 20 * time.Second
 
-// Test sends a test notification to a channel and waits for the result.
+// Test sends a test notification to a channel and waits for the result. A success ends the channel's
+// pause after failures.
 func (s *Service) Test(channel *alert.Channel) error {
 	select {
 	case s.testing <- struct{}{}:
@@ -230,7 +231,11 @@ func (s *Service) Test(channel *alert.Channel) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
-	return s.options.Transport.Send(ctx, to, s.newTestMessage())
+	if err := s.options.Transport.Send(ctx, to, s.newTestMessage()); err != nil {
+		return err
+	}
+	s.queue.Resume(channel.ID)
+	return nil
 }
 
 // Table returns the alerts in the state.

@@ -63,6 +63,9 @@ type channelQueue struct {
 	waiting []Item // oldest first; a worker sends the first
 	running bool   // a worker runs
 	health  Health
+
+	failures int                // failed attempts in a row since the last Resume
+	endPause context.CancelFunc // nil: the channel does not pause
 }
 
 // Health is the state of a channel.
@@ -140,7 +143,6 @@ func (c *channelQueue) makeRoom(limit int) (dropped Item, hasDropped bool) {
 // work sends the items of a channel until none is left or the queue is closed.
 func (q *Queue) work(c *channelQueue) {
 	defer q.workers.Done()
-	failures := 0
 	for {
 		q.mu.Lock()
 		if len(c.waiting) == 0 || q.ctx.Err() != nil {
@@ -160,12 +162,44 @@ func (q *Queue) work(c *channelQueue) {
 		if finished {
 			q.options.Done(item, outcome, err)
 		}
-		if err == nil || outcome == Dropped {
-			failures = 0
-			continue
-		}
-		q.options.Sleep(q.ctx, pauses[min(failures, len(pauses)-1)])
-		failures++
+		q.pauseAfter(c, err != nil && outcome != Dropped)
+	}
+}
+
+// pauseAfter pauses after a failed attempt, until the pause's end, Resume or Close.
+func (q *Queue) pauseAfter(c *channelQueue, failed bool) {
+	q.mu.Lock()
+	if !failed {
+		c.failures = 0
+		q.mu.Unlock()
+		return
+	}
+	pause := pauses[min(c.failures, len(pauses)-1)]
+	c.failures++
+	var ctx context.Context
+	ctx, c.endPause = context.WithCancel(q.ctx)
+	q.mu.Unlock()
+
+	q.options.Sleep(ctx, pause)
+
+	q.mu.Lock()
+	c.endPause()
+	c.endPause = nil
+	q.mu.Unlock()
+}
+
+// Resume ends the pause of a channel and forgets its failures, because the caller knows that the
+// channel works again.
+func (q *Queue) Resume(channel string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.channels[channel]
+	if c == nil {
+		return
+	}
+	c.failures, c.health.FailingSince, c.health.LastError = 0, time.Time{}, ""
+	if c.endPause != nil {
+		c.endPause()
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 )
 
+const pauseAfterFirstFailure = 5 * time.Second
+
 // fakeReceivers are channels that succeed, fail or hang. Time is virtual: a pause of the queue moves
 // it on.
 type fakeReceivers struct {
@@ -127,6 +129,37 @@ func TestFailedAttemptsAreRepeatedWithGrowingPauses(t *testing.T) {
 	defer f.mu.Unlock()
 	if got, want := fmt.Sprint(f.pauses), "[5s 15s 1m0s 5m0s 15m0s 15m0s]"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestResumeEndsPause: the next attempt starts at once, and a failure after it begins with the
+// shortest pause again.
+func TestResumeEndsPause(t *testing.T) {
+	f := newReceivers(t, map[string]func(int) error{"a": func(attempt int) error {
+		if attempt <= 3 {
+			return fmt.Errorf("failure %d", attempt)
+		}
+		return nil
+	}})
+	pauses := make(chan time.Duration)
+	q := NewQueue(QueueOptions{Send: f.send, Done: f.done, Now: f.clock, Sleep: func(ctx context.Context, d time.Duration) {
+		pauses <- d
+		<-ctx.Done()
+	}})
+	t.Cleanup(q.Close)
+	q.Resume("none")
+	q.Add(item(1, "a"))
+	for range 3 {
+		if d := <-pauses; d != pauseAfterFirstFailure {
+			t.Errorf("paused for %v, want %v", d, pauseAfterFirstFailure)
+		}
+		q.Resume("a")
+		if h := q.Health()["a"]; h.Sent != 0 {
+			t.Errorf("%+v", h)
+		}
+	}
+	if got := f.outcomes(1); got != "a 1 sent" {
+		t.Error(got)
 	}
 }
 
