@@ -27,6 +27,7 @@ type Settings struct {
 	AdminListen     string        `key:"admin.listen"`
 	AdminTLS        TLSSettings   `key:"admin.tls"`
 	AdminPassword   schema.Secret `key:"admin.password"`
+	AdminPublicURL  string        `key:"admin.public_url"` // of AdminListen, without a slash at the end; empty: not configured
 	RequireTOTP     bool          `key:"admin.require_totp"`
 	OIDC            OIDCSettings
 	PublicURL       string         `key:"public_url"` // of Listen, without a slash at the end; empty: not configured
@@ -80,6 +81,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 	c.recordIfUnset("admin.password", UnsetEnvironmentVariable{})
 	c.checkPublicURL("public_url", d.PublicURL)
+	c.checkAdminPublicURL("admin.public_url", d.Admin.PublicURL)
 	if d.TimeZone != "" {
 		c.loadTimeZoneOrUTC("time_zone", d.TimeZone)
 	}
@@ -105,6 +107,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		AdminListen:     d.Admin.Listen,
 		AdminTLS:        c.compileTLS("admin.tls", d.Admin.TLS),
 		AdminPassword:   d.Admin.Password,
+		AdminPublicURL:  strings.TrimRight(d.Admin.PublicURL, "/"),
 		RequireTOTP:     d.Admin.RequireTOTP,
 		OIDC:            c.compileOIDC("admin.oidc", d.Admin.OIDC),
 		PublicURL:       strings.TrimRight(d.PublicURL, "/"),
@@ -151,14 +154,36 @@ func (c *compiler) checkPublicURL(at syntax.KeyPath, text string) {
 	if text == "" {
 		return
 	}
-	u, err := url.Parse(text)
+	u, ok := parsePublicURL(text)
 	switch {
-	case err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || len(text) > maxPublicURL,
-		strings.ContainsFunc(text, isNotPrintableASCII), strings.ContainsAny(text, " \"<>\\'`"):
+	case !ok:
 		c.reportMistake(at, "is not an address; write the one under which suppliers reach the exchange, such as https://leads.example.com")
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#"):
 		c.reportMistake(at, "has a user, a query or a fragment; write only scheme, host and, behind a proxy, the path in front of /api/v1")
 	}
+}
+
+// checkAdminPublicURL reports a text that is not the scheme and the host of the operators' address. The
+// console is at the root of its address, so there is no path in front of it.
+func (c *compiler) checkAdminPublicURL(at syntax.KeyPath, text string) {
+	if text == "" {
+		return
+	}
+	u, ok := parsePublicURL(text)
+	switch {
+	case !ok:
+		c.reportMistake(at, "is not an address; write the one under which operators reach the console, such as https://console.example.com")
+	case u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") || strings.Trim(u.Path, "/") != "":
+		c.reportMistake(at, "has a user, a path, a query or a fragment; write only scheme and host, such as https://console.example.com")
+	}
+}
+
+// parsePublicURL parses an absolute address of HTTP. It has no characters that a link in a text, a page
+// or a command would have to quote.
+func parsePublicURL(text string) (u *url.URL, ok bool) {
+	u, err := url.Parse(text)
+	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && len(text) <= maxPublicURL &&
+		!strings.ContainsFunc(text, isNotPrintableASCII) && !strings.ContainsAny(text, " \"<>\\'`")
 }
 
 // compileNetworks parses networks and single addresses. It reports and omits invalid ones.

@@ -207,6 +207,7 @@ func (x *Exchange) listenAndServeAdmin() (err error) {
 		return errors.Join(errors.New("cannot listen for the operator; choose another address in admin.listen"), err, x.publicListener.Close())
 	}
 	x.adminServer = admin.New(x, x.meter, x.settings.AdminPassword.Reveal(), x.logger)
+	x.adminServer.SetPublicURL(x.settings.AdminPublicURL)
 	x.adminServer.SetSignIn(x.settings.RequireTOTP, newIdentityProvider(&x.settings, x.logger))
 	x.adminServer.SetTLS(x.certificates.admin.tlsConfigOrNil())
 	x.adminServer.SetMaxHeader(x.settings.Limits.Header)

@@ -133,11 +133,16 @@ func (c *usersInviteCmd) Run(out io.Writer) error {
 	}
 	var made struct {
 		Link    string    `json:"link"`
+		URL     string    `json:"url"`
 		Expires time.Time `json:"expires_at"`
 	}
 	if _, err := c.CallJSON("POST", "/admin/v1/invitations", body, &made); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s%s\nuntil  %s\n", strings.TrimSuffix(c.Admin, "/"), made.Link, made.Expires.UTC().Format(time.RFC3339))
+	link := made.URL
+	if link == "" {
+		link = strings.TrimSuffix(c.Admin, "/") + made.Link
+	}
+	_, err = fmt.Fprintf(out, "%s\nuntil  %s\n", link, made.Expires.UTC().Format(time.RFC3339))
 	return err
 }

@@ -43,6 +43,7 @@ type AdminListener struct {
 	TLS      *TLS   `json:"tls,omitempty"`
 	Password Secret `json:"password,omitzero"`
 
+	PublicURL   string      `json:"public_url,omitempty"`   // under which operators reach the listener
 	RequireTOTP bool        `json:"require_totp,omitempty"` // accounts need a second factor
 	OIDC        *OIDCSignIn `json:"oidc,omitempty"`
 }

@@ -98,6 +98,7 @@ type Admin struct {
 	uploading    singleUploadGuard             // one suppression list is uploaded at a time
 	sessions     *sessionStore                 // sessions and login limits
 	team         *team.Handlers
+	publicURL    string         // of the console, without a slash at its end; empty: not configured
 	requireTOTP  bool           // accounts need a second factor
 	provider     *oidc.Provider // nil: no sign-in at an identity provider
 	oidc         *oidc.Handlers // nil with provider

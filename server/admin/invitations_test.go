@@ -173,3 +173,17 @@ func TestGuessedInvitationsAreLimited(t *testing.T) {
 		t.Error("no guess was limited")
 	}
 }
+
+// TestInvitationHasCompleteLink: with the console's address, the answer has the whole link.
+func TestInvitationHasCompleteLink(t *testing.T) {
+	l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) { l.admin.SetPublicURL("https://console.example.com") })
+	got := l.send("POST /admin/v1/invitations", servertest.BasicAuth, `{"role":"viewer"}`)
+	var made struct{ Token, Link, URL string }
+	must.Succeed(t, json.Unmarshal([]byte(got.body), &made))
+	if made.Token == "" || made.Link != "/#/invite/"+made.Token || made.URL != "https://console.example.com"+made.Link {
+		t.Errorf("%+v", got)
+	}
+	if got := openAccounts(t, servertest.Password).send("POST /admin/v1/invitations", servertest.BasicAuth, `{"role":"viewer"}`); got.has(201, `"url"`) {
+		t.Errorf("without the address: %+v", got)
+	}
+}

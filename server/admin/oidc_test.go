@@ -27,12 +27,19 @@ import (
 // logger is nil to discard all lines.
 func openWithProvider(t *testing.T, logger *slog.Logger) (*accountsFixture, *mockoidc.MockOIDC) {
 	t.Helper()
+	return openWithProviderAt(t, "", logger)
+}
+
+// openWithProviderAt configures the address of the console too, unless it is empty.
+func openWithProviderAt(t *testing.T, publicURL string, logger *slog.Logger) (*accountsFixture, *mockoidc.MockOIDC) {
+	t.Helper()
 	idp := must.Value(mockoidc.Run())(t)
 	t.Cleanup(func() { _ = idp.Shutdown() })
 	return openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
 		if logger != nil {
 			l.admin.logger = logger
 		}
+		l.admin.SetPublicURL(publicURL)
 		l.admin.SetSignIn(true, oidc.NewProvider(oidc.Options{
 			Issuer: idp.Issuer(), ClientID: idp.ClientID, ClientSecret: idp.ClientSecret, Label: "Example", Scopes: []string{"openid", "email", "groups"},
 			RolesClaim: "groups", Roles: map[string]market.OperatorRole{"ops": market.RoleOperator, "admins": market.RoleAdmin}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
@@ -293,6 +300,19 @@ func TestMethodsAreNamed(t *testing.T) {
 	} {
 		if got := l.send("GET /admin/v1/session", headers, ""); !got.has(200, `"method":"`+method+`"`) {
 			t.Errorf("%s: %+v", method, got)
+		}
+	}
+}
+
+// TestOIDCRedirectsToPublicURL: the provider leads the browser to the configured address, whatever the
+// Host header is.
+func TestOIDCRedirectsToPublicURL(t *testing.T) {
+	for address, want := range map[string]string{"https://console.example.com": "https://console.example.com", "": "https://x"} {
+		l, idp := openWithProviderAt(t, address, nil)
+		got := l.send("GET "+oidc.PathStart, "", "")
+		to := must.Value(url.Parse(got.header.Get("Location")))(t)
+		if !strings.HasPrefix(to.String(), idp.AuthorizationEndpoint()) || to.Query().Get("redirect_uri") != want+oidc.PathCallback {
+			t.Errorf("configured %q: %+v", address, got)
 		}
 	}
 }

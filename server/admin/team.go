@@ -50,6 +50,10 @@ var enrollmentRoutes = map[string]bool{
 	"POST /admin/v1/users/{name}/totp/confirm": true,
 }
 
+// SetPublicURL sets the address under which operators reach the console, without a slash at its end.
+// Empty: links begin at the path, and the sign-in uses the host of the request. Call it before Serve.
+func (a *Admin) SetPublicURL(address string) { a.publicURL = address }
+
 // SetSignIn sets whether accounts need a second factor, and the identity provider at which operators
 // can sign in; nil means none. Call it before Serve.
 func (a *Admin) SetSignIn(requireTOTP bool, provider *oidc.Provider) {
@@ -217,6 +221,7 @@ func (t teamServer) Seal(name, value string) []byte { return t.admin.operator.Se
 func (t teamServer) Now() time.Time                 { return t.admin.sessions.now() }
 func (t teamServer) Tenant() string                 { return t.admin.operator.ProcessStatus().Tenant }
 func (t teamServer) UsesTLS() bool                  { return t.admin.tls != nil }
+func (t teamServer) PublicURL() string              { return t.admin.publicURL }
 
 func (t teamServer) Engine(ctx *fasthttp.RequestCtx) *engine.Engine { return t.admin.engineOf(ctx) }
 

@@ -47,6 +47,8 @@ type Sessions interface {
 	RecordFailedSignIn(ctx *fasthttp.RequestCtx)
 	// UsesTLS reports whether the admin address uses TLS.
 	UsesTLS() bool
+	// PublicURL returns the configured address of the console, without a slash at its end, or "".
+	PublicURL() string
 }
 
 // NewHandlers returns handlers for the provider.
@@ -146,11 +148,15 @@ func (h *Handlers) fail(ctx *fasthttp.RequestCtx, err error) {
 	redirect(ctx, "/#/sign-in?oidc="+word)
 }
 
-// callbackURL returns the callback's address at the host that the browser uses. Browsers keep the
+// callbackURL returns the callback's address: at the configured address of the console, or else at the
+// host that the browser uses. Browsers keep the
 // cookies of the sign-in only over TLS, or over plain HTTP to their own machine. So the address is
 // https everywhere else, also behind a proxy that ends TLS. The provider accepts registered addresses
 // only, so another Host header cannot lead the code elsewhere.
 func (h *Handlers) callbackURL(ctx *fasthttp.RequestCtx) string {
+	if address := h.sessions.PublicURL(); address != "" {
+		return address + PathCallback
+	}
 	host := string(request.TargetHost(&ctx.Request.Header))
 	scheme := "https"
 	if !h.sessions.UsesTLS() && isLoopback(host) {

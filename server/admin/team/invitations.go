@@ -39,10 +39,11 @@ var (
 )
 
 // invitationJSON describes an invitation in JSON. Only the answer that creates it has its token and
-// link.
+// link. Its URL is set if the console's address is configured.
 type invitationJSON struct {
 	Token   string  `json:"token,omitempty"`
 	Link    string  `json:"link,omitempty"` // from the dashboard's address on
+	URL     string  `json:"url,omitempty"`  // the whole link
 	ID      string  `json:"id"`
 	Role    string  `json:"role"`
 	Name    *string `json:"name"`
@@ -122,6 +123,9 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	stored, _ := e.State().Invitation(made.Hash)
 	shown := h.describeInvitation(&stored)
 	shown.Token, shown.Link = secret, "/#/invite/"+secret
+	if address := h.server.PublicURL(); address != "" {
+		shown.URL = address + shown.Link
+	}
 	return payload.SetCreatedAndNoStore(ctx, &shown)
 }
 

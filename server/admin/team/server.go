@@ -27,6 +27,8 @@ type Server interface {
 	// Now returns the time of sessions and codes.
 	Now() time.Time
 	Tenant() string
+	// PublicURL returns the configured address of the console, without a slash at its end, or "".
+	PublicURL() string
 
 	// Caller returns the authenticated caller of the request.
 	Caller(ctx *fasthttp.RequestCtx) Caller

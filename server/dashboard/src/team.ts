@@ -15,6 +15,7 @@ export interface Invitation {
 
 export interface NewInvitation extends Invitation {
   link: string; // the rest of the address, after the console's
+  url?: string; // the whole address, if admin.public_url is configured
 }
 
 export interface ShownInvitation {

@@ -94,7 +94,7 @@ export function Invitations() {
       {made && (
         <Secret
           title="Invitation link"
-          value={location.origin + made.link}
+          value={made.url ?? location.origin + made.link}
           text={`Send it over a private channel: any holder can open the account, with the role ${made.role}, until ${instant(made.expires_at)} (${zone}).`}
           close={() => show(undefined)}
         />
