@@ -20,7 +20,7 @@ const (
 // or a reload. If it changes the configuration, the audit log has the changes before they take effect,
 // and then the outcome. The caller holds configMu.
 func (x *Exchange) activateRevisionRecordedLocked(operation string, r *pendingRevision) error {
-	changes := x.listChangesSinceStored(r)
+	changes := x.listChangesSinceStored(operation, r)
 	if len(changes) == 0 {
 		return x.activateRevisionLocked(r)
 	}
@@ -44,8 +44,8 @@ func (x *Exchange) activateRevisionRecordedLocked(operation string, r *pendingRe
 }
 
 // listChangesSinceStored returns the changes from the last active configuration to the revision. At a
-// start it reads the last one from its stored document.
-func (x *Exchange) listChangesSinceStored(r *pendingRevision) (changes []string) {
+// start it reads the last one from its stored document, and all changes take effect now.
+func (x *Exchange) listChangesSinceStored(operation string, r *pendingRevision) (changes []string) {
 	before := x.Configuration()
 	if stored := x.state.CurrentConfigVersion().Document; before == nil && stored != "" {
 		var err error
@@ -54,7 +54,11 @@ func (x *Exchange) listChangesSinceStored(r *pendingRevision) (changes []string)
 		}
 	}
 	for _, change := range canonical.Diff(before, r.Canonical) {
-		changes = append(changes, change.String())
+		if operation == operationStart {
+			changes = append(changes, change.Line())
+		} else {
+			changes = append(changes, change.String())
+		}
 	}
 	return append(changes, x.listChangedAddressVariables(&r.Initial)...)
 }

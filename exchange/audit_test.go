@@ -109,6 +109,22 @@ func TestAuditLogHasOperatorActions(t *testing.T) {
 	check()
 }
 
+// TestAuditLogOfSettings: a start applies all settings of the file, and a reload only some.
+func TestAuditLogOfSettings(t *testing.T) {
+	t.Parallel()
+	const later = "(at the next start)"
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
+	entries, _ := x.audit("?operation=start")
+	if got := entries[0].String(); !strings.Contains(got, `"+ history: `) || strings.Contains(got, later) {
+		t.Errorf("the start is recorded as %s", got)
+	}
+	x.reloadWith(reportConfig(baseConfig) + "history: 500d\n")
+	entries, _ = x.audit("?operation=reload")
+	if got := entries[0].String(); !strings.Contains(got, `\"500d\" `+later) {
+		t.Errorf("the reload is recorded as %s", got)
+	}
+}
+
 // TestAuditLogShowsAlertsAndInvitations: the entries have the changed rule, the channel without its
 // secret, and the role of an invitation.
 func TestAuditLogShowsAlertsAndInvitations(t *testing.T) {

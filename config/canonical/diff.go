@@ -18,15 +18,20 @@ type Change struct {
 
 // String returns the change in one line, as pingpost diff prints it.
 func (c Change) String() string {
+	if c.NeedsRestart() {
+		return c.Line() + " (at the next start)"
+	}
+	return c.Line()
+}
+
+// Line returns the change in one line, without the time at which it takes effect.
+func (c Change) Line() string {
 	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
 	switch c.Sign {
 	case '+':
 		line = "+ " + c.Path + ": " + c.New
 	case '-':
 		line = "- " + c.Path + ": " + c.Old
-	}
-	if c.NeedsRestart() {
-		line += " (at the next start)"
 	}
 	return line
 }

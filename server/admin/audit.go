@@ -117,7 +117,8 @@ func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
 	return errNotRecorded
 }
 
-// recordSignIn records that the session of who begins, at the request of an operation.
+// recordSignIn records that the session of who begins, at the request of an operation. The answer must
+// have its status already.
 func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation string) error {
 	actor := &audit.Actor{Name: who.name, Role: who.role, Address: a.authFailures.ClientAddress(ctx), Credential: event.BySharedPassword}
 	switch {
@@ -129,7 +130,7 @@ func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation
 	if wait := a.audit.AllowAction(actor); wait > 0 {
 		return errTooManyActions.WithRetryAfter(wait)
 	}
-	if err := a.audit.RecordSignIn(a.engineOf(ctx), actor, operation); err != nil {
+	if err := a.audit.RecordSignIn(a.engineOf(ctx), actor, operation, ctx.Response.StatusCode()); err != nil {
 		return a.unrecordedError(operation, err)
 	}
 	return nil

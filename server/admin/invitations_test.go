@@ -42,6 +42,7 @@ func (l *accountsFixture) accept(token, name string) adminAnswer {
 
 func TestInvitedPersonOpensAccount(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
+	first := l.log.Size()
 	token, id := l.invite(`{"role":"operator"}`)
 	if got := l.send("GET /admin/v1/invitations/"+token, "", ""); !got.has(200, `"role":"operator","tenant":`) {
 		t.Errorf("shown: %+v", got)
@@ -49,6 +50,10 @@ func TestInvitedPersonOpensAccount(t *testing.T) {
 	got := l.accept(token, "Anna")
 	if !got.has(201, `"name":"anna","role":"operator"`) || !strings.HasPrefix(got.header.Get("Set-Cookie"), "__Host-pingpost=") {
 		t.Errorf("accepted: %+v", got)
+	}
+	records := l.actionRecords(first)
+	if r := records[len(records)-1]; r.Operation != "POST /admin/v1/invitations/{invitation}/accept" || r.Status != 201 || r.TargetKind != "session" {
+		t.Errorf("recorded: %+v", r)
 	}
 	cookie, _, _ := strings.Cut(got.header.Get("Set-Cookie"), ";")
 	if got := l.send("GET /admin/v1/session", "Cookie: "+cookie+"\r\n", ""); !got.has(200, `"name":"anna","role":"operator","by":"session","csrf":"`) {

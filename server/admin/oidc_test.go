@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -128,12 +129,12 @@ func TestOIDCSignInStartsSession(t *testing.T) {
 	var recorded []string
 	for _, r := range l.actionRecords(first) {
 		if r.Phase != event.ActionEnded && r.By != "" {
-			recorded = append(recorded, strings.Join([]string{r.By, r.Credential.String(), r.Operation, r.Role.String()}, " | "))
+			recorded = append(recorded, strings.Join([]string{r.By, r.Credential.String(), r.Operation, r.Role.String(), fmt.Sprint(r.Status)}, " | "))
 		}
 	}
 	for _, want := range []string{
-		"oidc:anna@example.com | oidc | GET /admin/v1/session/oidc/callback | operator",
-		"oidc:anna@example.com | oidc | POST /admin/v1/buyers/{id}/pause | operator",
+		"oidc:anna@example.com | oidc | GET /admin/v1/session/oidc/callback | operator | 303",
+		"oidc:anna@example.com | oidc | POST /admin/v1/buyers/{id}/pause | operator | 0",
 	} {
 		if !slices.Contains(recorded, want) {
 			t.Errorf("the audit log lacks %q: %q", want, recorded)

@@ -257,6 +257,7 @@ func (t teamServer) StartSessionOfAccount(ctx *fasthttp.RequestCtx, account stat
 
 // StartSession starts the session of a person whom the identity provider has authenticated.
 func (t teamServer) StartSession(ctx *fasthttp.RequestCtx, person oidc.Identity) error {
+	ctx.SetStatusCode(fasthttp.StatusSeeOther) // of each answer to a callback
 	_, err := t.admin.startSession(ctx, &session{name: person.Name, role: person.Role, method: byOIDC}, "GET "+oidc.PathCallback)
 	return err
 }

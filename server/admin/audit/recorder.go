@@ -139,13 +139,14 @@ func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
 	}
 }
 
-// RecordSignIn records a sign-in. After an error the session must not begin.
-func (r *Recorder) RecordSignIn(e *engine.Engine, actor *Actor, operation string) error {
+// RecordSignIn records a sign-in with the status of its answer. After an error the session must not
+// begin.
+func (r *Recorder) RecordSignIn(e *engine.Engine, actor *Actor, operation string, status int) error {
 	if e == nil {
 		return httperror.Unavailable
 	}
 	record := actor.newRecord(operation, event.ActionWhole)
-	record.TargetKind, record.Status = "session", fasthttp.StatusOK
+	record.TargetKind, record.Status = "session", uint32(status)
 	return e.AsOperator(actor.Name).RecordAction(&record)
 }
 
