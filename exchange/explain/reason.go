@@ -80,6 +80,42 @@ var unsoldReasons = map[market.UnsoldReason]struct{ noCandidates, withCandidates
 	},
 }
 
+// outcomePhrases has the words for each outcome of a buyer after a number of buyers, such as "2 at a
+// cap". The outcome codes of the API are in the candidates.
+var outcomePhrases = map[market.BuyerOutcome]string{
+	market.OutcomeNone:          "not asked",
+	market.OutcomeWon:           "won",
+	market.OutcomeLost:          "outbid",
+	market.OutcomeBelowFloor:    "below the minimum bid",
+	market.OutcomeWrongCurrency: "with a bid in another currency",
+	market.OutcomeLate:          "with a late bid",
+	market.OutcomeTimeout:       "without an answer in time",
+	market.OutcomeNoBid:         "without a bid",
+	market.OutcomeInvalid:       "with an invalid bid",
+	market.OutcomeRateLimited:   "at the limit of the ping rate",
+	market.OutcomeCapped:        "at a cap",
+	market.OutcomeFiltered:      "excluded by a filter",
+	market.OutcomeWrongState:    "excluded by the lead's state",
+	market.OutcomeClosed:        "outside the hours",
+	market.OutcomeNoFunds:       "without funds",
+	market.OutcomeSuppressed:    "with the person on a suppression list",
+	market.OutcomeUnhealthy:     "not pinged after failures",
+	market.OutcomePaused:        "paused",
+	market.OutcomeError:         "failed or not reached",
+	market.OutcomePostRejected:  "rejected the lead or not reached",
+	market.OutcomePostPending:   "without an answer to the post",
+	market.OutcomeDuplicate:     "with an earlier lead of the person",
+}
+
+// phraseByOutcome has the phrases by the names of the outcomes.
+var phraseByOutcome = func() map[string]string {
+	phrases := make(map[string]string, len(outcomePhrases))
+	for outcome, phrase := range outcomePhrases {
+		phrases[outcome.String()] = phrase
+	}
+	return phrases
+}()
+
 // describeUnsoldReason returns the sentence that explains why the lead or ping was unsold. If
 // there were candidates, it appends how many had each outcome.
 func describeUnsoldReason(doc *Explanation) string {
@@ -99,11 +135,12 @@ func describeUnsoldReason(doc *Explanation) string {
 }
 
 // describeOutcomeCounts returns how many candidates had each outcome, most frequent first: "Of
-// 3 candidates: 2 filtered, 1 capped."
+// 3 candidates: 2 excluded by a filter, 1 at a cap."
 func describeOutcomeCounts(candidates []FilterSetCandidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
-		counts[candidates[i].Outcome]++
+		outcome := candidates[i].Outcome
+		counts[cmp.Or(phraseByOutcome[outcome], outcome)]++
 	}
 	outcomes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
@@ -124,5 +161,5 @@ func describeIfTest(doc *Explanation) string {
 	if !doc.Test {
 		return ""
 	}
-	return "A test: it uses no cap, funds or turn, and a buyer that has an endpoint but no test endpoint is filtered. "
+	return "A test: it uses no cap, funds or turn, and a buyer that has an endpoint but no test endpoint is excluded. "
 }

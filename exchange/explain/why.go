@@ -119,7 +119,7 @@ func summarizePing(doc *Explanation) string {
 		why += fmt.Sprintf(" %s claimed it: %s.", best.Claims[i].Lead, best.Claims[i].DescribeLeadState())
 	}
 	for i := range doc.Rejected {
-		why += fmt.Sprintf(" %s claimed it and was rejected: %s.", doc.Rejected[i].Lead, doc.Rejected[i].Reason)
+		why += fmt.Sprintf(" %s claimed it and was rejected: %s.", doc.Rejected[i].Lead, strings.ReplaceAll(doc.Rejected[i].Reason, "_", " "))
 	}
 	return why
 }
@@ -158,12 +158,12 @@ func describeValidBidCount(doc *Explanation) string {
 }
 
 // DescribeLeadState returns the state of the lead that claimed an offer: its status, its delivery if it
-// has one, and the reason code.
+// has one, and the reason in words.
 func (c *OfferClaim) DescribeLeadState() string {
 	words := []string{c.Status}
 	for _, word := range []string{c.Delivery, c.Reason} {
 		if word != "" && word != market.DeliveryNone.String() {
-			words = append(words, word)
+			words = append(words, strings.ReplaceAll(word, "_", " "))
 		}
 	}
 	return strings.Join(words, ", ")

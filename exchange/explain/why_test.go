@@ -24,7 +24,7 @@ func TestReasonSentencesAreUnique(t *testing.T) {
 				t.Errorf("reasons %s and %s have the same sentence: %s", other, reason, why)
 			}
 			seen[why] = reason
-			if !strings.Contains(why, ".") || strings.Contains(why, "does not know") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 capped, 1 filtered.") {
+			if !strings.Contains(why, ".") || strings.Contains(why, "does not know") || candidates != nil && !strings.HasSuffix(why, "Of 3 candidates: 2 at a cap, 1 excluded by a filter.") {
 				t.Errorf("%s: %s", reason, why)
 			}
 		}
@@ -34,6 +34,22 @@ func TestReasonSentencesAreUnique(t *testing.T) {
 	}
 	if why := describeUnsoldReason(&Explanation{Reason: "unknown"}); !strings.Contains(why, "does not know") {
 		t.Error(why)
+	}
+}
+
+// TestEachOutcomeHasPhrase: the summary of an unsold lead has no code of the API.
+func TestEachOutcomeHasPhrase(t *testing.T) {
+	seen := map[string]market.BuyerOutcome{}
+	for outcome := range market.BuyerOutcome(market.OutcomeCount) {
+		phrase := outcomePhrases[outcome]
+		other, exists := seen[phrase]
+		if phrase == "" || strings.Contains(phrase, "_") || exists {
+			t.Errorf("%s: the phrase is %q, that of %s: %t", outcome, phrase, other, exists)
+		}
+		seen[phrase] = outcome
+		if got := describeOutcomeCounts([]FilterSetCandidate{{Outcome: outcome.String()}}); got != "Of 1 candidate: 1 "+phrase+"." {
+			t.Errorf("%s: %s", outcome, got)
+		}
 	}
 }
 
