@@ -1,6 +1,7 @@
 // Inline elements: badges, names, ids, times, amounts.
 
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type EntryKind, nameOf, useEntries } from '../entries';
 import { amount, exact, instant, since, words } from '../format';
 import { to } from '../route';
@@ -94,6 +95,17 @@ export function Ref({ of, id }: { of: EntryKind | 'suppression'; id: string | nu
   );
 }
 
+// NamedRef is a Ref in a sentence: it shows the id too, unless the entry has no other name.
+export function NamedRef({ of, id }: { of: EntryKind; id: string }) {
+  const named = nameOf(useEntries(), of, id) !== id;
+  return (
+    <>
+      <Ref of={of} id={id} />
+      {named && <span class="faint"> ({id})</span>}
+    </>
+  );
+}
+
 const tail = 8; // characters of an id that are shown
 
 // Id shows the end of an id as a link to its page, and copies the whole id. Screen readers and
@@ -160,7 +172,8 @@ export function Card({
   );
 }
 
-// Tabs are the pages of one area or of one entry. Each is a link with its own address.
+// Tabs are the pages of one area or of one entry. Each is a link with its own address. On a narrow screen
+// the row scrolls, so that the present tab is visible.
 export function Tabs({
   label,
   at,
@@ -170,8 +183,15 @@ export function Tabs({
   at: string;
   of: { key: string; name: ComponentChildren; href: string }[];
 }) {
+  const row = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const tab = row.current?.querySelector('[aria-current]')?.getBoundingClientRect();
+    if (!row.current || !tab) return;
+    const all = row.current.getBoundingClientRect();
+    row.current.scrollLeft += tab.left + tab.width / 2 - (all.left + all.width / 2);
+  }, [at]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={row}>
       {of.map((t) => (
         <a href={t.href} aria-current={t.key === at ? 'page' : undefined}>
           {t.name}

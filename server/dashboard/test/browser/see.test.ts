@@ -337,6 +337,17 @@ test('on a phone the menu opens and closes', async () => {
   expect(await link.isVisible()).toBe(false);
 });
 
+test('on a phone the row of tabs shows the present one', async () => {
+  const page = await signedIn(`leads/${place.sold}/audit`, { viewport: { width: 390, height: 844 } });
+  for (const name of ['Audit', 'Summary', 'Money']) {
+    await visit(page, `leads/${place.sold}/${name.toLowerCase()}`);
+    const tab = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name, exact: true });
+    await expect.poll(() => tab.getAttribute('aria-current')).toBe('page');
+    const box = await tab.boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= 390, `${name}: ${JSON.stringify(box)}`).toBe(true);
+  }
+});
+
 test('no data, not there and not reached are told apart', async () => {
   const page = await signedIn('leads?source=none-such');
   await shows(page.getByText('No lead matches these filters'));

@@ -12,7 +12,7 @@ browse();
 // The entries of a market in which each buyer has a reason of its own.
 const entries: [string, object][] = [
   ['suppression_lists/no_call', { field: 'phone' }],
-  ['buyers/buy_one_a_day', { caps: [{ per: 'day', count: 1 }] }],
+  ['buyers/buy_one_a_day', { name: 'One a day', caps: [{ per: 'day', count: 1 }] }],
   ['buyers/buy_cars', {}],
   ['buyers/buy_texas', {}],
   [
@@ -100,7 +100,7 @@ test('the campaign’s own rule links to the earlier lead and to the list', asyn
   await shows(page.getByText('duplicate: the campaign already has', { exact: false }));
   await page.locator('.note').getByRole('link', { name: sold }).click();
   await shows(page.getByRole('heading', { name: sold }));
-  await shows(page.getByText('Sold to buy_one_a_day', { exact: false }));
+  await shows(page.getByText('Sold to One a day (buy_one_a_day) for', { exact: false }));
 });
 
 test('a value that is no longer known is marked', async () => {

@@ -1,7 +1,7 @@
 import { scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
-import { Badge, Card, Facts, Id, Status, Tabs } from '../../part/words';
+import { Badge, Card, Facts, Id, NamedRef, Status, Tabs } from '../../part/words';
 import { to } from '../../route';
 import type { Rule, Told } from '../../types';
 import { AuctionTab } from './auction';
@@ -54,13 +54,32 @@ export function Story({ told, at }: { told: Told; at: string }) {
   );
 }
 
+// buyersIn returns the ids of all buyers that the text about a lead can name, the longest first.
+const buyersIn = (told: Told): string[] => {
+  const ids = new Set([told.buyer_id ?? '']);
+  for (const one of [told, told.auction]) {
+    for (const { buyer_id } of [...(one?.candidates ?? []), ...(one?.posts ?? [])]) ids.add(buyer_id);
+  }
+  ids.delete('');
+  return [...ids].sort((a, b) => b.length - a.length);
+};
+
+// Reason shows the text of why a lead was sold or not. Buyers have their names and ids.
+function Reason({ told }: { told: Told }) {
+  const text = told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why;
+  const ids = buyersIn(told);
+  if (ids.length === 0) return <>{text}</>;
+  const anyId = ids.map((id) => id.replace(/[^\w-]/g, '\\$&')).join('|');
+  const parts = text.split(new RegExp(`(?<![\\w.-])(${anyId})(?![\\w-])`));
+  return <>{parts.map((part, i) => (i % 2 === 1 ? <NamedRef of="buyers" id={part} /> : part))}</>;
+}
+
 function Verdict({ told }: { told: Told }) {
   return (
     <>
       <p class="why">
         <Status word={told.status} /> {told.test && <Badge>test</Badge>}{' '}
-        {told.erased && <Badge tone="warn">data deleted</Badge>}{' '}
-        {told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why}
+        {told.erased && <Badge tone="warn">data deleted</Badge>} <Reason told={told} />
       </p>
       {told.rule && <RuleNote rule={told.rule} />}
       {told.truncated && (
