@@ -8,6 +8,7 @@ export const sections = [
       ['docs/README.md', '', 'Documentation'],
       ['docs/concepts.md', 'concepts', 'Concepts'],
       ['docs/install.md', 'install', 'Install'],
+      ['docs/first-exchange.md', 'first-exchange', 'Your first exchange'],
       ['docs/sandbox.md', 'sandbox', 'Sandbox'],
       ['docs/auction.md', 'auction', 'The auction'],
       ['docs/going-live.md', 'going-live', 'From sandbox to production'],
