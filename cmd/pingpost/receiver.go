@@ -22,8 +22,9 @@ type webhookReceiverCmd struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*webhookReceiverCmd) Help() string {
-	return `An endpoint for webhooks, for testing an exchange. It accepts them on every path,
-verifies both signatures, acknowledges with 204, and drops repeats by the event's id.
+	return `An endpoint for webhooks, for testing an exchange: a supplier's events, and the
+notifications of a channel of alerts. It accepts them on every path, verifies
+both signatures, acknowledges with 204, and drops repeats by the event's id.
 
   pingpost receiver --secret whsec_c2VjcmV0
   pingpost receiver --secret whsec_c2VjcmV0 --latency 10ms-50ms --fail-rate 0.2

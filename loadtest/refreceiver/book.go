@@ -25,7 +25,7 @@ type Stats struct {
 type Event struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
-	Lead     string          `json:"lead_id"`
+	Lead     string          `json:"lead_id,omitzero"` // empty for an alert
 	Test     bool            `json:"test,omitzero"` // the lead is a test lead
 	Attempts int             `json:"attempts"`      // signed deliveries, with any answer
 	Body     json.RawMessage `json:"body"`

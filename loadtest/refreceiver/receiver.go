@@ -3,6 +3,7 @@ package refreceiver
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -124,18 +125,28 @@ func (r *Receiver) draw(what uint8, d *delivery, attempt int) float64 {
 	return refbuyer.Draw(r.options.Seed, what, []byte(d.id), attempt)
 }
 
-// parseEvent returns the event of a verified delivery.
+// typeOfAlerts begins the types of the notifications that a channel of alerts sends.
+const typeOfAlerts = "alert."
+
+// parseEvent returns the event of a verified delivery: an event of a lead, or a notification of an
+// alert, which concerns no lead.
 func (d *delivery) parseEvent() (*Event, error) {
 	var body struct {
 		ID      string `json:"id"`
 		Type    string `json:"type"`
 		Created string `json:"created_at"`
+		At      string `json:"at"` // of an alert
 		Data    struct {
 			Lead string `json:"lead_id"`
 			Test bool   `json:"test"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(d.body, &body); err != nil || body.Type == "" || body.Created == "" || body.Data.Lead == "" {
+	err := json.Unmarshal(d.body, &body)
+	isComplete := body.Created != "" && body.Data.Lead != ""
+	if strings.HasPrefix(body.Type, typeOfAlerts) {
+		isComplete = body.At != ""
+	}
+	if err != nil || body.Type == "" || !isComplete {
 		return nil, errors.New("the body is not a webhook event")
 	}
 	if body.ID != d.id {

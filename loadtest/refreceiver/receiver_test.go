@@ -174,6 +174,31 @@ func listed(t *testing.T, base string) (all []Event) {
 	return all
 }
 
+// TestAcceptsAlerts: notifications of alerts have the same signatures, and no lead.
+func TestAcceptsAlerts(t *testing.T) {
+	r, base := start(t, Options{})
+	const fired = `{"type":"alert.fired","id":"alert_1","rule":"disk","at":"2026-11-30T12:00:00Z"}`
+	for _, row := range []struct {
+		body   string
+		status int
+	}{{fired, 204}, {fired, 204}, {`{"type":"alert.fired","id":"alert_1"}`, 422}, {`{"type":"lead.posted","id":"alert_1","at":"2026-11-30T12:00:00Z"}`, 422}} {
+		if status, text := deliver(t, base, parcelOf(t, "alert_1", row.body)); status != row.status {
+			t.Errorf("%s: %d %s", row.body, status, text)
+		}
+	}
+	forged := parcelOf(t, "alert_1", fired)
+	forged.Header.Set("webhook-signature", "v1,AAAA")
+	if status, _ := deliver(t, base, forged); status != 401 {
+		t.Errorf("an alert with a wrong signature: %d", status)
+	}
+	if s := r.Stats(); s.Distinct != 1 || s.Repeats != 1 || s.ByType["alert.fired"] != 1 || s.Changed != 0 {
+		t.Errorf("%+v", s)
+	}
+	if line := must.Value(json.Marshal(r.Events()[0]))(t); strings.Contains(string(line), "lead_id") {
+		t.Errorf("the event of an alert is %s", line)
+	}
+}
+
 // TestFails: the same seed gives the same share; each attempt draws again. Some failed
 // events are accepted.
 func TestFails(t *testing.T) {
