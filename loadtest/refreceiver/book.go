@@ -26,8 +26,8 @@ type Event struct {
 	ID       string          `json:"id"`
 	Type     string          `json:"type"`
 	Lead     string          `json:"lead_id,omitzero"` // empty for an alert
-	Test     bool            `json:"test,omitzero"` // the lead is a test lead
-	Attempts int             `json:"attempts"`      // signed deliveries, with any answer
+	Test     bool            `json:"test,omitzero"`    // the lead is a test lead
+	Attempts int             `json:"attempts"`         // signed deliveries, with any answer
 	Body     json.RawMessage `json:"body"`
 }
 
