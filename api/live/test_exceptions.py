@@ -53,6 +53,7 @@ class Refusals(unittest.TestCase):
              "flo_campaign_id", "inactive"),
             ("checkAvailability", {"campaign_id": "cmp_rest"}, {"campaign_id": "cmp_auto"}, "campaign_id", "inactive"),
             ("checkAvailability", {"campaign_id": "\u3000"}, {"campaign_id": "x"}, "flo_campaign_id", "missing_required"),
+            ("ingestLead", {"flo_campaign_id": "\u3000", "supplier_id": "s"}, {"supplier_id": "s"}, "campaign_id", "missing_required"),
             ("ingestLead", {"flo_supplier_id": "a", "supplier_id": "b"}, {"flo_supplier_id": "a", "supplier_id": "a"},
              "supplier_id", "not_allowed_value"),
             ("ingestLead", {"flo_supplier_id": "a", "supplier_id": 7}, {"supplier_id": "b"},

@@ -51,16 +51,16 @@ func TestExplainAuctionStatusByClaims(t *testing.T) {
 		"one without an acknowledgement": {[]claim{{1, event.SettledPending}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, pending; buy_2 9 for 7.2"},
 		"one unknown":                    {[]claim{{1, event.SettledUnknown}}, "TAKEN", best, "buy_1 12.5 for 10 by ACCEPTED, unknown; buy_2 9 for 7.2"},
 		"one delivered":                  {[]claim{{1, event.SettledDelivered}}, "SOLD", best, "buy_1 12.5 for 10 by ACCEPTED, delivered; buy_2 9 for 7.2"},
-		"one refused":                    {[]claim{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2"},
+		"one refused":                    {[]claim{{1, event.SettledRefused}}, "BID", "", "buy_1 12.5 for 10 by UNMATCHED, failed, post rejected; buy_2 9 for 7.2"},
 		"one refused, another to the other buyer": {
 			[]claim{{1, event.SettledRefused}, {2, event.SettledDelivered}},
 			"SOLD", second,
-			"buy_1 12.5 for 10 by UNMATCHED, failed, post_rejected; buy_2 9 for 7.2 by ACCEPTED, delivered",
+			"buy_1 12.5 for 10 by UNMATCHED, failed, post rejected; buy_2 9 for 7.2 by ACCEPTED, delivered",
 		},
 		"one refused, another to the same buyer": {
 			[]claim{{2, event.SettledRefused}, {2, event.SettledPending}},
 			"TAKEN", second,
-			"buy_1 12.5 for 10; buy_2 9 for 7.2 by UNMATCHED, failed, post_rejected by ACCEPTED, pending",
+			"buy_1 12.5 for 10; buy_2 9 for 7.2 by UNMATCHED, failed, post rejected by ACCEPTED, pending",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
