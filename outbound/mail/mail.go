@@ -64,12 +64,12 @@ const (
 var errTooMuch = errors.New("the SMTP server sends too much")
 
 // Send makes one attempt to send the message. A nil error means that the server has accepted it for
-// all recipients. After another error some of them may get it.
+// all recipients, and a *RecipientError that it has not accepted it for each of them. After another
+// error it may have accepted the message just before the connection ended.
 func (c *Client) Send(ctx context.Context, server Server, message *Message) error {
 	attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	letter, err := newLetter(message)
-	if err != nil {
+	if _, err := newLetter(message, message.To); err != nil { // before it connects
 		return err
 	}
 	var socket net.Conn
@@ -94,24 +94,22 @@ func (c *Client) Send(ctx context.Context, server Server, message *Message) erro
 	if err != nil {
 		return fmt.Errorf("the settings of the SMTP server %s are invalid: %w", server.Host, err)
 	}
-	session, err := client.DialToSMTPClientWithContext(attempt)
+	opened, err := client.DialToSMTPClientWithContext(attempt)
 	if err != nil {
 		return fmt.Errorf("cannot sign in to the SMTP server %s:%d: %w", server.Host, server.Port, err)
 	}
 	// A failed farewell after an accepted message is no failure: another attempt would repeat it.
-	defer func() { _ = client.CloseWithSMTPClient(session) }()
-	if err := client.SendWithSMTPClient(session, letter); err != nil {
-		return fmt.Errorf("the SMTP server %s:%d did not accept the message: %w", server.Host, server.Port, err)
-	}
-	return nil
+	defer func() { _ = client.CloseWithSMTPClient(opened) }()
+	signedIn := session{client, opened, fmt.Sprintf("%s:%d", server.Host, server.Port)}
+	return signedIn.send(message)
 }
 
-func newLetter(message *Message) (*gomail.Msg, error) {
+func newLetter(message *Message, recipients []string) (*gomail.Msg, error) {
 	letter := gomail.NewMsg()
 	if err := letter.From(message.From); err != nil {
 		return nil, fmt.Errorf("the sender %q is not an e-mail address", message.From)
 	}
-	if err := letter.To(message.To...); err != nil {
+	if err := letter.To(recipients...); err != nil {
 		return nil, errors.New("a recipient is not an e-mail address")
 	}
 	letter.Subject(message.Subject)

@@ -26,6 +26,9 @@ type Options struct {
 	Hang     string // command that the server does not answer, such as DATA; "greeting" for none at all
 	Refuse   string // command that the server answers with 550
 	Flood    bool   // it answers EHLO without end
+	// Recipient returns the answer to RCPT for an address, such as "451 try later". Empty, or a nil
+	// function: accepted. After a 421 the server closes the connection.
+	Recipient func(address string) string
 }
 
 // Message is an e-mail that a Server accepted.
@@ -46,6 +49,7 @@ type Server struct {
 	mu       sync.Mutex // guards the following fields
 	messages []Message
 	accepted chan struct{} // receives a value for each message
+	hanging  chan struct{} // receives a value for each command that stays without an answer
 	conns    map[net.Conn]bool
 }
 
@@ -57,7 +61,7 @@ func Start(t *testing.T, options Options) *Server {
 	pair := must.Value(tls.X509KeyPair(certificate, key))(t)
 	s := &Server{
 		options: options, CAs: x509.NewCertPool(), config: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
-		accepted: make(chan struct{}, 1000), conns: make(map[net.Conn]bool),
+		accepted: make(chan struct{}, 1000), hanging: make(chan struct{}, 1000), conns: make(map[net.Conn]bool),
 	}
 	s.CAs.AppendCertsFromPEM(certificate)
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
@@ -103,6 +107,9 @@ func (s *Server) WaitForMessages(count int) []Message {
 	return s.Messages()
 }
 
+// WaitForHang waits until the server has received the command of Options.Hang.
+func (s *Server) WaitForHang() { <-s.hanging }
+
 // session is the dialogue on one connection.
 type session struct {
 	server *Server
@@ -143,6 +150,7 @@ func (d *session) answer(line string) (goesOn bool) {
 	verb = strings.ToUpper(verb)
 	switch verb {
 	case options.Hang:
+		d.server.hanging <- struct{}{}
 		_, _ = d.in.ReadByte()
 		return false
 	case options.Refuse:
@@ -162,8 +170,7 @@ func (d *session) answer(line string) (goesOn bool) {
 		d.next = Message{From: rest}
 		d.say(map[bool]string{true: "250 ok", false: "530 authenticate first"}[d.known || options.Password == ""])
 	case "RCPT":
-		d.next.To = append(d.next.To, rest)
-		d.say("250 ok")
+		return d.addRecipient(rest)
 	case "DATA":
 		return d.receive()
 	case "QUIT":
@@ -172,6 +179,21 @@ func (d *session) answer(line string) (goesOn bool) {
 	default:
 		d.say("250 ok")
 	}
+	return true
+}
+
+// addRecipient answers RCPT with an argument such as TO:<a@example.com>.
+func (d *session) addRecipient(argument string) (goesOn bool) {
+	if refuse := d.server.options.Recipient; refuse != nil {
+		_, address, _ := strings.Cut(argument, "<")
+		address, _, _ = strings.Cut(address, ">")
+		if reply := refuse(address); reply != "" {
+			d.say(reply)
+			return !strings.HasPrefix(reply, "421")
+		}
+	}
+	d.next.To = append(d.next.To, argument)
+	d.say("250 ok")
 	return true
 }
 
