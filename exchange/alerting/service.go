@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -186,9 +188,21 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if err := s.options.Engine.RecordAlertChange(record); err != nil {
 		s.options.Logger.Warn("the end of a notification was not recorded; it is sent again after a restart", "channel", item.Channel, "error", err)
 	}
-	if outcome != notify.Sent {
-		s.options.Logger.Warn("a notification of an alert was not sent", "channel", item.Channel, "rule", record.Rule, "subject", record.Subject, "outcome", record.Transition.String(), "error", record.Error)
+	if outcome != notify.Sent || cause != nil {
+		s.options.Logger.Warn("a notification of an alert did not reach all recipients", "channel", item.Channel, "rule", record.Rule, "subject", record.Subject,
+			"outcome", record.Transition.String(), "error", s.withoutRecipients(item.Channel, record.Error))
 	}
+}
+
+// withoutRecipients returns an error's text without the e-mail addresses of the channel's recipients,
+// for the program's log.
+func (s *Service) withoutRecipients(channel, text string) string {
+	if c := s.table.Settings().FindChannel(channel); c != nil {
+		for _, address := range c.To {
+			text = strings.ReplaceAll(text, address, "(recipient)")
+		}
+	}
+	return text
 }
 
 // maxErrorLength limits the texts of errors, which may contain a server's answer.
@@ -207,6 +221,12 @@ func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
 	to, err := s.destination(channel)
 	if err != nil {
 		return err
+	}
+	if to.Email != nil {
+		to.Email.To = slices.DeleteFunc(slices.Clone(to.Email.To), func(address string) bool { return slices.Contains(item.Accepted, address) })
+		if len(to.Email.To) == 0 { // the settings changed after the first attempt
+			return nil
+		}
 	}
 	return s.options.Transport.Send(ctx, to, s.newMessage(settings.FindRule(change.Rule), &change))
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"pingpost/outbound/mail"
 )
 
 // Item is one notification to one channel.
@@ -15,6 +17,22 @@ type Item struct {
 	Channel  string
 	Resolved bool // it says that an alert ended; such ones are dropped first
 	Due      time.Time
+	// Accepted are the recipients of an e-mail that have it after earlier attempts. The queue fills it.
+	Accepted []string
+}
+
+// isSentAfter reports whether the item is sent after an attempt with this error: without one, or if an
+// e-mail has reached some recipients and the server refused all others for good.
+func (i *Item) isSentAfter(err error) bool {
+	partly, ok := i.deliveredPart(err)
+	return err == nil || ok && len(partly.Deferred) == 0
+}
+
+// deliveredPart returns the result of an attempt after which some recipients have an e-mail, but not
+// all of them.
+func (i *Item) deliveredPart(err error) (partly *mail.RecipientError, ok bool) {
+	ok = errors.As(err, &partly) && len(i.Accepted)+len(partly.Accepted) > 0
+	return partly, ok
 }
 
 // Outcome is how an item ended.
@@ -34,7 +52,8 @@ var ErrNoChannel = errors.New("the alert channel was removed or turned off")
 type QueueOptions struct {
 	// Send makes one attempt. It returns soon after its context ends.
 	Send func(ctx context.Context, item Item) error
-	// Done records how an item ended; err is the last attempt's error. A worker calls it.
+	// Done records how an item ended; err is the last attempt's error. With Sent it names recipients that
+	// the server refused. A worker calls it.
 	Done func(item Item, outcome Outcome, err error)
 
 	Now   func() time.Time
@@ -74,7 +93,7 @@ type Health struct {
 	Sent, Failed, Dropped uint64
 	LastSuccess           time.Time // zero: none since the start
 	FailingSince          time.Time // zero: the last attempt succeeded, or there was none
-	LastError             string    // of the attempts since FailingSince
+	LastError             string    // of the attempts since FailingSince, or of recipients that the last attempt did not reach
 	Attempting            time.Time // start of the attempt that runs; zero: none runs
 }
 
@@ -155,14 +174,14 @@ func (q *Queue) work(c *channelQueue) {
 		q.mu.Unlock()
 
 		err := q.send(item)
-		if q.ctx.Err() != nil && err != nil {
+		if q.ctx.Err() != nil && !item.isSentAfter(err) {
 			continue // the queue closes; the item is added again after the restart
 		}
 		outcome, finished := q.recordAttempt(c, item, err)
 		if finished {
 			q.options.Done(item, outcome, err)
 		}
-		q.pauseAfter(c, err != nil && outcome != Dropped)
+		q.pauseAfter(c, outcome != Sent && outcome != Dropped)
 	}
 }
 
@@ -223,14 +242,20 @@ func (q *Queue) recordAttempt(c *channelQueue, item Item, err error) (outcome Ou
 	now := q.options.Now()
 	c.health.Attempting = time.Time{}
 	switch {
-	case err == nil:
+	case item.isSentAfter(err):
 		outcome = Sent
 		c.health.Sent++
 		c.health.LastSuccess, c.health.FailingSince, c.health.LastError = now, time.Time{}, ""
+		if err != nil { // some recipients are refused
+			c.health.LastError = err.Error()
+		}
 	case errors.Is(err, ErrNoChannel):
 		outcome = Dropped
 		c.health.Dropped++
 	default:
+		if partly, ok := item.deliveredPart(err); ok {
+			c.waiting[0].Accepted = slices.Concat(item.Accepted, partly.Accepted)
+		}
 		if c.health.LastError = err.Error(); c.health.FailingSince.IsZero() {
 			c.health.FailingSince = now
 		}
