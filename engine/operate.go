@@ -123,8 +123,15 @@ func (e OperatorActions) SetAlertSettings(document []byte) error {
 	return e.commit(&event.AlertSettingsChanged{Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RecordAlertChange records a change of an alert, or the end of a notification.
-func (e *Engine) RecordAlertChange(change *event.AlertChanged) error { return e.commit(change, nil) }
+// RecordAlertChange records a change of an alert, or the end of a notification. While the log's queue is
+// full, the end of a notification waits: without its record, a restart sends the notification again. A
+// change returns ErrBusy, and the next evaluation finds it again.
+func (e *Engine) RecordAlertChange(change *event.AlertChanged) error {
+	if change.Transition >= event.NotificationSent {
+		return e.commitRetryingFullQueue(change, nil)
+	}
+	return e.commit(change, nil)
+}
 
 // InitializeLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
 // log, and a check value of the exchange's key. On a log that has both, it returns an error if

@@ -82,14 +82,14 @@ var wordsOf = map[KindName]words{
 	},
 }
 
-// Describe puts a change in words. rule is the alert's rule, or nil if it was removed.
+// Describe puts a change in words. rule is the alert's present rule, or nil if it was removed.
 func Describe(rule *Rule, transition event.AlertTransition, subject string, value, threshold Quantity, note string) Message {
 	var kind *Kind
 	if rule != nil {
 		kind = FindKind(rule.Kind)
 	}
 	if kind == nil {
-		return Message{Title: "Alert ended", Text: "The alert ended, because its rule was removed.", Action: "Nothing.", Link: "#/alerts"}
+		return describeWithoutKind(rule, transition, subject, value, threshold, note)
 	}
 	w := wordsOf[kind.Name]
 	fill := strings.NewReplacer(
@@ -108,6 +108,29 @@ func Describe(rule *Rule, transition event.AlertTransition, subject string, valu
 		m.Action = "Nothing. The alert has ended."
 	}
 	return m
+}
+
+// describeWithoutKind puts a change in words if the kind of its rule is unknown, so that its value has
+// no unit.
+func describeWithoutKind(rule *Rule, transition event.AlertTransition, subject string, value, threshold Quantity, note string) Message {
+	subject = cmp.Or(subject, "the exchange")
+	if note != "" {
+		note = " (" + strings.TrimLeft(note, ";, ") + ")"
+	}
+	reason := "Its rule was removed since."
+	if rule != nil {
+		reason = fmt.Sprintf("This version does not know the kind %q of its rule.", rule.Kind)
+	}
+	if transition == event.AlertResolved {
+		return Message{
+			Title: "Resolved: alert about " + subject, Text: fmt.Sprintf("The alert about %s ended at the value %s%s. %s", subject, value, note, reason),
+			Action: "Nothing. The alert has ended.", Link: "#/alerts",
+		}
+	}
+	return Message{
+		Title: "Alert fired: " + subject, Text: fmt.Sprintf("An alert about %s fired at the value %s; its threshold was %s%s. %s", subject, value, threshold, note, reason),
+		Action: "Look at the alerts that fire now.", Link: "#/alerts",
+	}
 }
 
 // escapePathPart percent-encodes an id for a path of the console.

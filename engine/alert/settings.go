@@ -123,7 +123,15 @@ func (s *Settings) Encode() []byte {
 
 // Clone returns a copy that the caller may change.
 func (s *Settings) Clone() *Settings {
-	return &Settings{Rules: slices.Clone(s.Rules), Channels: slices.Clone(s.Channels), Silences: slices.Clone(s.Silences)}
+	clone := &Settings{Rules: slices.Clone(s.Rules), Channels: slices.Clone(s.Channels), Silences: slices.Clone(s.Silences)}
+	for i := range clone.Rules {
+		clone.Rules[i].Channels = slices.Clone(clone.Rules[i].Channels)
+	}
+	for i := range clone.Channels {
+		c := &clone.Channels[i]
+		c.To, c.Sealed = slices.Clone(c.To), slices.Clone(c.Sealed)
+	}
+	return clone
 }
 
 // FindRule returns the rule with this id, or nil.

@@ -3,7 +3,6 @@ package alert
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -13,8 +12,14 @@ import (
 	"pingpost/engine/event"
 )
 
-// maxHistory is the number of changes that the table keeps. Older ones are in the log only.
-const maxHistory = 1000
+const (
+	// maxHistory is the number of changes that the table keeps. Older ones are in the log only. It keeps
+	// more while their notifications have not ended, so that none is lost.
+	maxHistory = 1000
+	// maxUnfinished bounds the table if notifications do not end. The queues of all channels together
+	// hold fewer, so it evicts none that waits.
+	maxUnfinished = 25_000
+)
 
 // Key identifies an alert: a rule and one of its subjects.
 type Key struct{ Rule, Subject string }
@@ -59,7 +64,8 @@ type Table struct {
 	mu       sync.Mutex // guards the following fields
 	document []byte     // of the settings; empty: the default
 	firing   map[Key]Firing
-	history  []Change // oldest first, at most maxHistory
+	history  []Change // oldest first
+	waiting  int      // changes in history with an unfinished notification
 	last     uint64   // number of the newest change
 }
 
@@ -73,16 +79,18 @@ func (t *Table) Settings() *Settings {
 
 var defaultSettings = Default()
 
-// ApplySettings replaces the settings by the event's document. A document that this program cannot
-// read, for example because of a bug in an earlier one, leaves the settings unchanged.
+// ApplySettings replaces the settings by the event's document. It ignores a document that this program
+// cannot read, for example because of a bug in an earlier one: a snapshot must have the settings that
+// apply.
 func (t *Table) ApplySettings(e *event.AlertSettingsChanged) {
-	document := bytes.Clone(e.Document)
-	t.mu.Lock()
-	t.document = document
-	t.mu.Unlock()
-	if settings, err := ParseSettings(document); err == nil {
-		t.settings.Store(settings)
+	settings, err := ParseSettings(e.Document)
+	if err != nil {
+		return
 	}
+	t.mu.Lock()
+	t.document = bytes.Clone(e.Document)
+	t.mu.Unlock()
+	t.settings.Store(settings)
 }
 
 // ApplyChange applies a change of an alert, or the end of a notification.
@@ -93,20 +101,48 @@ func (t *Table) ApplyChange(e *event.AlertChanged) {
 		t.finishNotificationLocked(e)
 		return
 	}
-	key := Key{strings.Clone(e.Rule), strings.Clone(e.Subject)}
+	key := Key{copyText(e.Rule), copyText(e.Subject)}
 	t.last++
 	change := Change{
 		Number: t.last, Transition: e.Transition, Rule: key.Rule, Subject: key.Subject, Value: Quantity(e.Value), Threshold: Quantity(e.Threshold),
-		Note: strings.Clone(e.Note), At: e.At,
+		Note: copyText(e.Note), At: e.At,
 	}
 	for _, channel := range e.Channels {
-		change.Notifications = append(change.Notifications, Notification{Channel: strings.Clone(channel)})
+		change.Notifications = append(change.Notifications, Notification{Channel: copyText(channel)})
 	}
 	t.history = append(t.history, change)
-	if surplus := len(t.history) - maxHistory; surplus > 0 {
-		t.history = slices.Delete(t.history, 0, surplus)
+	if change.isUnfinished() {
+		t.waiting++
 	}
+	t.evictLocked()
 	t.setFiringLocked(key, &change)
+}
+
+// copyText returns a copy of a text, with U+FFFD in place of bytes that are no UTF-8: a snapshot cannot
+// contain them.
+func copyText(text string) string { return strings.Clone(strings.ToValidUTF8(text, "\uFFFD")) }
+
+// evictLocked removes the oldest change without unfinished notifications if the history is too long.
+// The caller holds t.mu.
+func (t *Table) evictLocked() {
+	if len(t.history) <= maxHistory {
+		return
+	}
+	at := 0
+	switch {
+	case t.waiting < len(t.history):
+		at = slices.IndexFunc(t.history, func(c Change) bool { return !c.isUnfinished() })
+	case t.waiting <= maxUnfinished:
+		return
+	default:
+		t.waiting--
+	}
+	t.history = slices.Delete(t.history, at, at+1)
+}
+
+// isUnfinished reports whether a notification of the change has no outcome.
+func (c *Change) isUnfinished() bool {
+	return slices.ContainsFunc(c.Notifications, func(n Notification) bool { return n.Outcome == 0 })
 }
 
 // setFiringLocked updates the alerts that fire after a change. The caller holds t.mu.
@@ -133,13 +169,21 @@ func (t *Table) finishNotificationLocked(e *event.AlertChanged) {
 	if !found {
 		return // the history no longer has the change
 	}
+	if !t.history[at].isUnfinished() {
+		return
+	}
 	notifications := slices.Clone(t.history[at].Notifications) // readers may hold the old list
 	for i := range notifications {
-		if slices.Contains(e.Channels, notifications[i].Channel) && notifications[i].Outcome == 0 {
-			notifications[i].Outcome, notifications[i].Error, notifications[i].At = e.Transition, strings.Clone(e.Error), e.At
+		isEnded := func(channel string) bool { return copyText(channel) == notifications[i].Channel }
+		if notifications[i].Outcome == 0 && slices.ContainsFunc(e.Channels, isEnded) {
+			notifications[i].Outcome, notifications[i].Error, notifications[i].At = e.Transition, copyText(e.Error), e.At
 		}
 	}
 	t.history[at].Notifications = notifications
+	if !t.history[at].isUnfinished() {
+		t.waiting--
+		t.evictLocked()
+	}
 }
 
 // Firing returns the alerts that fire, sorted by rule and subject.
@@ -181,84 +225,13 @@ func (t *Table) History(before uint64, limit int) (newestFirst []Change) {
 func (t *Table) Unfinished(after uint64) (changes []Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range t.history {
-		if c := &t.history[i]; c.Number > after && slices.ContainsFunc(c.Notifications, func(n Notification) bool { return n.Outcome == 0 }) {
+	first, _ := t.indexOfLocked(after + 1)
+	for i := first; i < len(t.history); i++ {
+		if c := &t.history[i]; c.isUnfinished() {
 			changes = append(changes, *c)
 		}
 	}
 	return changes
-}
-
-// snapshot is the table in a snapshot of the state.
-type snapshot struct {
-	Document []byte           `json:"document,omitempty"`
-	Firing   []snapshotFiring `json:"firing,omitempty"`
-	History  []snapshotChange `json:"history,omitempty"`
-	Last     uint64           `json:"last,omitempty"`
-}
-
-// snapshotFiring and snapshotChange have amounts as whole numbers: the JSON of a Quantity cannot be
-// negative.
-type (
-	snapshotFiring struct {
-		Firing
-		Value, Threshold int64
-	}
-	snapshotChange struct {
-		Change
-		RawValue     int64 `json:"value"`
-		RawThreshold int64 `json:"threshold"`
-	}
-)
-
-// EncodeSnapshot returns the table for a snapshot of the state. It is empty for an empty table.
-func (t *Table) EncodeSnapshot() []byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.document) == 0 && t.last == 0 {
-		return nil
-	}
-	all := snapshot{Document: t.document, Last: t.last}
-	for _, key := range slices.SortedFunc(maps.Keys(t.firing), compareKeys) {
-		firing := t.firing[key]
-		all.Firing = append(all.Firing, snapshotFiring{firing, int64(firing.Value), int64(firing.Threshold)})
-	}
-	for i := range t.history {
-		all.History = append(all.History, snapshotChange{t.history[i], int64(t.history[i].Value), int64(t.history[i].Threshold)})
-	}
-	text, err := json.Marshal(all)
-	if err != nil {
-		panic("BUG: cannot encode the alerts of a snapshot: " + err.Error())
-	}
-	return text
-}
-
-// DecodeSnapshot fills an empty table with the result of EncodeSnapshot.
-func (t *Table) DecodeSnapshot(encoded []byte) error {
-	if len(encoded) == 0 {
-		return nil
-	}
-	var all snapshot
-	if err := json.Unmarshal(encoded, &all); err != nil {
-		return err
-	}
-	if len(all.Document) > 0 {
-		t.ApplySettings(&event.AlertSettingsChanged{Document: all.Document})
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last, t.firing = all.Last, make(map[Key]Firing)
-	for i := range all.Firing {
-		firing := all.Firing[i].Firing
-		firing.Value, firing.Threshold = Quantity(all.Firing[i].Value), Quantity(all.Firing[i].Threshold)
-		t.firing[firing.Key] = firing
-	}
-	for i := range all.History {
-		change := all.History[i].Change
-		change.Value, change.Threshold = Quantity(all.History[i].RawValue), Quantity(all.History[i].RawThreshold)
-		t.history = append(t.history, change)
-	}
-	return nil
 }
 
 // FindChange returns the change with this number, or false if the history no longer has it.

@@ -66,7 +66,7 @@ func TestUnfinishedNotifications(t *testing.T) {
 func TestHistoryIsLimitedAndPaged(t *testing.T) {
 	var table Table
 	for i := range maxHistory + 10 {
-		table.ApplyChange(fired(fmt.Sprint(i), "mail"))
+		table.ApplyChange(fired(fmt.Sprint(i)))
 	}
 	page := table.History(0, 3)
 	if len(page) != 3 || page[0].Number != maxHistory+10 || page[2].Number != maxHistory+8 {

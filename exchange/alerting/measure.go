@@ -12,6 +12,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/state"
 	"pingpost/report"
+	"pingpost/server/admin/alerts"
 	"pingpost/server/metrics"
 )
 
@@ -242,7 +243,7 @@ func (m *measurer) backupAge() []alert.Sample {
 	}
 	sample := alert.Sample{Value: minutes(lag)}
 	if lastError != "" {
-		sample.Note = "; last error: " + lastError
+		sample.Note = "; last error: " + alerts.PrintableText(lastError, maxErrorLength)
 	}
 	return []alert.Sample{sample}
 }

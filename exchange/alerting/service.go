@@ -43,8 +43,9 @@ type Service struct {
 	options Options
 	table   *alert.Table
 	queue   *notify.Queue
+	ctx     context.Context //nolint:containedctx // ends at Close
 	stop    context.CancelFunc
-	ended   chan struct{}
+	ended   chan struct{} // closed after the last evaluation; nil before Start
 
 	changing sync.Mutex    // one change of the settings at a time
 	testing  chan struct{} // has an element for each test of a channel that runs
@@ -73,9 +74,10 @@ const maxTests = 4
 // New returns a service that does nothing yet.
 func New(options Options) *Service {
 	s := &Service{
-		options: options, table: options.State.Alerts(), ended: make(chan struct{}), testing: make(chan struct{}, maxTests),
+		options: options, table: options.State.Alerts(), testing: make(chan struct{}, maxTests),
 		measurer: measurer{sources: options.Sources, reports: reportCache{ask: askReport}},
 	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.queue = notify.NewQueue(notify.QueueOptions{
 		Send: s.sendItem, Done: s.recordOutcome, Sleep: sleep,
 		Now: func() time.Time { return time.Unix(0, options.Now()) },
@@ -95,22 +97,20 @@ func sleep(ctx context.Context, d time.Duration) {
 // Start queues the notifications that an earlier run did not send, and evaluates the rules
 // regularly until Close.
 func (s *Service) Start() {
-	var ctx context.Context
-	ctx, s.stop = context.WithCancel(context.Background())
+	s.ended = make(chan struct{})
 	go func() {
 		defer close(s.ended)
-		for ctx.Err() == nil {
-			s.Evaluate(ctx, s.options.Now())
-			sleep(ctx, evaluationPause)
+		for s.ctx.Err() == nil {
+			s.Evaluate(s.ctx, s.options.Now())
+			sleep(s.ctx, evaluationPause)
 		}
 	}()
 }
 
-// Close ends the evaluations and the sending. It cancels an evaluation that waits for the report. The
-// engine and the log must still be open.
+// Close ends the evaluations and the sending. It cancels an evaluation that waits for the report, and
+// tests of channels. The engine and the log must still be open.
 func (s *Service) Close() {
-	if s.stop != nil {
-		s.stop()
+	if s.stop(); s.ended != nil {
 		<-s.ended
 	}
 	s.queue.Close()
@@ -146,7 +146,9 @@ func (s *Service) publish(e evaluation) {
 	s.last = e
 }
 
-// record records the changes of alerts, up to the first that the log does not accept.
+// record records the changes of alerts, up to the first that the log does not accept, and queues the
+// notifications of each at once. So a full queue drops the surplus, and records that, before the
+// history grows. The caller holds s.evaluating.
 func (s *Service) record(changes []*event.AlertChanged) {
 	for _, change := range changes {
 		if err := s.options.Engine.RecordAlertChange(change); err != nil {
@@ -154,6 +156,7 @@ func (s *Service) record(changes []*event.AlertChanged) {
 			return
 		}
 		s.options.Logger.Info("alert", "transition", change.Transition.String(), "rule", change.Rule, "subject", change.Subject, "value", alert.Quantity(change.Value).String())
+		s.queueUnsent()
 	}
 }
 
@@ -249,7 +252,7 @@ func (s *Service) Test(channel *alert.Channel) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, testTimeout)
 	defer cancel()
 	if err := s.options.Transport.Send(ctx, to, s.newTestMessage()); err != nil {
 		return err
