@@ -11,7 +11,7 @@ import (
 // If more alerts change in one evaluation than the history and a channel's queue hold, each notification
 // waits or is recorded as dropped, also after a restart.
 func TestNotificationsOfManyAlertsAreNotLost(t *testing.T) {
-	const buyers = 1500
+	const buyers = 1050
 	var added strings.Builder
 	for i := range buyers {
 		fmt.Fprintf(&added, "  - {id: poor_%d, funds: {balance: 1}}\n", i)
