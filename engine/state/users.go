@@ -355,7 +355,7 @@ func (t *operatorUserTable) applySecondFactorChanged(e *event.UserSecondFactorCh
 }
 
 func (i *Invitation) contentHash() uint64 {
-	return newRunningHash(29).addBytes(i.Hash[:]).addWord(uint64(i.Status)).addWord(uint64(i.Role)).addBytes([]byte(i.Name)).
+	return newRunningHash(31).addBytes(i.Hash[:]).addWord(uint64(i.Status)).addWord(uint64(i.Role)).addBytes([]byte(i.Name)).
 		addBytes([]byte(i.By)).addWord(uint64(i.At)).addWord(uint64(i.Expires)).addWord(uint64(i.Closed)).sum()
 }
 
