@@ -56,11 +56,14 @@ func TestRebuildAfterDamageToOpenFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newTradeReport(t)
-			before := r.ProgressStatus().Rebuilds
+			before, errorsBefore := r.ProgressStatus().Rebuilds, r.ProgressStatus().Errors
 			damage(t, r)
 			r.log.log(110*time.Minute, &event.LeadDecided{Lead: leadID(20), Campaign: 1, Supplier: 2, Reason: market.ReasonFiltered})
 			r.waitRebuilt(before)
 			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, tradeRowsByBuyer[1:]...))
+			if counted := r.ProgressStatus().Errors - errorsBefore; counted > 0 != (name != "a requested rebuild") {
+				t.Errorf("%d errors counted", counted)
+			}
 			if files, err := filepath.Glob(filepath.Join(r.opt.Dir, "*"+suffix)); err != nil || len(files) != 1 {
 				t.Errorf("files after the rebuild: %q, %v", files, err)
 			}
@@ -123,17 +126,18 @@ func TestUnusableFileIsRebuiltAtStart(t *testing.T) {
 	for name, test := range map[string]struct {
 		damage   func(*testing.T, *testReport)
 		rebuilds uint64
+		errors   uint64
 	}{
-		"no file":                {func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) }, 0},
-		"garbage":                {func(t *testing.T, r *testReport) { overwriteFrom(t, r.onlyFile(), 0) }, 1},
-		"empty file":             {func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.onlyFile(), 0)) }, 1},
-		"another version":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1},
-		"another program":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1},
-		"another log epoch":      {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Epoch++ }) }, 1},
-		"another exchange":       {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Exchange[0]++ }) }, 1},
-		"position after the log": {func(_ *testing.T, r *testReport) { r.changeFile("UPDATE place SET seq = 1000") }, 1},
-		"missing table":          {func(_ *testing.T, r *testReport) { r.changeFile("DROP TABLE cells") }, 1},
-		"valid file":             {func(*testing.T, *testReport) {}, 0},
+		"no file":                {func(t *testing.T, r *testReport) { must.Succeed(t, os.RemoveAll(r.opt.Dir)) }, 0, 0},
+		"garbage":                {func(t *testing.T, r *testReport) { overwriteFrom(t, r.onlyFile(), 0) }, 1, 1},
+		"empty file":             {func(t *testing.T, r *testReport) { must.Succeed(t, os.Truncate(r.onlyFile(), 0)) }, 1, 0},
+		"another version":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA user_version = 99") }, 1, 0},
+		"another program":        {func(t *testing.T, r *testReport) { r.changeFile("PRAGMA application_id = 99") }, 1, 0},
+		"another log epoch":      {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Epoch++ }) }, 1, 0},
+		"another exchange":       {func(_ *testing.T, r *testReport) { r.log.change(func() { r.log.identity.Exchange[0]++ }) }, 1, 0},
+		"position after the log": {func(_ *testing.T, r *testReport) { r.changeFile("UPDATE place SET seq = 1000") }, 1, 0},
+		"missing table":          {func(_ *testing.T, r *testReport) { r.changeFile("DROP TABLE cells") }, 1, 1},
+		"valid file":             {func(*testing.T, *testReport) {}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newTradeReport(t)
@@ -143,8 +147,8 @@ func TestUnusableFileIsRebuiltAtStart(t *testing.T) {
 			r = startReport(t, r.log, r.opt)
 			r.waitCaughtUp()
 			r.wantRows(wholeTime(ByBuyer), append([]string{" : leads 5 unmatched 2 auctions 2"}, tradeRowsByBuyer[1:]...))
-			if n := r.ProgressStatus().Rebuilds; n != test.rebuilds {
-				t.Errorf("%d rebuilds, want %d", n, test.rebuilds)
+			if s := r.ProgressStatus(); s.Rebuilds != test.rebuilds || s.Errors != test.errors {
+				t.Errorf("%d rebuilds and %d errors, want %d and %d", s.Rebuilds, s.Errors, test.rebuilds, test.errors)
 			}
 		})
 	}

@@ -198,13 +198,11 @@ func (r *Report) Run(ctx context.Context) {
 		} else {
 			r.opt.Logger.Warn("the report failed and is retried; the exchange is not affected", "error", err)
 		}
-		if err != nil {
-			r.countError()
-		}
 		if time.Since(began) > 30*r.opt.retryDelay { // it worked for a while
 			pause = 0
 		}
-		if !errors.Is(err, errRequested) {
+		if err != nil {
+			r.countError()
 			pause = min(max(2*pause, r.opt.retryDelay), 30*r.opt.retryDelay)
 			sleepUnlessDone(ctx, pause)
 		}
@@ -218,11 +216,13 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs
-// the reason and returns it, or returns errRequested if the reason is not a failure.
+// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the
+// reason and returns it, or returns nil if the reason is no failure: an operator's request, or a
+// database of another log or program version.
 func (r *Report) deleteDatabaseForRebuild(reason error) error {
 	level := slog.LevelWarn
-	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {
+	isFailure := !errors.Is(reason, errRequested) && !errors.Is(reason, errUnusable)
+	if !isFailure {
 		level = slog.LevelInfo
 	}
 	r.opt.Logger.Log(context.Background(), level, "the report is rebuilt from the log; the exchange is not affected", "reason", reason)
@@ -237,8 +237,8 @@ func (r *Report) deleteDatabaseForRebuild(reason error) error {
 	if err != nil {
 		return fmt.Errorf("cannot remove the report's database: %w", err)
 	}
-	if errors.Is(reason, errRequested) || errors.Is(reason, errUnusable) {
-		return errRequested // not a failure
+	if !isFailure {
+		return nil
 	}
 	return reason
 }
