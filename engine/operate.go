@@ -133,6 +133,14 @@ func (e *Engine) RecordAlertChange(change *event.AlertChanged) error {
 	return e.commit(change, nil)
 }
 
+// SetSavedReport sets a saved report to a document in JSON. An empty document removes it.
+func (e OperatorActions) SetSavedReport(id string, document []byte) error {
+	return e.commit(&event.SavedReportChanged{ID: id, Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
+}
+
+// RecordReportMail records how the e-mail of a saved report ended.
+func (e *Engine) RecordReportMail(mail *event.ReportMailEnded) error { return e.commit(mail, nil) }
+
 // InitializeLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
 // log, and a check value of the exchange's key. On a log that has both, it returns an error if
 // the check value differs, because the process runs with another key file.

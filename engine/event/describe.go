@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/escape"
@@ -96,6 +97,10 @@ func accountMembers(e Event) jsonMembers {
 		return jsonMembers{{"name", e.Name}, {"role", e.Role}, {"revoked", e.Revoked}}
 	case *UserSecondFactorChanged:
 		return jsonMembers{{"user", e.User}, {"change", e.Change}}
+	case *SavedReportChanged:
+		return jsonMembers{{"id", e.ID}, {"document_bytes", len(e.Document)}, {"removed", len(e.Document) == 0}}
+	case *ReportMailEnded:
+		return jsonMembers{{"report", e.Report}, {"moment", time.Unix(0, e.Moment).UTC().Format(time.RFC3339)}, {"outcome", e.Outcome}, {"requested", e.Requested}, {"error", e.Error}}
 	}
 	return nil
 }

@@ -32,6 +32,8 @@ const (
 	KindAlertChanged                  Kind = 21
 	KindInvitationChanged             Kind = 22
 	KindUserSecondFactorChanged       Kind = 23
+	KindSavedReportChanged            Kind = 24
+	KindReportMailEnded               Kind = 25
 )
 
 // eventKinds has each kind's name in descriptions, and a function that returns an empty event.
@@ -62,6 +64,8 @@ var eventKinds = [...]struct {
 	KindAlertChanged:                  {"alert_changed", newEvent[AlertChanged]},
 	KindInvitationChanged:             {"invitation_set", newEvent[InvitationChanged]},
 	KindUserSecondFactorChanged:       {"second_factor_set", newEvent[UserSecondFactorChanged]},
+	KindSavedReportChanged:            {"saved_report_set", newEvent[SavedReportChanged]},
+	KindReportMailEnded:               {"report_mail_ended", newEvent[ReportMailEnded]},
 }
 
 func newEvent[T any, E interface {

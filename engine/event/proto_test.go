@@ -195,6 +195,7 @@ func TestProtoFileDescribesEnums(t *testing.T) {
 		},
 		"ChangeResult": {0: "CHANGE_UNSPECIFIED"}, "HookOutcome": {0: "HOOK_OUTCOME_UNSPECIFIED"}, "HookType": {},
 		"Role": {0: "ROLE_UNSPECIFIED"}, "AlertTransition": {0: "ALERT_TRANSITION_UNSPECIFIED"}, "ActionPhase": {0: "ACTION_PHASE_UNSPECIFIED"}, "OperatorCredential": {}, "SecondFactorChange": {0: "SECOND_FACTOR_UNSPECIFIED"},
+		"ReportMailOutcome": {0: "REPORT_MAIL_UNSPECIFIED"},
 	}
 	for p := ActionBegun; p <= ActionWhole; p++ {
 		want["ActionPhase"][int32(p)] = "ACTION_" + strings.ToUpper(p.String())
@@ -208,6 +209,9 @@ func TestProtoFileDescribesEnums(t *testing.T) {
 			name = "ALERT_" + name
 		}
 		want["AlertTransition"][int32(a)] = name
+	}
+	for o := ReportMailSent; o.String() != "invalid"; o++ {
+		want["ReportMailOutcome"][int32(o)] = "REPORT_MAIL_" + strings.ToUpper(o.String())
 	}
 	for _, e := range emptyEvents() {
 		want["Kind"][int32(e.Kind())] = "KIND_" + strings.ToUpper(e.Kind().String())

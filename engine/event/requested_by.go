@@ -38,6 +38,10 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *UserSecondFactorChanged:
 		return e.By
+	case *SavedReportChanged:
+		return e.By
+	case *ReportMailEnded:
+		return e.By
 	}
 	return ""
 }

@@ -78,6 +78,10 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.alerts.ApplySettings(e)
 	case *event.AlertChanged:
 		s.alerts.ApplyChange(e)
+	case *event.SavedReportChanged:
+		s.savedReports.ApplyChange(e)
+	case *event.ReportMailEnded:
+		s.savedReports.ApplyMail(e)
 	case *event.InvitationChanged:
 		s.users.applyInvitationChanged(e)
 	case *event.UserSecondFactorChanged:

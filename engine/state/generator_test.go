@@ -219,7 +219,7 @@ func (x *eventGenerator) refusePost(ev *event.PostSettled, post *UnfinishedPost)
 
 // changeSettings logs an action of an operator or a configuration.
 func (x *eventGenerator) changeSettings() {
-	switch x.draw(10) {
+	switch x.draw(11) {
 	case 0:
 		x.logAndApply(&event.BuyerFundsAdjusted{Buyer: market.PermanentNumber(1 + x.draw(3)), Amount: market.Money(x.draw(60)-20) * dollar, Opening: x.draw(5) == 0, At: x.at})
 	case 1:
@@ -247,6 +247,8 @@ func (x *eventGenerator) changeSettings() {
 		x.logAndApply(x.changeUser())
 	case 9:
 		x.logAndApply(x.changeAlert())
+	case 10:
+		x.logAndApply(x.changeSavedReport())
 	}
 }
 
@@ -390,11 +392,24 @@ func (x *eventGenerator) changeAlert() event.Event {
 	}
 }
 
+// changeSavedReport returns an event that sets or removes a saved report, or that ends an e-mail of it.
+func (x *eventGenerator) changeSavedReport() event.Event {
+	id := string(rune('a' + x.draw(3)))
+	switch x.draw(4) {
+	case 0:
+		return &event.SavedReportChanged{ID: id, At: x.at}
+	case 1:
+		document := `{"name": "` + id + `", "query": {"by": ["day"], "filters": {}}, "schedule": {"time": "0` + string(rune('1'+x.draw(3))) + `:00"}}`
+		return &event.SavedReportChanged{ID: id, Document: []byte(document), At: x.at, By: "anna"}
+	}
+	return &event.ReportMailEnded{Report: id, Moment: x.at, Outcome: event.ReportMailOutcome(1 + x.draw(2)), Requested: x.draw(2) == 0, Error: "e", At: x.at}
+}
+
 // requiredEvents lists the kinds of changes that the generator must reach.
 var requiredEvents = []string{
 	"posted", "recorded", "unmatched", "delivered", "refused", "pending", "unknown", "confirmed", "released", "resent",
 	"next posted", "next recorded", "post_tried", "funds_moved", "door_set", "list_loaded", "credential_set", "secret_set", "catalog_set", "names_given",
-	"alert_settings_changed", "alert_changed",
+	"alert_settings_changed", "alert_changed", "saved_report_set", "report_mail_ended",
 	"auction_held", "sold at a bid", "bid given back",
 	"test", "lead.posted", "lead.unmatched", "hooks_switched", "webhook delivered", "webhook failed", "webhook dead", "webhook resent", "webhook dropped",
 	"report done", "report none", "report waits", "report refused", "report unknown", "report settled done", "report settled refused",

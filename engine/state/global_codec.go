@@ -30,13 +30,21 @@ func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
 		s.users.encodeOrDecodeSnapshot(c)
 	}
 	if c.hasFieldsSinceVersion(versionAlerts) {
-		s.encodeOrDecodeAlerts(c)
+		encodeOrDecodeTable(c, &s.alerts)
+	}
+	if c.hasFieldsSinceVersion(versionReports) {
+		encodeOrDecodeTable(c, &s.savedReports)
 	}
 }
 
-func (s *State) encodeOrDecodeAlerts(c *snapshotSectionCodec) {
-	encoded := s.alerts.EncodeSnapshot()
-	if encodeOrDecodeBytes(c, &encoded); c.decoding && s.alerts.DecodeSnapshot(encoded) != nil {
+// encodeOrDecodeTable encodes or decodes a table that another package defines.
+func encodeOrDecodeTable(c *snapshotSectionCodec, table interface {
+	EncodeSnapshot() []byte
+	DecodeSnapshot(encoded []byte) error
+},
+) {
+	encoded := table.EncodeSnapshot()
+	if encodeOrDecodeBytes(c, &encoded); c.decoding && table.DecodeSnapshot(encoded) != nil {
 		c.markDamaged()
 	}
 }

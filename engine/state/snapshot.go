@@ -20,7 +20,7 @@ import (
 // sweeps are the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 10
+	snapshotVersion = 11
 	oldestSnapshot  = 4 // the oldest version that this program reads
 
 	versionSealed  = 5  // posts have slots; the global state has used and erased slots
@@ -29,6 +29,7 @@ const (
 	versionTrusted = 8  // posts record whether a refusal of a repeat counts
 	versionTeam    = 9  // the global state has invitations and second factors
 	versionAlerts  = 10 // the global state has alerts
+	versionReports = 11 // the global state has saved reports
 
 	sectionLeads      = 1
 	sectionDuplicates = 2

@@ -300,7 +300,7 @@ func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 	}{
 		"post":  {new(UnfinishedPost).encodeOrDecodeSnapshot, map[byte]int{versionSealed: 1, versionTrusted: 1}},
 		"lists": {settings.encodeOrDecodeSnapshot, map[byte]int{versionHistory: 3}},
-		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1}},
+		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1, versionReports: 1}},
 	} {
 		var today snapshotSectionCodec
 		part.snapshotFields(&today)
@@ -382,6 +382,7 @@ func TestHashCoversEveryEvent(t *testing.T) {
 		"a user's token":       &event.APITokenAddedOrRevoked{User: "anna"},
 		"alert settings":       &event.AlertSettingsChanged{Document: []byte("{}")},
 		"an alert":             &event.AlertChanged{Transition: event.AlertFired, Rule: "r"},
+		"a saved report":       &event.SavedReportChanged{ID: "r", Document: []byte("{}")},
 		"a top-up":             &event.BuyerFundsAdjusted{Buyer: 1, Amount: 1},
 		"an empty account":     &event.BuyerFundsAdjusted{Buyer: 3, Opening: true},
 		"an auction":           auctionCompleted(monday + day),

@@ -9,6 +9,7 @@ import (
 	"pingpost/engine/alert"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/savedreport"
 )
 
 // State is the exchange's memory. One goroutine calls Apply and PrefetchIntoCPUCache. While a
@@ -29,6 +30,7 @@ type State struct {
 	settings          operatorSettings
 	users             operatorUserTable
 	alerts            alert.Table
+	savedReports      savedreport.Table
 	unknownDeliveries unknownDeliveryCounts
 	slots             leadEncryptionKeySlots
 
@@ -92,11 +94,17 @@ func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	if alerts := s.alerts.EncodeSnapshot(); len(alerts) > 0 { // logs without alerts keep their hash
 		sum += newRunningHash(29).addBytes(alerts).sum()
 	}
+	if reports := s.savedReports.EncodeSnapshot(); len(reports) > 0 {
+		sum += newRunningHash(31).addBytes(reports).sum()
+	}
 	return s.seq, sum + s.pendingReturns.sumOfEntryHashes() + s.outboxes.sumOfEntryHashes() + s.slots.sumOfEntryHashes() + s.users.sumOfEntryHashes()
 }
 
 // Alerts returns the alerts: their settings, the ones that fire, and their history.
 func (s *State) Alerts() *alert.Table { return &s.alerts }
+
+// SavedReports returns the saved reports and the state of their e-mails.
+func (s *State) SavedReports() *savedreport.Table { return &s.savedReports }
 
 // LeadCount returns the number of leads in memory, including expired ones that are not removed yet.
 func (s *State) LeadCount() (n int) {

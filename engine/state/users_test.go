@@ -96,9 +96,9 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	}
 	end := len(file) - in.r.(*bytes.Reader).Len()
 	length := end - len(in.body) - 4
-	const later = 5 // bytes: no users, tokens, invitations, second factors and alerts
+	const later = 6 // bytes: no users, tokens, invitations, second factors, alerts and saved reports
 	if !bytes.Equal(file[end-later:end], make([]byte, later)) {
-		t.Fatal("the snapshot has users, invitations, second factors or alerts")
+		t.Fatal("the snapshot has users, invitations, second factors, alerts or saved reports")
 	}
 	binary.LittleEndian.PutUint32(file[length:], uint32(len(in.body)-later))
 	file = slices.Delete(file, end-later, end)

@@ -92,10 +92,16 @@ func hourWindowContaining(unixNanos int64, zone *time.Location) (startNanos, end
 
 // startOfDay returns the instant at which the date begins in the zone, in Unix nanoseconds.
 func startOfDay(d day, zone *time.Location) (startNanos int64) {
-	midnight := int64(d) * secondsInDay // in UTC
-	// No clock is a day ahead of UTC, so a day earlier no clock shows the date.
-	for run := utcOffsetIntervalAt(midnight-secondsInDay, zone); ; run = utcOffsetIntervalAt(run.to, zone) {
-		if begins := max(midnight-run.offset, run.from); begins < run.to {
+	return FirstInstantShowing(int64(d)*secondsInDay, zone)
+}
+
+// FirstInstantShowing returns the first instant at which the zone's clocks show a date and time or a
+// later one, in Unix nanoseconds. localSeconds is the Unix time at which clocks in UTC show it. If
+// clocks skip the time, this is the instant after the gap. If they show it twice, it is the first one.
+func FirstInstantShowing(localSeconds int64, zone *time.Location) (unixNanos int64) {
+	// No clock is a day ahead of UTC, so a day earlier no clock shows the time.
+	for run := utcOffsetIntervalAt(localSeconds-secondsInDay, zone); ; run = utcOffsetIntervalAt(run.to, zone) {
+		if begins := max(localSeconds-run.offset, run.from); begins < run.to {
 			return begins * int64(time.Second)
 		}
 	}
