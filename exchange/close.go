@@ -16,6 +16,7 @@ func (x *Exchange) Close() error {
 		err = x.publicServer.Shutdown()
 	}
 	x.stopWebhookSender() // while the engine still logs the results of the last attempts
+	x.reportMail.close()
 	x.alerts.close()
 	if e := x.engine.Load(); e != nil {
 		e.Close()

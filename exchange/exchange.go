@@ -87,6 +87,7 @@ type Exchange struct {
 	backupRunner                  backupRunner
 	reporter                      reportRunner
 	alerts                        alertRunner
+	reportMail                    reportMailRunner
 	tracer                        *trace.Tracer // nil disables tracing
 	eraseTimeout                  time.Duration
 	webhookAttemptTimeout         time.Duration // 0: the sender's default

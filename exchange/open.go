@@ -89,6 +89,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	x.backupRunner.startShipping(x)
 	x.reporter.startIfEnabled(x)
 	x.alerts.start(x)
+	x.reportMail.start(x)
 	return nil
 }
 

@@ -7,8 +7,10 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/exchange/reportmail"
 	"pingpost/report"
 	"pingpost/report/projection"
+	"pingpost/server/admin/savedreports"
 	"pingpost/wal"
 )
 
@@ -78,4 +80,46 @@ func (r *reportRunner) close() {
 		r.stop()
 		<-r.ended
 	}
+}
+
+// reportMailRunner sends the saved reports of an exchange while it serves.
+type reportMailRunner struct {
+	service *reportmail.Service // nil until the log is replayed
+}
+
+// start begins to send the saved reports at the moments of their schedules. It needs the alerts, whose
+// first e-mail channel has the SMTP server.
+func (r *reportMailRunner) start(x *Exchange) {
+	e := x.engine.Load()
+	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch}
+	r.service = reportmail.New(reportmail.Options{
+		Table:      x.state.SavedReports(),
+		SetReport:  func(by, id string, document []byte) error { return e.AsOperator(by).SetSavedReport(id, document) },
+		RecordMail: e.RecordReportMail,
+		Compose:    composer.Compose,
+		Sender:     x.alerts.service.FirstEmail,
+		ChannelID: func() string {
+			if channel := x.state.Alerts().Settings().FirstEmailChannel(); channel != nil {
+				return channel.ID
+			}
+			return ""
+		},
+		Send: x.alerts.transport.SendMail, Now: x.clock.Now, Zone: x.zone, Logger: x.logger,
+	})
+	r.service.Start()
+}
+
+// close ends the sending. The next start sends the moments without a result.
+func (r *reportMailRunner) close() {
+	if r.service != nil {
+		r.service.Close()
+	}
+}
+
+// SavedReports returns the service that sends saved reports, or nil while the exchange starts or stops.
+func (x *Exchange) SavedReports() savedreports.Service {
+	if x.Engine() == nil {
+		return nil
+	}
+	return x.reportMail.service
 }

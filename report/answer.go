@@ -40,10 +40,7 @@ func (r *Report) Ask(ctx context.Context, q Question) (*RowIterator, error) {
 	if q.Zone == nil {
 		q.Zone = time.UTC
 	}
-	if err := q.validateDimensionsAndTime(); err != nil {
-		return nil, err
-	}
-	if err := q.validateColumns(); err != nil {
+	if err := q.Validate(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()

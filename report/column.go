@@ -42,6 +42,22 @@ func columnsFor(q *Question) []outputColumn {
 	return picked
 }
 
+// Cells returns the names of the columns of the answer to a question, and a function that returns a
+// row's values in them as text. A missing value is an empty text.
+func Cells(q *Question) (names []string, textOf func(*Row) []string) {
+	columns := columnsFor(q)
+	for i := range columns {
+		names = append(names, columns[i].name)
+	}
+	return names, func(row *Row) []string {
+		cells := make([]string, len(columns))
+		for i := range columns {
+			cells[i] = string(columns[i].appendText(nil, row))
+		}
+		return cells
+	}
+}
+
 // validateColumns returns an *InvalidQuestionError if the question names an unknown column, or one
 // twice.
 func (q *Question) validateColumns() error {

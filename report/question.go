@@ -140,6 +140,15 @@ type queryLimits struct {
 
 var defaultLimits = queryLimits{cells: 2_000_000, groups: 100_000, timeout: time.Minute, searchTime: 150 * time.Millisecond, firstScanRows: 2000}
 
+// Validate returns an *InvalidQuestionError for one mistake in the question, or nil. It does not check
+// the names in Only.
+func (q *Question) Validate() error {
+	if err := q.validateDimensionsAndTime(); err != nil {
+		return err
+	}
+	return q.validateColumns()
+}
+
 // validateDimensionsAndTime returns an *InvalidQuestionError for one mistake in the question, or nil if its
 // dimensions and its time range are valid. It does not check the names in Only.
 func (q *Question) validateDimensionsAndTime() error {

@@ -150,6 +150,15 @@ func (s *Settings) FindChannel(id string) *Channel {
 	return nil
 }
 
+// FirstEmailChannel returns the first e-mail channel that is on, or nil. Scheduled reports are sent by its
+// server and sender.
+func (s *Settings) FirstEmailChannel() *Channel {
+	if i := slices.IndexFunc(s.Channels, func(c Channel) bool { return c.Kind == ChannelEmail && !c.Off }); i >= 0 {
+		return &s.Channels[i]
+	}
+	return nil
+}
+
 // IsSilenced reports whether notifications of the rule about the subject are suppressed now.
 func (s *Settings) IsSilenced(rule, subject string, nowUnixNanos int64) bool {
 	return slices.ContainsFunc(s.Silences, func(silence Silence) bool {

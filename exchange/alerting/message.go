@@ -3,6 +3,7 @@ package alerting
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,6 +33,20 @@ func (s *Service) destination(c *alert.Channel) (*notify.Destination, error) {
 		return &notify.Destination{Webhook: &notify.Webhook{URL: c.URL, Secret: secret}}, nil
 	}
 	return nil, fmt.Errorf("channel %s has the unknown kind %q", c.ID, c.Kind)
+}
+
+// FirstEmail returns the SMTP server and the sender of the first e-mail channel that is on. The error
+// says that there is none.
+func (s *Service) FirstEmail() (*notify.Email, error) {
+	channel := s.table.Settings().FirstEmailChannel()
+	if channel == nil {
+		return nil, errors.New("there is no e-mail channel that is on; add one under Alerts")
+	}
+	to, err := s.destination(channel)
+	if err != nil {
+		return nil, err
+	}
+	return to.Email, nil
 }
 
 // payload is the body of a signed webhook.

@@ -1,5 +1,5 @@
-// Package mail sends e-mail through an operator's SMTP server. Alerts use it; other parts of the
-// exchange that send mail can use it too.
+// Package mail sends e-mail through an operator's SMTP server. Alerts and scheduled reports
+// use it.
 //
 // It connects only to addresses that requests may use (package dial), and requires TLS outside the
 // trusted networks. An attempt ends at its context's deadline, also if the server hangs, and reads a
@@ -7,6 +7,7 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -38,13 +39,22 @@ type Server struct {
 	Username, Password string // empty: no authentication
 }
 
-// Message is one e-mail in plain text.
+// Message is one e-mail.
 type Message struct {
-	ID      string // for the header Message-ID, without brackets; the same at every attempt
-	From    string
-	To      []string
-	Subject string
-	Text    string
+	ID         string // for the header Message-ID, without brackets; the same at every attempt
+	From       string
+	To         []string
+	Subject    string
+	Text       string      // plain text
+	HTML       string      // the same as HTML; empty: plain text only
+	Attachment *Attachment // nil: none
+}
+
+// Attachment is a file of a message.
+type Attachment struct {
+	Name string
+	Type string // media type
+	Data []byte
 }
 
 // Client sends e-mail. Any goroutine may call Send.
@@ -116,6 +126,14 @@ func newLetter(message *Message, recipients []string) (*gomail.Msg, error) {
 	letter.SetDate()
 	letter.SetMessageIDWithValue(message.ID)
 	letter.SetBodyString(gomail.TypeTextPlain, message.Text)
+	if message.HTML != "" {
+		letter.AddAlternativeString(gomail.TypeTextHTML, message.HTML)
+	}
+	if file := message.Attachment; file != nil {
+		if err := letter.AttachReader(file.Name, bytes.NewReader(file.Data), gomail.WithFileContentType(gomail.ContentType(file.Type))); err != nil {
+			return nil, fmt.Errorf("cannot attach the file %s: %w", file.Name, err)
+		}
+	}
 	return letter, nil
 }
 

@@ -101,6 +101,11 @@ func (t *Transport) Send(ctx context.Context, to *Destination, m *Message) error
 	return errors.New("the channel has no destination")
 }
 
+// SendMail makes one attempt to send an e-mail that is no notification of an alert.
+func (t *Transport) SendMail(ctx context.Context, server mail.Server, message *mail.Message) error {
+	return t.mail.Send(ctx, server, message)
+}
+
 // post sends a body as JSON, with the signatures of the suppliers' webhooks if there is a secret.
 func (t *Transport) post(ctx context.Context, address, secret, id string, body []byte) error {
 	target, fault := t.hosts.FindTarget(dial.ConnOwner{}, address)

@@ -32,6 +32,7 @@ import (
 	"pingpost/server/admin/oidc"
 	"pingpost/server/admin/payload"
 	"pingpost/server/admin/person"
+	"pingpost/server/admin/savedreports"
 	"pingpost/server/admin/team"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
@@ -73,6 +74,8 @@ type RunningExchange interface {
 	IsSandbox() bool
 	// Alerts returns the service that runs the alerts. It returns nil until the log has been replayed.
 	Alerts() alerts.Service
+	// SavedReports returns the service that sends saved reports, or nil like Alerts.
+	SavedReports() savedreports.Service
 	ConfigEntryStore
 	ConfigDriftStore
 	SuppressionListStore
@@ -116,6 +119,7 @@ type Admin struct {
 	searches     chan struct{} // has an element for each running search
 	benches      chan struct{} // has an element for each running test lead
 	alerts       alerts.API
+	savedReports savedreports.API
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
 }
 
@@ -157,6 +161,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.overviews = &overviewCache{admin: a, watch: a.watch}
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf, IsAdmin: isCallerAdmin}
+	a.savedReports = savedreports.API{Service: operator.SavedReports, CallerName: callerNameOf}
 	a.live = newLiveOverviewFeed(a.overviews.overviewEvent)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false

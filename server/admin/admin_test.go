@@ -15,6 +15,7 @@ import (
 	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/savedreports"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
 )
@@ -57,6 +58,8 @@ func (stubOperator) IsSandbox() bool { return false }
 func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
 
 func (stubOperator) Alerts() alerts.Service { return nil }
+
+func (stubOperator) SavedReports() savedreports.Service { return nil }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

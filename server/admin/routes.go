@@ -66,7 +66,9 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	}
 	a.addPostingInstructionRoutes(add)
 	a.addWebhookRoutes(add)
-	a.alerts.AddRoutes(func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) })
+	addAnswering := func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) }
+	a.alerts.AddRoutes(addAnswering)
+	a.savedReports.AddRoutes(addAnswering)
 	a.addMonitoringRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.serveGoProfile)
 }

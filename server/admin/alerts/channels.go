@@ -47,7 +47,7 @@ func newChannelAnswer(c *alert.Channel, health ChannelHealth, isAdmin bool) chan
 	}
 	return channelAnswer{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, Off: c.Off, URL: address, Host: c.Host, Port: c.Port, Security: c.Security, Username: c.Username,
-		From: c.From, To: c.To, HasSecret: len(c.Sealed) > 0, ETag: etagOf(c), Health: health,
+		From: c.From, To: c.To, HasSecret: len(c.Sealed) > 0, ETag: ETagOf(c), Health: health,
 	}
 }
 
@@ -77,7 +77,7 @@ func findChannel(ctx *fasthttp.RequestCtx, s Service) (*alert.Channel, error) {
 	id := payload.PathParameter(ctx, "id")
 	channel := s.Table().Settings().FindChannel(id)
 	if channel == nil {
-		return nil, newNotFoundError("alert channel", id)
+		return nil, NewNotFoundError("alert channel", id)
 	}
 	return channel, nil
 }
@@ -88,7 +88,7 @@ func (a *API) getChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		return nil, err
 	}
 	found := newChannelAnswer(channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
-	setETag(ctx, found.ETag)
+	SetETag(ctx, found.ETag)
 	return found, nil
 }
 
@@ -150,9 +150,9 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		before := settings.FindChannel(channel.ID)
 		present := ""
 		if before != nil {
-			present = etagOf(before)
+			present = ETagOf(before)
 		}
-		if err := checkETag("alert channel", channel.ID, expected, present); err != nil {
+		if err := CheckETag("alert channel", channel.ID, expected, present); err != nil {
 			return err
 		}
 		if secret == "" && channel.keepsSecretOf(before) {
@@ -179,7 +179,7 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	changed := newChannelAnswer(&channel.Channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
 	changed.Secret = created
 	ctx.Response.Header.Set("Cache-Control", "no-store") // it may have a secret
-	setETag(ctx, changed.ETag)
+	SetETag(ctx, changed.ETag)
 	return changed, nil
 }
 
@@ -221,7 +221,7 @@ func newWebhookSecret() string {
 func (b *channelBody) parse(id string) (channel parsedChannel, secret string, faults payload.FieldErrors) {
 	channel.Channel = alert.Channel{ID: id, Name: cmp.Or(b.Name, id), Kind: b.Kind, Off: b.Off}
 	faults.AddIf(!isID(id), "id", errcode.FieldInvalidFormat, expectedID)
-	addLineError(&faults, "name", b.Name, maxName)
+	AddLineError(&faults, "name", b.Name, maxName)
 	if b.Secret != nil {
 		secret = *b.Secret
 		faults.AddIf(secret == "" || len(secret) > maxSecret, "secret", errcode.FieldOutOfRange, fmt.Sprintf("1 to %d bytes; leave it out to keep the present one", maxSecret))
@@ -259,12 +259,12 @@ func (b *channelBody) parseEmail(c *alert.Channel, faults *payload.FieldErrors) 
 	faults.AddIf(smtpPorts[c.Security] == 0, "security", errcode.FieldNotAllowedValue, "starttls, tls, or none in trusted_networks")
 	faults.AddIf(!isHost(c.Host), "host", errcode.FieldInvalidFormat, "the name or IP address of an SMTP server")
 	faults.AddIf(b.Port < 0 || b.Port > 65535, "port", errcode.FieldOutOfRange, "1 to 65535")
-	addLineError(faults, "username", b.Username, maxName)
+	AddLineError(faults, "username", b.Username, maxName)
 	faults.AddIf(b.Secret != nil && b.Username == "", "secret", errcode.FieldNotAllowedValue, "a username beside it")
-	faults.AddIf(!isMailAddress(b.From), "from", errcode.FieldInvalidFormat, "an e-mail address")
+	faults.AddIf(!IsMailAddress(b.From), "from", errcode.FieldInvalidFormat, "an e-mail address")
 	faults.AddIf(len(b.To) == 0 || len(b.To) > maxRecipients, "to", errcode.FieldOutOfRange, fmt.Sprintf("1 to %d e-mail addresses", maxRecipients))
 	for i, to := range b.To {
-		faults.AddIf(!isMailAddress(to), fmt.Sprintf("to[%d]", i), errcode.FieldInvalidFormat, "an e-mail address")
+		faults.AddIf(!IsMailAddress(to), fmt.Sprintf("to[%d]", i), errcode.FieldInvalidFormat, "an e-mail address")
 	}
 }
 
@@ -276,7 +276,8 @@ func isHost(host string) bool {
 	return err == nil && host != "" && len(host) <= 253 && u.Host == host && u.Port() == "" && !strings.ContainsAny(host, "[]:@/?# ")
 }
 
-func isMailAddress(address string) bool {
+// IsMailAddress reports whether a text is an e-mail address without a name.
+func IsMailAddress(address string) bool {
 	parsed, err := mail.ParseAddress(address)
 	return err == nil && parsed.Address == address && len(address) <= 254
 }
@@ -291,9 +292,9 @@ func (a *API) deleteChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, er
 	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
 		channel := settings.FindChannel(id)
 		if channel == nil {
-			return newNotFoundError("alert channel", id)
+			return NewNotFoundError("alert channel", id)
 		}
-		if err := checkETag("alert channel", id, expected, etagOf(channel)); err != nil {
+		if err := CheckETag("alert channel", id, expected, ETagOf(channel)); err != nil {
 			return err
 		}
 		for i := range settings.Rules {

@@ -52,35 +52,37 @@ func (a *API) AddRoutes(add func(method, path string, h Handler)) {
 	route("DELETE", "/silences/{id}", a.deleteSilence)
 }
 
-// etagOf returns a hash of a rule or channel.
-func etagOf(entry any) string {
+// ETagOf returns a hash of a rule or channel, or of another entry.
+func ETagOf(entry any) string {
 	text, err := json.Marshal(entry)
 	if err != nil {
-		panic("BUG: cannot encode an alert rule or channel: " + err.Error())
+		panic("BUG: cannot encode an entry: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-func setETag(ctx *fasthttp.RequestCtx, etag string) {
+// SetETag adds the header with the version of an entry.
+func SetETag(ctx *fasthttp.RequestCtx, etag string) {
 	ctx.Response.Header.Set("ETag", `"`+etag+`"`)
 }
 
-// checkETag compares the version on which a change is based with the present one. expected is empty
+// CheckETag compares the version on which a change is based with the present one. expected is empty
 // for a new entry, and present is empty if there is none.
-func checkETag(what, id, expected, present string) error {
+func CheckETag(what, id, expected, present string) error {
 	switch {
 	case expected == present:
 		return nil
 	case expected == "":
 		return httperror.New(409, errcode.Conflict, fmt.Sprintf("The %s %q exists already. Send its etag in If-Match to change it.", what, id))
 	case present == "":
-		return newNotFoundError(what, id)
+		return NewNotFoundError(what, id)
 	}
 	return httperror.New(409, errcode.Conflict, fmt.Sprintf("The %s %q was changed meanwhile. Load it again, and repeat your change.", what, id))
 }
 
-func newNotFoundError(what, id string) error {
+// NewNotFoundError returns the error of an id without an entry, a 404.
+func NewNotFoundError(what, id string) error {
 	return httperror.New(404, errcode.NotFound, fmt.Sprintf("There is no %s %q.", what, PrintableText(id, 64)))
 }
 
@@ -103,8 +105,8 @@ func isID(id string) bool {
 
 const expectedID = "1 to 64 of a-z, 0-9 and _ - . , beginning with a letter or digit"
 
-// addLineError adds an error if a text is not one printable line of at most maxBytes.
-func addLineError(faults *payload.FieldErrors, field, text string, maxBytes int) {
+// AddLineError adds an error if a text is not one printable line of at most maxBytes.
+func AddLineError(faults *payload.FieldErrors, field, text string, maxBytes int) {
 	faults.AddIf(len(text) > maxBytes, field, errcode.FieldTooLong, fmt.Sprintf("at most %d bytes", maxBytes))
 	faults.AddIf(len(text) <= maxBytes && PrintableText(text, maxBytes) != text, field, errcode.FieldInvalidFormat, "a line of printable characters")
 }

@@ -26,7 +26,7 @@ type ruleAnswer struct {
 }
 
 func newRuleAnswer(r *alert.Rule) ruleAnswer {
-	answer := ruleAnswer{Rule: *r, ETag: etagOf(r)}
+	answer := ruleAnswer{Rule: *r, ETag: ETagOf(r)}
 	answer.Channels = append([]string{}, r.Channels...)
 	if kind := alert.FindKind(r.Kind); kind != nil {
 		answer.Title, answer.SubjectType, answer.Unit = kind.Title, kind.Subject, kind.Unit
@@ -45,10 +45,10 @@ func getRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
 	rule := s.Table().Settings().FindRule(id)
 	if rule == nil {
-		return nil, newNotFoundError("alert rule", id)
+		return nil, NewNotFoundError("alert rule", id)
 	}
 	found := newRuleAnswer(rule)
-	setETag(ctx, found.ETag)
+	SetETag(ctx, found.ETag)
 	return found, nil
 }
 
@@ -103,9 +103,9 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 		before := settings.FindRule(rule.ID)
 		present := ""
 		if before != nil {
-			present = etagOf(before)
+			present = ETagOf(before)
 		}
-		if err := checkETag("alert rule", rule.ID, expected, present); err != nil {
+		if err := CheckETag("alert rule", rule.ID, expected, present); err != nil {
 			return err
 		}
 		if err := checkSubjectOfRule(s, &rule, before); err != nil {
@@ -131,7 +131,7 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 		return nil, err
 	}
 	changed := newRuleAnswer(&rule)
-	setETag(ctx, changed.ETag)
+	SetETag(ctx, changed.ETag)
 	return changed, nil
 }
 
@@ -166,8 +166,8 @@ func (b *ruleBody) parse(id string) (rule alert.Rule, faults payload.FieldErrors
 		return rule, faults
 	}
 	rule.Name = cmp.Or(b.Name, kind.Title)
-	addLineError(&faults, "name", b.Name, maxName)
-	addLineError(&faults, "subject", b.Subject, maxName)
+	AddLineError(&faults, "name", b.Name, maxName)
+	AddLineError(&faults, "subject", b.Subject, maxName)
 	faults.AddIf(b.Subject != "" && kind.Subject == alert.SubjectExchange, "subject", errcode.FieldNotAllowedValue, "nothing: this kind watches the whole exchange")
 	faults.AddIf(rule.For < 0 || rule.For > maxFor, "for_s", errcode.FieldOutOfRange, fmt.Sprintf("0 to %d seconds", maxFor))
 	faults.AddIf(rule.ResolveFor < 0 || rule.ResolveFor > maxFor, "resolve_for_s", errcode.FieldOutOfRange, fmt.Sprintf("0 to %d seconds", maxFor))
@@ -233,9 +233,9 @@ func (a *API) deleteRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
 		rule := settings.FindRule(id)
 		if rule == nil {
-			return newNotFoundError("alert rule", id)
+			return NewNotFoundError("alert rule", id)
 		}
-		if err := checkETag("alert rule", id, expected, etagOf(rule)); err != nil {
+		if err := CheckETag("alert rule", id, expected, ETagOf(rule)); err != nil {
 			return err
 		}
 		settings.Rules = slices.DeleteFunc(settings.Rules, func(r alert.Rule) bool { return r.ID == id })

@@ -47,8 +47,8 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	until, err := time.Parse(time.RFC3339, body.Until)
 	var faults payload.FieldErrors
 	faults.AddIf(err != nil || until.UnixNano() <= now || until.UnixNano() > now+int64(maxSilence), "until", errcode.FieldOutOfRange, "a time in the future in RFC 3339, at most 366 days from now")
-	addLineError(&faults, "subject", body.Subject, maxName)
-	addLineError(&faults, "note", body.Note, maxNote)
+	AddLineError(&faults, "subject", body.Subject, maxName)
+	AddLineError(&faults, "note", body.Note, maxNote)
 	if len(faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(faults)
 	}
@@ -105,7 +105,7 @@ func (a *API) deleteSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, er
 		count := len(settings.Silences)
 		settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.ID == id })
 		if len(settings.Silences) == count {
-			return newNotFoundError("silence", id)
+			return NewNotFoundError("silence", id)
 		}
 		removeExpired(settings, s.Now())
 		return nil

@@ -37,6 +37,8 @@ var recordedMembers = map[string]struct{ request, result []string }{
 	"PUT /admin/v1/users/{name}":                             {[]string{"role"}, nil},
 	"POST /admin/v1/api-tokens":                              {[]string{"name", "role", "expires_in"}, []string{"id", "hint", "role", "expires_at"}},
 	"POST /admin/v1/alerts/silences":                         {[]string{"rule", "subject", "until", "note"}, []string{"id"}},
+	"POST /admin/v1/saved-reports":                           {[]string{"name", "query", "schedule"}, []string{"id"}},
+	"POST /admin/v1/saved-reports/{id}/send":                 {[]string{"recipients"}, []string{"sent", "error"}},
 	"POST /admin/v1/invitations":                             {[]string{"name", "role", "expires_in"}, []string{"id", "expires_at"}},
 	"POST /admin/v1/campaigns/{id}/instructions/link":        {[]string{"supplier", "expires_in"}, []string{"expires_at"}},
 	"POST /admin/v1/bench":                                   {[]string{"campaign", "supplier"}, []string{"status", "lead"}},

@@ -17,6 +17,7 @@ var targetKinds = map[string]string{
 	"suppression_lists": "suppression_list", "deliveries": "lead", "returns": "lead", "leads": "lead", "users": "user",
 	"api-tokens": "api_token", "secrets": "secret", "config": "configuration", "erase": "person", "bench": "test_lead",
 	"rules": "alert_rule", "channels": "alert_channel", "silences": "alert_silence", "invitations": "invitation",
+	"saved-reports": "saved_report",
 }
 
 // targetKindOf returns the kind of the target of a route, such as "buyer". An entry of the configuration
@@ -82,6 +83,12 @@ func (r *Recorder) describe(e *engine.Engine, record *event.OperatorActionRecord
 		return string(payload.EncodeJSON(e.State().Alerts().Settings().FindRule(id)))
 	case "alert_channel":
 		return describeAlertChannel(e, id)
+	case "saved_report":
+		entry, ok := e.State().SavedReports().Find(id)
+		if !ok {
+			return "null"
+		}
+		return string(payload.EncodeJSON(&entry.SavedReport))
 	case "secret":
 		_, stored := e.State().SealedSecret(id)
 		return encode(map[string]any{"stored": stored})

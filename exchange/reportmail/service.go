@@ -1,0 +1,268 @@
+package reportmail
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"pingpost/engine/event"
+	"pingpost/engine/savedreport"
+	"pingpost/outbound/mail"
+	"pingpost/outbound/notify"
+	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/savedreports"
+)
+
+// Options of a Service. All fields are required, except the last ones.
+type Options struct {
+	Table *savedreport.Table
+	// SetReport records a changed or removed (empty document) report in the name of an operator.
+	SetReport func(by, id string, document []byte) error
+	// RecordMail records how an e-mail ended.
+	RecordMail func(*event.ReportMailEnded) error
+	// Compose returns the e-mail of a report at a moment, without sender and recipients.
+	Compose func(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error)
+	// Sender returns the SMTP server and the sender.
+	Sender func() (*notify.Email, error)
+	// ChannelID returns the id of the channel of alerts with the SMTP server; empty: there is none.
+	ChannelID func() string
+	// Send makes one attempt to send a message: mail.Client.Send.
+	Send   func(ctx context.Context, server mail.Server, message *mail.Message) error
+	Now    func() int64 // the exchange's time, Unix nanoseconds
+	Zone   *time.Location
+	Logger *slog.Logger
+
+	Sleep func(ctx context.Context, d time.Duration) // between attempts; nil: in real time
+}
+
+const (
+	// longestSleep is the greatest time between two looks at the schedules: the exchange's clock may
+	// be set forward, and operators change schedules.
+	longestSleep = 15 * time.Second
+	// attemptTimeout limits an attempt: the wait for other reports, the report's query and the e-mail.
+	attemptTimeout = 2 * time.Minute
+	// requestTimeout limits an e-mail that an operator requests and waits for.
+	requestTimeout = 45 * time.Second
+	// maxAttempts is the number of attempts at once. One of them computes its report.
+	maxAttempts = 4
+)
+
+// Service sends the saved reports of one exchange. The state has the reports and the moments that were
+// sent; the service can end at any time and continue after a restart.
+type Service struct {
+	options Options
+	queue   *notify.Queue
+	stop    context.CancelFunc
+	ctx     context.Context //nolint:containedctx // ends at Close
+	ended   chan struct{}
+
+	changing  sync.Mutex    // one change of the reports at a time
+	attempts  chan struct{} // has an element for each attempt that runs
+	computing chan struct{} // has an element while a report is computed
+
+	mu     sync.Mutex       // guards the following field
+	queued map[string]int64 // latest moment of each report that was added to the queue
+}
+
+var _ savedreports.Service = (*Service)(nil)
+
+// New returns a service that does nothing yet.
+func New(options Options) *Service {
+	if options.Sleep == nil {
+		options.Sleep = sleep
+	}
+	s := &Service{
+		options: options, attempts: make(chan struct{}, maxAttempts), computing: make(chan struct{}, 1), queued: make(map[string]int64),
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.queue = notify.NewQueue(notify.QueueOptions{
+		Send: s.sendItem, Done: s.recordOutcome, Sleep: options.Sleep, Timeout: attemptTimeout,
+		Now: func() time.Time { return time.Unix(0, options.Now()) },
+	})
+	return s
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Start sends the reports at the moments of their schedules until Close.
+func (s *Service) Start() {
+	s.ended = make(chan struct{})
+	go func() {
+		defer close(s.ended)
+		for s.ctx.Err() == nil {
+			now := s.options.Now()
+			s.options.Sleep(s.ctx, min(time.Duration(s.QueueDue(now)-now), longestSleep))
+		}
+	}()
+}
+
+// Close ends the sending, also of a report whose SMTP server hangs. The engine and the log must still
+// be open. The next start sends the moments without a result.
+func (s *Service) Close() {
+	s.stop()
+	if s.ended != nil {
+		<-s.ended
+	}
+	s.queue.Close()
+}
+
+// QueueDue queues the e-mails of all reports that are due, and returns the next moment of a schedule.
+// The queue of each report is its own, so a report that fails delays no other one.
+func (s *Service) QueueDue(nowUnixNanos int64) (nextNanos int64) {
+	nextNanos = nowUnixNanos + int64(time.Hour)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, entry := range s.options.Table.All() {
+		if entry.Schedule == nil {
+			continue
+		}
+		nextNanos = min(nextNanos, entry.Schedule.NextAfter(nowUnixNanos, s.options.Zone))
+		moment, isDue := entry.Due(nowUnixNanos, s.options.Zone)
+		if isDue && s.queued[entry.ID] != moment {
+			s.queued[entry.ID] = moment
+			s.queue.Add(notify.Item{ID: uint64(moment), Channel: entry.ID, Due: time.Unix(0, nowUnixNanos)})
+		}
+	}
+	return nextNanos
+}
+
+var (
+	errTooBusy = errors.New("other reports are being sent; try again in a minute")
+	errNoTime  = errors.New("the report was not sent in time, because others are being sent")
+)
+
+// sendItem makes one attempt to send the e-mail of a report at a moment.
+func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
+	select {
+	case s.attempts <- struct{}{}:
+		defer func() { <-s.attempts }()
+	case <-ctx.Done():
+		return errNoTime
+	}
+	entry, found := s.options.Table.Find(item.Channel)
+	if moment := int64(item.ID); !found || entry.Schedule == nil || moment <= entry.Since || moment <= entry.Handled {
+		return notify.ErrNoChannel // an operator removed the report or changed its schedule meanwhile
+	}
+	return s.sendOnce(ctx, &entry, entry.Schedule.Recipients, int64(item.ID))
+}
+
+// sendOnce computes a report and makes one attempt to send it.
+func (s *Service) sendOnce(ctx context.Context, entry *savedreport.Entry, recipients []string, momentNanos int64) error {
+	sender, err := s.options.Sender()
+	if err != nil {
+		return err
+	}
+	message, err := s.compose(ctx, entry, momentNanos)
+	if err != nil {
+		return err
+	}
+	message.From, message.To = sender.From, recipients
+	return s.options.Send(ctx, sender.Server, message)
+}
+
+// compose computes one report at a time: the exchange answers few reports at once, and operators wait
+// for theirs.
+func (s *Service) compose(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error) {
+	select {
+	case s.computing <- struct{}{}:
+		defer func() { <-s.computing }()
+	case <-ctx.Done():
+		return nil, errNoTime
+	}
+	return s.options.Compose(ctx, entry, momentNanos)
+}
+
+// recordOutcome records how the e-mail of a moment ended. If that fails, a restart sends it again.
+func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause error) {
+	if outcome == notify.Dropped {
+		return // its report or its schedule no longer exists
+	}
+	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, cause)
+}
+
+// record records the end of an e-mail. cause is nil for one that was sent.
+func (s *Service) record(ended *event.ReportMailEnded, cause error) {
+	ended.Outcome, ended.At = event.ReportMailSent, s.options.Now()
+	if cause != nil {
+		ended.Outcome, ended.Error = event.ReportMailFailed, alerts.PrintableText(cause.Error(), maxErrorLength)
+	}
+	log := s.options.Logger.With("report", ended.Report, "moment", time.Unix(0, ended.Moment).UTC().Format(time.RFC3339))
+	if err := s.options.RecordMail(ended); err != nil {
+		log.Warn("the end of a report's e-mail was not recorded; a scheduled one is sent again after a restart", "error", err)
+	}
+	if cause != nil {
+		log.Warn("a report was not sent", "error", ended.Error)
+		return
+	}
+	log.Info("a report was sent")
+}
+
+// maxErrorLength limits the texts of errors, which may contain a server's answer.
+const maxErrorLength = 300
+
+// Send implements savedreports.Service.
+func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string) error {
+	select {
+	case s.attempts <- struct{}{}:
+		defer func() { <-s.attempts }()
+	default:
+		return errTooBusy
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, requestTimeout)
+	defer cancel()
+	requested := s.options.Now()
+	err := s.sendOnce(ctx, entry, recipients, requested)
+	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, err)
+	return err
+}
+
+// Table returns the saved reports in the state.
+func (s *Service) Table() *savedreport.Table { return s.options.Table }
+
+// Change implements savedreports.Service.
+func (s *Service) Change(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	id, report, err := decide()
+	if err != nil {
+		return err
+	}
+	if report == nil {
+		return s.options.SetReport(by, id, nil)
+	}
+	return s.options.SetReport(by, id, report.Encode())
+}
+
+// MailProgress implements savedreports.Service.
+func (s *Service) MailProgress() map[string]savedreports.MailProgress {
+	all := make(map[string]savedreports.MailProgress)
+	for id, h := range s.queue.Health() {
+		all[id] = savedreports.MailProgress{IsWaiting: h.Queued > 0, FailingSince: h.FailingSince, LastError: alerts.PrintableText(h.LastError, maxErrorLength)}
+	}
+	return all
+}
+
+// Channel implements savedreports.Service.
+func (s *Service) Channel() string { return s.options.ChannelID() }
+
+// Zone returns the time zone of schedules and periods.
+func (s *Service) Zone() *time.Location { return s.options.Zone }
+
+// Now returns the exchange's time in Unix nanoseconds.
+func (s *Service) Now() int64 { return s.options.Now() }
+
+// messageID returns the identity of an e-mail: the same at each attempt, also after a restart. The
+// exchange's name makes it unique among exchanges with the same recipients.
+func messageID(exchange, report string, momentNanos int64) string {
+	return exchange + "_" + report + "_" + strconv.FormatInt(momentNanos, 10) + "@pingpost"
+}
