@@ -70,6 +70,19 @@ func (r *testExchange) describeOperators() (lines []string) {
 	}](r.t, r.mustAdmin(200, "GET", "/admin/v1/suppression", "")).Lists {
 		lines = append(lines, fmt.Sprintf("list %+v", l))
 	}
+	for _, saved := range decode[struct {
+		Reports []struct {
+			ID, Name string
+			Schedule map[string]any
+			Query    map[string]any
+			Changed  string `json:"changed_at"`
+			Mail     struct {
+				LastError *string `json:"last_error"`
+			}
+		} `json:"saved_reports"`
+	}](r.t, r.mustAdmin(200, "GET", savedReports, "")).Reports {
+		lines = append(lines, fmt.Sprintf("saved report %s %q %v %v %s, failed: %t", saved.ID, saved.Name, saved.Query, saved.Schedule, saved.Changed, saved.Mail.LastError != nil))
+	}
 	past := r.history("?limit=500")
 	past.Entries = slices.DeleteFunc(past.Entries, func(e historyEntry) bool { return e.By == "" })
 	for _, e := range past.Entries {
@@ -163,6 +176,18 @@ func (r *testExchange) addGoldenAlerts(rule string) {
 	r.mustAdmin(201, "POST", "/admin/v1/alerts/silences", `{"rule":"`+rule+`","until":"`+until+`","note":"golden"}`)
 }
 
+// addGoldenReports adds a saved report whose e-mail fails, because there is no e-mail channel, and
+// another one that is removed.
+func (r *testExchange) addGoldenReports(name string) {
+	r.t.Helper()
+	document := `{"name":%q,"query":{"by":["buyer"],"filters":{"state":"CA"},"period":"last_month","totals":true},
+		"schedule":{"frequency":"monthly","day":31,"time":"02:30","recipients":["ops@example.com"]}}`
+	kept := decode[struct{ ID string }](r.t, r.mustAdmin(201, "POST", savedReports, fmt.Sprintf(document, name)))
+	r.mustAdmin(200, "POST", savedReports+"/"+kept.ID+"/send", "").mustHave(r.t, 200, `"sent":false`)
+	removed := decode[struct{ ID, ETag string }](r.t, r.mustAdmin(201, "POST", savedReports, fmt.Sprintf(document, name+" removed")))
+	r.mustAdmin(204, "DELETE", savedReports+"/"+removed.ID, "", "If-Match", removed.ETag)
+}
+
 // startGoldenOperations starts an exchange with an event of each operator action, before and after
 // a snapshot.
 func startGoldenOperations(t *testing.T) *testExchange {
@@ -218,7 +243,9 @@ campaigns:
 	x.addGoldenTeam(&record, true)
 	x.addChannel("ops", `{"kind":"webhook","url":"`+unavailable.URL+`"}`)
 	x.addGoldenAlerts("disk")
+	x.addGoldenReports("before")
 	x.mustSnapshot()
+	x.addGoldenReports("after")
 	x.addGoldenAlerts("disk_again")
 	x.addGoldenTeam(&record, false)
 	another, id := x.createAPIToken(session, `{"name":"lost, too"}`)
