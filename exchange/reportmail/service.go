@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -187,11 +188,16 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if outcome == notify.Dropped {
 		return // its report or its schedule no longer exists
 	}
-	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, cause)
+	var recipients []string
+	if entry, found := s.options.Table.Find(item.Channel); found && entry.Schedule != nil {
+		recipients = entry.Schedule.Recipients
+	}
+	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, cause, recipients)
 }
 
-// record records the end of an e-mail. cause is nil for one that was sent.
-func (s *Service) record(ended *event.ReportMailEnded, cause error) {
+// record records the end of an e-mail. cause is nil for one that was sent. The process's log does not
+// contain the recipients, which a server may repeat in its answer.
+func (s *Service) record(ended *event.ReportMailEnded, cause error, recipients []string) {
 	ended.Outcome, ended.At = event.ReportMailSent, s.options.Now()
 	if cause != nil {
 		ended.Outcome, ended.Error = event.ReportMailFailed, alerts.PrintableText(cause.Error(), maxErrorLength)
@@ -201,7 +207,11 @@ func (s *Service) record(ended *event.ReportMailEnded, cause error) {
 		log.Warn("the end of a report's e-mail was not recorded; a scheduled one is sent again after a restart", "error", err)
 	}
 	if cause != nil {
-		log.Warn("a report was not sent", "error", ended.Error)
+		said := ended.Error
+		for _, address := range recipients {
+			said = strings.ReplaceAll(said, address, "(recipient)")
+		}
+		log.Warn("a report was not sent", "error", said)
 		return
 	}
 	log.Info("a report was sent")
@@ -222,7 +232,7 @@ func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string)
 	defer cancel()
 	requested := s.options.Now()
 	err := s.sendOnce(ctx, entry, recipients, requested)
-	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, err)
+	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, err, recipients)
 	return err
 }
 

@@ -75,6 +75,7 @@ export const destinations: { name: string; path: string[] }[] = [
   { name: 'Unsold reasons', path: ['reports', 'unsold'] },
   { name: 'Statements', path: ['reports', 'statements'] },
   { name: 'Custom report', path: ['reports', 'custom'] },
+  { name: 'Saved reports', path: ['reports', 'saved'] },
   { name: 'Suppression lists', path: ['compliance', 'suppression'] },
   { name: 'Consent', path: ['compliance', 'consent'] },
   { name: 'Delete consumer data', path: ['compliance', 'deletion'] },

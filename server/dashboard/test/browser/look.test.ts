@@ -56,6 +56,7 @@ const pages: [string, string | RegExp][] = [
   ['reports/unsold', 'Bid outcomes'],
   ['reports/statements?buyer=buy_vault', 'Entries'],
   ['reports/custom?by=buyer&measure=bids', 'Swift'],
+  ['reports/saved', 'No saved reports'],
   ['compliance/suppression', 'dnc'],
   ['compliance/suppression/dnc', 'Upload'],
   ['compliance/suppression/+', 'Review changes'],

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Query as ApiQuery } from '../../call';
 import type { EntryKind } from '../../entries';
 import { amount, count, instant, millis, share, words } from '../../format';
 import { useReport } from '../../load-report';
@@ -14,8 +15,10 @@ import { Card, Ref } from '../../part/words';
 import { limitsOf } from '../../period';
 import { byCurrency, byName, columnOf, dimensions, measures, monies, overTime, type Row, total } from '../../report';
 import { to } from '../../route';
+import { periods } from '../../saved';
 import { periodOf, useWorkspace } from '../../workspace';
 import { When } from './columns';
+import { SaveReport } from './save';
 
 type Query = { [name: string]: string };
 
@@ -27,9 +30,11 @@ export function CustomTab({ query }: { query: Query }) {
   const space = useWorkspace();
   const asked = { by: 'day', ...query };
   const { measure = 'revenue', preset: _, ...rest } = asked as Query;
-  const period = periodOf(space, query);
-  const ask = { ...rest, from: period.from, to: limitsOf(period, space.zone).to, zone: query.zone || space.zone };
-  const report = useReport({ ...ask, totals: true });
+  const days = periodOf(space, query);
+  const limits = rest.period ? { from: '', to: '' } : { from: days.from, to: limitsOf(days, space.zone).to };
+  const ask: ApiQuery = { ...rest, ...limits, zone: query.zone || space.zone };
+  // The column row tells the totals from other rows.
+  const report = useReport({ ...ask, columns: rest.columns && `row,${rest.columns}`, totals: true });
   return (
     <>
       <Question asked={asked} />
@@ -37,7 +42,8 @@ export function CustomTab({ query }: { query: Query }) {
         {({ rows, ...r }) =>
           ordinary(rows).length === 0 ? (
             <Empty title="No lead in this period">
-              Choose a longer period at the top. Reports never contain test leads.
+              Choose a longer period. Reports never contain test leads.
+              <SaveReport asked={ask} preset={query.preset} />
             </Empty>
           ) : (
             <>
@@ -47,7 +53,12 @@ export function CustomTab({ query }: { query: Query }) {
                 </span>
               </p>
               <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} />
-              <Rows rows={ordinary(rows)} totals={rows.filter((row) => row.row === 'total')} ask={ask} />
+              <Rows
+                rows={ordinary(rows)}
+                totals={rows.filter((row) => row.row === 'total')}
+                ask={ask}
+                preset={query.preset}
+              />
             </>
           )
         }
@@ -90,6 +101,7 @@ function Question({ asked }: { asked: Query }) {
         <Ids of="suppliers" label="Supplier" value={wanted.supplier ?? ''} set={put('supplier')} />
         <Ids of="buyers" label="Buyer" value={wanted.buyer ?? ''} set={put('buyer')} />
         <Ids of="campaigns" label="Campaign" value={wanted.campaign ?? ''} set={put('campaign')} />
+        <Select label="Period" value={wanted.period ?? ''} set={put('period')} any="As at the top" options={periods} />
         <Select
           label="Chart"
           value={wanted.measure ?? 'revenue'}
@@ -184,7 +196,7 @@ const ordinary = (rows: Row[]): Row[] => rows.filter((row) => row.row !== 'total
 
 const headOf = (column: string): string => words(column.replace(/_id$/, ''));
 
-function Rows({ rows, totals, ask }: { rows: Row[]; totals: Row[]; ask: Query }) {
+function Rows({ rows, totals, ask, preset }: { rows: Row[]; totals: Row[]; ask: ApiQuery; preset?: string }) {
   const columns = columnsOf(rows);
   const names = dimensions.map(columnOf);
   return (
@@ -206,12 +218,16 @@ function Rows({ rows, totals, ask }: { rows: Row[]; totals: Row[]; ask: Query })
           of: (row: Row) => cell(column, row),
           total: names.includes(column) || column === 'currency' ? undefined : totalOf(totals, column),
         }))}
-        side={(shown) => (
-          <Exports
-            path="report"
-            query={{ ...ask, columns: columns.filter((c) => shown.includes(headOf(c))).join(',') }}
-          />
-        )}
+        side={(shown) => {
+          const picked = columns.filter((c) => shown.includes(headOf(c))).join(',');
+          const isPicked = Boolean(ask.columns) || shown.length < columns.length;
+          return (
+            <>
+              <SaveReport asked={{ ...ask, columns: isPicked ? picked : '' }} preset={preset} />
+              <Exports path="report" query={{ ...ask, columns: picked }} />
+            </>
+          );
+        }}
       />
     </Card>
   );

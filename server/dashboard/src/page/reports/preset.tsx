@@ -13,6 +13,7 @@ import { type Row, sumsOf } from '../../report';
 import { unitOf, useStack } from '../../stack';
 import { periodOf, useWorkspace } from '../../workspace';
 import { buyerColumns, moneyColumns } from './columns';
+import { SaveReport } from './save';
 
 const filters: FilterOf[] = [
   { name: 'campaign', label: 'Campaign', ids: 'campaigns' },
@@ -52,7 +53,12 @@ export function PresetTab({ preset, query }: { preset: Preset; query: { [name: s
                 rows={rows}
                 preset={preset}
                 unit={unit}
-                exports={<Exports path="report" query={{ ...ask, by }} />}
+                exports={
+                  <>
+                    <SaveReport asked={{ ...ask, by }} preset={query.preset} />
+                    <Exports path="report" query={{ ...ask, by }} />
+                  </>
+                }
               />
             </>
           )

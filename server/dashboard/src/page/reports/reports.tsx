@@ -5,6 +5,7 @@ import type { PageOf } from '../../route';
 import { to } from '../../route';
 import { CustomTab } from './custom';
 import { PresetTab } from './preset';
+import { SavedTab } from './saved';
 import { StatementsTab } from './statements';
 import { UnsoldTab } from './unsold';
 
@@ -15,6 +16,7 @@ const tabs: [string, string][] = [
   ['unsold', 'Unsold'],
   ['statements', 'Statements'],
   ['custom', 'Custom'],
+  ['saved', 'Saved'],
 ];
 
 export function ReportsPage({ id, query }: PageOf) {
@@ -42,6 +44,8 @@ export function ReportsPage({ id, query }: PageOf) {
         <StatementsTab query={query} />
       ) : at === 'custom' ? (
         <CustomTab query={query} />
+      ) : at === 'saved' ? (
+        <SavedTab />
       ) : (
         <PresetTab key={at} preset={at === 'buyers' || at === 'sources' ? at : 'revenue'} query={query} />
       )}
