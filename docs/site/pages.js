@@ -41,6 +41,7 @@ export const sections = [
       ['docs/operator.md', 'operator', 'Quick start'],
       ['docs/dashboard.md', 'dashboard', 'Dashboard'],
       ['docs/analytics.md', 'analytics', 'Search, statements, reports'],
+      ['docs/saved-reports.md', 'saved-reports', 'Saved reports'],
       ['docs/alerts.md', 'alerts', 'Alerts'],
       ['docs/users.md', 'users', 'Users'],
       ['docs/secrets.md', 'secrets', 'Secrets'],

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
