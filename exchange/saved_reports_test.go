@@ -68,11 +68,14 @@ func (r *testExchange) waitUntilReportSent() {
 	eventually(r.t, "the report is sent", func() bool { return r.savedReportStatus().Mail.LastSent != nil })
 }
 
-// readMail returns the plain text, the HTML and the attached file of a message.
-func readMail(t *testing.T, data string) (subject, text, html, file, fileName string) {
+// readMail is a message with its plain text, its HTML and its attached file.
+type readMail struct{ subject, text, html, file, fileName string }
+
+// parseMail reads a message.
+func parseMail(t *testing.T, data string) (m readMail) {
 	t.Helper()
 	letter := must.Value(mail.ReadMessage(strings.NewReader(data)))(t)
-	subject = must.Value(new(mime.WordDecoder).DecodeHeader(letter.Header.Get("Subject")))(t)
+	m.subject = must.Value(new(mime.WordDecoder).DecodeHeader(letter.Header.Get("Subject")))(t)
 	var read func(header, encoding, name string, body io.Reader)
 	read = func(header, encoding, name string, body io.Reader) {
 		kind, parameters, err := mime.ParseMediaType(header)
@@ -96,15 +99,15 @@ func readMail(t *testing.T, data string) (subject, text, html, file, fileName st
 		content := string(must.Value(io.ReadAll(body))(t))
 		switch kind {
 		case "text/plain":
-			text = content
+			m.text = content
 		case "text/html":
-			html = content
+			m.html = content
 		default:
-			file, fileName = content, name
+			m.file, m.fileName = content, name
 		}
 	}
 	read(letter.Header.Get("Content-Type"), letter.Header.Get("Content-Transfer-Encoding"), "", letter.Body)
-	return subject, text, html, file, fileName
+	return m
 }
 
 // A report is sent with its totals and its file at the moment of its schedule, once, also over
@@ -123,7 +126,8 @@ func TestScheduledReportIsSentOnce(t *testing.T) {
 	if len(message.To) != 2 || !strings.Contains(message.From, "alerts@example.com") {
 		t.Errorf("from %s to %s", message.From, message.To)
 	}
-	subject, text, html, file, name := readMail(t, message.Data)
+	got := parseMail(t, message.Data)
+	subject, text, html, file, name := got.subject, got.text, got.html, got.file, got.fileName
 	if !strings.HasPrefix(subject, "[production] Sales by source, 20") || !strings.HasPrefix(name, "sales-by-source-20") || !strings.HasSuffix(name, ".csv") {
 		t.Errorf("subject %q, file %q", subject, name)
 	}
@@ -157,8 +161,8 @@ func TestScheduledReportIsSentOnce(t *testing.T) {
 	}
 }
 
-// A moment that was not sent before a crash is sent afterwards, with the same Message-ID at each
-// attempt. The failure is visible meanwhile, and the stop does not wait for the server.
+// A moment that was not sent before a crash is sent afterwards. The e-mail is shown as waiting meanwhile,
+// and the stop does not wait for the server.
 func TestUnsentReportIsSentAfterCrash(t *testing.T) {
 	t.Parallel()
 	server := mailtest.Start(t, mailtest.Options{Hang: "DATA"})
@@ -212,8 +216,8 @@ func TestReportIsSentOnRequest(t *testing.T) {
 	if len(messages[0].To) != 2 || len(messages[1].To) != 1 || !strings.Contains(messages[1].To[0], "one@example.com") {
 		t.Errorf("%v and %v", messages[0].To, messages[1].To)
 	}
-	if _, text, _, _, _ := readMail(t, messages[0].Data); !strings.Contains(text, "No lead in this period.") {
-		t.Error(text)
+	if got := parseMail(t, messages[0].Data); !strings.Contains(got.text, "No lead in this period.") {
+		t.Error(got.text)
 	}
 	if status := x.savedReportStatus(); status.Mail.LastSent == nil || status.Mail.Next == nil {
 		t.Errorf("%+v", status.Mail)
@@ -302,4 +306,28 @@ func TestSavedReportsAPI(t *testing.T) {
 		x.mustAdmin(201, "POST", savedReports, fmt.Sprintf(`{"name":"r%d","query":{"period":"today"}}`, i))
 	}
 	x.mustAdmin(409, "POST", savedReports, `{"name":"one too many","query":{"period":"today"}}`)
+}
+
+// The audit log has each change of a saved report, before and after, and each e-mail on request.
+func TestAuditLogShowsSavedReports(t *testing.T) {
+	t.Parallel()
+	x := start(t, newTestDir(t, reportConfig(baseConfig)))
+	document := `{"name":"%s","query":{"by":["day"],"period":"today"},"schedule":{"frequency":"daily","time":"08:00","recipients":["a@example.com"]}}`
+	saved := decode[struct{ ID, ETag string }](t, x.mustAdmin(201, "POST", savedReports, fmt.Sprintf(document, "one")))
+	at := savedReports + "/" + saved.ID
+	changed := decode[struct{ ETag string }](t, x.mustAdmin(200, "PUT", at, fmt.Sprintf(document, "two"), "If-Match", saved.ETag))
+	x.mustAdmin(200, "POST", at+"/send", "")
+	x.mustAdmin(204, "DELETE", at, "", "If-Match", changed.ETag)
+	by := "operator shared_password 127.0.0.1 "
+	entries, _ := x.audit("")
+	for i, want := range []string{
+		by + `DELETE /admin/v1/saved-reports/{id} saved_report ` + saved.ID + ` done 204 null {"name":"two"`,
+		by + `POST /admin/v1/saved-reports/{id}/send saved_report ` + saved.ID + ` done 200 null `,
+		by + `PUT /admin/v1/saved-reports/{id} saved_report ` + saved.ID + ` done 200 null {"name":"one"`,
+		by + `POST /admin/v1/saved-reports saved_report - done 201 {"name":"one","query":`,
+	} {
+		if got := entries[i].String(); !strings.HasPrefix(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
 }

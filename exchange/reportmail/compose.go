@@ -151,7 +151,7 @@ func isText(column string) bool {
 
 // describeFilters returns the filters of a query in words, such as buyer acme, state CA.
 func describeFilters(filters map[string]string) string {
-	var all []string
+	all := make([]string, 0, len(filters))
 	for _, dimension := range slices.Sorted(maps.Keys(filters)) {
 		all = append(all, strings.TrimSpace(dimension+" "+cmp.Or(filters[dimension], "none")))
 	}

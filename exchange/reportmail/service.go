@@ -11,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/savedreport"
+	"pingpost/internal/timer"
 	"pingpost/outbound/mail"
 	"pingpost/outbound/notify"
 	"pingpost/server/admin/alerts"
@@ -87,12 +88,7 @@ func New(options Options) *Service {
 }
 
 func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	timer.WaitUntil(ctx, time.Now().Add(d))
 }
 
 // Start sends the reports at the moments of their schedules until Close.

@@ -14,6 +14,7 @@ import (
 	"pingpost/server/admin"
 	"pingpost/server/admin/alerts"
 	"pingpost/server/admin/person"
+	"pingpost/server/admin/savedreports"
 	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
@@ -104,6 +105,8 @@ func (stubOperator) BackupStatus() admin.BackupStatus { return admin.BackupStatu
 func (stubOperator) ProcessStatus() admin.ProcessStatus { return admin.ProcessStatus{} }
 
 func (stubOperator) Alerts() alerts.Service { return nil }
+
+func (stubOperator) SavedReports() savedreports.Service { return nil }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

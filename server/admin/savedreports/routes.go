@@ -61,11 +61,9 @@ func readReport(ctx *fasthttp.RequestCtx, s Service) (*savedreport.SavedReport, 
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	var faults payload.FieldErrors
+	_, faults := NewQuestion(&body.Query, time.Unix(0, s.Now()), s.Zone())
 	faults.AddIf(strings.TrimSpace(body.Name) == "", "name", errcode.FieldMissingRequired, "a name")
 	alerts.AddLineError(&faults, "name", body.Name, maxName)
-	_, ofQuery := NewQuestion(&body.Query, time.Unix(0, s.Now()), s.Zone())
-	faults = append(faults, ofQuery...)
 	if body.Schedule != nil {
 		addScheduleErrors(&faults, body.Schedule)
 	}

@@ -179,6 +179,19 @@ describe('every page', () => {
     }
   });
 
+  test('saved reports and their dialog', async () => {
+    const schedule = { frequency: 'monthly', day: 31, time: '08:00', recipients: ['boss@example.com'] };
+    const document = { name: 'Sales', query: { by: ['buyer'], period: 'last_month' }, schedule };
+    const { id, etag } = await order<{ id: string; etag: string }>(place, 'POST', 'saved-reports', document);
+    await visit(page, 'reports');
+    await visit(page, 'reports/saved');
+    await readable(page);
+    await button(page, 'Edit Sales').click();
+    await readable(page);
+    await button(page, 'Cancel').click();
+    await order(place, 'DELETE', `saved-reports/${id}`, undefined, { 'If-Match': etag });
+  });
+
   test('an invitation, and a second factor to turn on', async () => {
     const words = 'correct horse battery';
     const { link } = await order<{ link: string }>(place, 'POST', 'invitations', { role: 'viewer' });

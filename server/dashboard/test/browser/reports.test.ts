@@ -107,18 +107,18 @@ test('a report is saved, scheduled, sent, opened, edited and deleted', () =>
       await shows(page.getByText('No email can be sent', { exact: false }));
       const row = page.getByRole('row', { name: /Buyers each Monday/ });
       await shows(row.getByText('each Monday at 07:30'));
-      await button(row, 'Send Buyers each Monday now').click();
+      await button(row, 'Send now: Buyers each Monday').click();
       await shows(row.getByText('It was not sent: there is no e-mail channel', { exact: false }));
 
       await order(place, 'PUT', 'alerts/channels/reports', channel, { 'If-None-Match': '*' });
-      await button(row, 'Send Buyers each Monday now').click();
+      await button(row, 'Send now: Buyers each Monday').click();
       await said(page, 'Buyers each Monday is sent.');
       await shows(row.getByText('sent', { exact: true }));
       expect(mail.letters).toHaveLength(1);
       expect(mail.letters[0]).toContain('buyers-each-monday-');
 
       mail.refuse(true);
-      await button(row, 'Send Buyers each Monday now').click();
+      await button(row, 'Send now: Buyers each Monday').click();
       await shows(row.getByText('no such mailbox', { exact: false }));
       await shows(row.getByText('failing', { exact: true }));
 

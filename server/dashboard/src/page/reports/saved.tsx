@@ -96,7 +96,7 @@ function Actions({ of, edit, done }: { of: SavedReport; edit: () => void; done: 
         <Act
           needs="operator"
           tone="quiet"
-          label={`Send ${of.name} now`}
+          label={`Send now: ${of.name}`}
           off={of.schedule ? undefined : 'It has no recipients'}
           run={send}
         >
