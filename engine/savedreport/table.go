@@ -86,7 +86,8 @@ func (t *Table) ApplyMail(e *event.ReportMailEnded) {
 	}
 	if e.Outcome == event.ReportMailSent {
 		entry.LastSent, entry.LastFailure, entry.LastError = e.At, 0, ""
-	} else {
+	}
+	if e.Outcome != event.ReportMailSent || e.Error != "" { // a sent e-mail may have refused recipients
 		entry.LastFailure, entry.LastError = e.At, strings.Clone(e.Error)
 	}
 	t.entries[entry.ID] = entry

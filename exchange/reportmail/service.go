@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -150,7 +151,11 @@ func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
 	if moment := int64(item.ID); !found || entry.Schedule == nil || moment <= entry.Since || moment <= entry.Handled {
 		return notify.ErrNoChannel // an operator removed the report or changed its schedule meanwhile
 	}
-	return s.sendOnce(ctx, &entry, entry.Schedule.Recipients, int64(item.ID))
+	recipients := slices.DeleteFunc(slices.Clone(entry.Schedule.Recipients), func(address string) bool { return slices.Contains(item.Accepted, address) })
+	if len(recipients) == 0 && len(item.Accepted) > 0 { // an operator removed the others after the first attempt
+		return nil
+	}
+	return s.sendOnce(ctx, &entry, recipients, int64(item.ID))
 }
 
 // sendOnce computes a report and makes one attempt to send it.
@@ -188,15 +193,19 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if entry, found := s.options.Table.Find(item.Channel); found && entry.Schedule != nil {
 		recipients = entry.Schedule.Recipients
 	}
-	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, cause, recipients)
+	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, outcome == notify.Sent, cause, recipients)
 }
 
-// record records the end of an e-mail. cause is nil for one that was sent. The process's log does not
-// contain the recipients, which a server may repeat in its answer.
-func (s *Service) record(ended *event.ReportMailEnded, cause error, recipients []string) {
-	ended.Outcome, ended.At = event.ReportMailSent, s.options.Now()
+// record records the end of an e-mail. cause is nil if all recipients have it; if the e-mail is sent, it
+// names the recipients that the server refused. The process's log does not contain the recipients, which
+// a server may repeat in its answer.
+func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error, recipients []string) {
+	ended.Outcome, ended.At = event.ReportMailFailed, s.options.Now()
+	if isSent {
+		ended.Outcome = event.ReportMailSent
+	}
 	if cause != nil {
-		ended.Outcome, ended.Error = event.ReportMailFailed, alerts.PrintableText(cause.Error(), maxErrorLength)
+		ended.Error = alerts.PrintableText(cause.Error(), maxErrorLength)
 	}
 	log := s.options.Logger.With("report", ended.Report, "moment", time.Unix(0, ended.Moment).UTC().Format(time.RFC3339))
 	if err := s.options.RecordMail(ended); err != nil {
@@ -207,7 +216,11 @@ func (s *Service) record(ended *event.ReportMailEnded, cause error, recipients [
 		for _, address := range recipients {
 			said = strings.ReplaceAll(said, address, "(recipient)")
 		}
-		log.Warn("a report was not sent", "error", said)
+		message := "a report was not sent"
+		if isSent {
+			message = "a report was sent, but not to all its recipients"
+		}
+		log.Warn(message, "error", said)
 		return
 	}
 	log.Info("a report was sent")
@@ -228,7 +241,9 @@ func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string)
 	defer cancel()
 	requested := s.options.Now()
 	err := s.sendOnce(ctx, entry, recipients, requested)
-	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, err, recipients)
+	var partly *mail.RecipientError
+	isSent := err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
+	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err, recipients)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -319,6 +320,35 @@ func TestAttemptsAreBounded(t *testing.T) {
 		defer o.mu.Unlock()
 		if most != maxAttempts {
 			t.Errorf("%d attempts at once, want %d", most, maxAttempts)
+		}
+	})
+}
+
+// An e-mail that only some recipients accept is repeated to the others, and is sent once all of these are
+// refused for good.
+func TestRefusedRecipients(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := newOffice(time.UTC)
+		var recipients [][]string
+		o.setSend(func(_ context.Context, message *mail.Message) error {
+			recipients = append(recipients, message.To)
+			if len(recipients) == 1 {
+				return &mail.RecipientError{Accepted: []string{"a@example.com"}, Deferred: []string{"b@example.com"}}
+			}
+			return &mail.RecipientError{Refused: []string{"b@example.com"}}
+		})
+		o.set("r", &savedreport.Schedule{Frequency: savedreport.Daily, Time: "08:00", Recipients: []string{"a@example.com", "b@example.com"}})
+		s := o.newService()
+		s.Start()
+		time.Sleep(10 * time.Hour)
+		s.Close()
+		if want := [][]string{{"a@example.com", "b@example.com"}, {"b@example.com"}}; !reflect.DeepEqual(recipients, want) {
+			t.Errorf("sent to %v, want %v", recipients, want)
+		}
+		_, ended := o.outcome()
+		entry, _ := o.table.Find("r")
+		if len(ended) != 1 || ended[0].Outcome != event.ReportMailSent || ended[0].Error == "" || entry.LastSent == 0 || entry.LastError == "" {
+			t.Errorf("recorded %+v, the table has %+v", ended, entry)
 		}
 	})
 }
