@@ -124,9 +124,9 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 
 // checkRulesOfCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
 // lead, or ReasonNone. It applies the campaign's filters, suppression lists and duplicate rule,
-// and then the buyer's filters and suppression lists. The auction could check only the fields of
-// the ping, which has no contact data. The error is errDeadline if a possible duplicate was still
-// undecided at the deadline.
+// and then the buyer's filters and suppression lists. A rejection by the buyer becomes the buyer's
+// outcome. The auction could check only the fields of the ping, which has no contact data. The
+// error is errDeadline if a possible duplicate was still undecided at the deadline.
 func (in *leadSale) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) {
 	reason, err := in.checkRulesAndClaimDuplicates()
 	switch {
@@ -138,15 +138,24 @@ func (in *leadSale) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) 
 	chosen := in.chosenFilterSet()
 	for i := range chosen.Filters {
 		if !chosen.Filters[i].Accepts(&in.lead) {
+			in.excludeBidBuyer(market.OutcomeFiltered)
 			return market.ReasonFiltered, nil
 		}
 	}
 	for _, list := range chosen.Buyer.Suppression {
 		if in.isSuppressedBy(list) {
+			in.excludeBidBuyer(market.OutcomeSuppressed)
 			return market.ReasonSuppressed, nil
 		}
 	}
 	return market.ReasonNone, nil
+}
+
+// excludeBidBuyer gives the buyer of the accepted bid an outcome. The lead's event then records that
+// this buyer, and not the campaign, rejected the lead.
+func (in *leadSale) excludeBidBuyer(outcome market.BuyerOutcome) {
+	in.candidates.ResetToAll(in.live.CompiledFilterSets)
+	in.candidates.Exclude(in.choice.filterSet, outcome)
 }
 
 // reserveCapacityAndEncodePost reserves caps and funds for the sale at the accepted bid, and
@@ -168,6 +177,7 @@ func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rej
 		case outcome == market.OutcomeWon:
 			return "", market.ReasonPostRejected, nil // the adapter cannot encode this lead
 		case outcome == market.OutcomeDuplicate:
+			in.excludeBidBuyer(market.OutcomeDuplicate)
 			return "", market.ReasonDuplicate, nil
 		default:
 			return BidExpired, market.ReasonNone, nil
