@@ -49,32 +49,47 @@ func (d *Decision) priceOf(set *market.FilterSet, bid *event.Bid) market.Money {
 	return selection.LowestPossiblePrice(d.Campaign, set)
 }
 
-// capRule returns the first cap that a sale would exceed. If no usage is known, it names all caps.
+// capRule returns the first cap that a sale would exceed, at the first check at which one was full. A
+// later check counts only if all caps are known to be free at the checks before it. A single unknown
+// cap is named, with an unknown value.
 func (d *Decision) capRule(set *market.FilterSet, bid *event.Bid) *Rule {
 	price, caps := d.priceOf(set, bid), d.capsOf(set)
-	var unknown *market.Cap
-	for _, limit := range caps {
-		var usages []CapUsage
-		basis := Unknown
-		if d.CapUsage != nil {
-			usages, basis = d.CapUsage(limit)
-		}
-		if len(usages) == 0 {
-			unknown = limit
-		}
-		for i := range usages {
-			if usages[i].Used+limit.AmountUsedBySale(price) > limit.Limit {
-				return d.newCapRule(set, limit, &usages[i], price, basis)
+	checks := d.capUsagesByCheck(caps)
+	var unknown []*market.Cap
+	for check := 0; check < len(checks) && len(unknown) == 0; check++ {
+		for i, limit := range caps {
+			switch usage := checks[check][i]; {
+			case usage == nil:
+				unknown = append(unknown, limit)
+			case usage.Used+limit.AmountUsedBySale(price) > limit.Limit:
+				return d.newCapRule(set, limit, usage, price, Reconstructed)
 			}
 		}
 	}
-	if len(caps) == 1 {
-		unknown = caps[0]
+	if len(unknown) == 0 {
+		unknown = caps
 	}
-	if unknown != nil {
-		return d.newCapRule(set, unknown, nil, price, Unknown)
+	if len(unknown) == 1 {
+		return d.newCapRule(set, unknown[0], nil, price, Unknown)
 	}
 	return newRule(KindCap, "cap", "free capacity in all caps", nil, Unknown)
+}
+
+// capUsagesByCheck returns the usage of each cap at each check, in the order of caps. nil is an
+// unknown usage.
+func (d *Decision) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUsage) {
+	if d.CapUsages == nil {
+		return nil
+	}
+	for i, limit := range caps {
+		for check, usage := range d.CapUsages(limit) {
+			if check == len(checks) {
+				checks = append(checks, make([]*CapUsage, len(caps)))
+			}
+			checks[check][i] = usage
+		}
+	}
+	return checks
 }
 
 // newCapRule returns the rule of a cap. A nil usage is unknown.
@@ -121,23 +136,25 @@ func inZone(unixNanos int64, zone *time.Location) string {
 	return time.Unix(0, unixNanos).In(zone).Format(time.RFC3339)
 }
 
-// fundsRule compares the buyer's free money, with its credit, with the price.
+// fundsRule compares the buyer's free money, with its credit, with the price. As for caps, a later
+// check counts only if the money at the earlier ones is known.
 func (d *Decision) fundsRule(set *market.FilterSet, bid *event.Bid) *Rule {
 	price, currency := d.priceOf(set, bid), d.Campaign.Currency
 	wanted := "at least " + formatAmount(price, currency)
-	var funds []Funds
-	basis := Unknown
+	var funds []*Funds
 	if d.Funds != nil {
-		funds, basis = d.Funds(set.Buyer)
+		funds = d.Funds(set.Buyer)
 	}
-	for i := range funds {
-		at := &funds[i]
+	for _, at := range funds {
+		if at == nil {
+			break
+		}
 		free := at.Balance - at.Held + set.Buyer.Credit
 		if free >= price {
 			continue
 		}
 		actual := formatAmount(free, currency)
-		rule := newRule(KindFunds, "funds", wanted, &actual, basis)
+		rule := newRule(KindFunds, "funds", wanted, &actual, Reconstructed)
 		rule.Text += fmt.Sprintf(": balance %s, held %s, credit %s", formatAmount(at.Balance, currency), formatAmount(at.Held, currency), formatAmount(set.Buyer.Credit, currency))
 		return rule
 	}

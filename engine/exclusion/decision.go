@@ -15,12 +15,16 @@ type Decision struct {
 	// NoContact is set if the lead's contact data is missing: a ping has none, and an erased or
 	// unreadable lead has none any more.
 	NoContact bool
-	Instants  []int64 // at which availability was checked, the decisive one first; Unix nanoseconds
-	Auction   bool    // bids decided, even if the campaign now has another method
+	// ContactLost is set in addition if the lead had contact data that can no longer be read.
+	ContactLost bool
+	Instants    []int64 // at which availability was checked, the decisive one first; Unix nanoseconds
+	Auction     bool    // bids decided, even if the campaign now has another method
 
+	// CapUsages and Funds have one value for each check of the caps and the money, the decisive one
+	// first. nil is unknown.
+	CapUsages    func(*market.Cap) []*CapUsage
+	Funds        func(*market.Buyer) []*Funds
 	IsListed     func(*market.SuppressionList) (listed bool, basis Basis)
-	CapUsage     func(*market.Cap) (usages []CapUsage, basis Basis) // at the instants of the checks; empty: unknown
-	Funds        func(*market.Buyer) (funds []Funds, basis Basis)   // as CapUsage
 	Unconfirmed  func(*market.Buyer) (deliveries int, basis Basis)
 	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis Basis)
 	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis Basis) // zero: unknown; a nil buyer means the campaign's own rule

@@ -53,25 +53,38 @@ func (d *Decision) filteredRule(filterSetIndex int, set *market.FilterSet) *Rule
 	return d.firstFailingFilter(set.Filters)
 }
 
-// firstFailingFilter returns the rule of the first filter that the lead fails. If the contact data
-// is missing, a filter on it seems to fail; a failing filter on another field comes first, and the
-// actual value of the contact field is unknown.
+// firstFailingFilter returns the rule of the first filter that the lead fails. A filter on a value that
+// may be missing only now seems to fail. So a failing filter on another field comes first, and the
+// rule of the missing value has the basis Unknown.
 func (d *Decision) firstFailingFilter(filters []market.Filter) (rule *Rule) {
 	for i := range filters {
 		f := &filters[i]
-		personal := d.Campaign.Mapping.IsPersonalData(f.FieldSlot())
-		condition, unmet := f.FirstUnmetCondition(d.Lead)
-		if d.NoContact && personal {
+		if wanted := d.unreadableCondition(f.FieldSlot()); wanted != "" {
 			if rule == nil {
-				rule = d.filterRule(f.FieldSlot(), market.FilterCondition{Operator: "a condition on personal data"}, Unknown)
+				rule = d.filterRule(f.FieldSlot(), market.FilterCondition{Operator: wanted}, Unknown)
 			}
 			continue
 		}
-		if unmet {
+		if condition, unmet := f.FirstUnmetCondition(d.Lead); unmet {
 			return d.filterRule(f.FieldSlot(), condition, "")
 		}
 	}
 	return rule
+}
+
+// unreadableCondition returns a description of the condition on a field that the lead may have had,
+// although its value is missing now, or "". The log keeps a text together with the contact data if
+// it contains some, so every missing text may have been erased with it. A ping has no such text.
+func (d *Decision) unreadableCondition(slot market.LeadFieldIndex) market.FilterOperator {
+	switch {
+	case !d.NoContact:
+		return ""
+	case d.Campaign.Mapping.IsPersonalData(slot):
+		return "a condition on personal data"
+	case d.ContactLost && d.Lead.Values[slot].Kind == market.KindAbsent && d.Campaign.Mapping.FieldTypeOf(slot).IsText():
+		return "a condition on a text that may have contained personal data"
+	}
+	return ""
 }
 
 // filterRule returns the rule of a filter's condition. Personal data is masked, also if another
@@ -120,78 +133,4 @@ func shorten(value string) string {
 		return value
 	}
 	return strings.ToValidUTF8(value[:maxValueBytes], "") + "…"
-}
-
-// suppressionRule names the first list that has the lead. With only one list no lookup is needed.
-func (d *Decision) suppressionRule(lists []*market.SuppressionList) *Rule {
-	for _, list := range lists {
-		listed, basis := len(lists) == 1, Basis("")
-		if !listed && d.IsListed != nil && !d.NoContact {
-			listed, basis = d.IsListed(list)
-		}
-		if listed {
-			rule := newRule(KindSuppression, list.Field.String(), "not on suppression list "+string(list.ID), actually(Masked), basis)
-			rule.Text = fmt.Sprintf("%s: is on suppression list %s", list.Field, list.ID)
-			if basis == Reconstructed {
-				rule.Text += " (reconstructed: by the list's present content)"
-			}
-			rule.Field, rule.List = list.Field.String(), string(list.ID)
-			return rule
-		}
-	}
-	if len(lists) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(lists))
-	for _, list := range lists {
-		names = append(names, string(list.ID))
-	}
-	rule := newRule(KindSuppression, "suppression lists", "not on "+listValues(names), nil, Unknown)
-	rule.Text = "suppression lists: the person is on one of " + listValues(names) + ", but it is unknown on which"
-	return rule
-}
-
-// duplicateRule names the earlier lead with equal values. buyer is nil for the campaign's own rule.
-func (d *Decision) duplicateRule(buyer *market.Buyer) *Rule {
-	var earlier market.LeadID
-	var basis Basis
-	if d.DuplicateOf != nil {
-		earlier, basis = d.DuplicateOf(buyer)
-	}
-	fields := []string{}
-	if d.Campaign.Duplicates.Phone {
-		fields = append(fields, "phone")
-	}
-	if d.Campaign.Duplicates.Email {
-		fields = append(fields, "email")
-	}
-	joined := strings.Join(fields, " or ")
-	if d.Campaign.Duplicates.All {
-		joined = strings.Join(fields, " and ")
-	}
-	owner := "the campaign"
-	if buyer != nil {
-		owner = "buyer " + string(buyer.ID)
-	}
-	wanted := fmt.Sprintf("no lead of %s with the same %s within %s", owner, joined, formatDuration(d.Campaign.Duplicates.Window))
-	if earlier.IsZero() {
-		return newRule(KindDuplicate, "duplicate", wanted, nil, Unknown)
-	}
-	at := formatTime(arrivalOf(earlier))
-	rule := newRule(KindDuplicate, "duplicate", wanted, actually(fmt.Sprintf("%s of %s", earlier, at)), basis)
-	rule.Lead, rule.At = earlier.String(), at
-	rule.Text = fmt.Sprintf("duplicate: %s already has %s of %s with the same %s, within %s", owner, earlier, at, joined, formatDuration(d.Campaign.Duplicates.Window))
-	if basis == Reconstructed {
-		rule.Text += " (reconstructed)"
-	}
-	return rule
-}
-
-// arrivalOf returns the time in a lead's id, in Unix nanoseconds.
-func arrivalOf(id market.LeadID) int64 {
-	var milliseconds int64
-	for _, b := range id[:6] {
-		milliseconds = milliseconds<<8 | int64(b)
-	}
-	return milliseconds * 1_000_000
 }

@@ -185,7 +185,7 @@ func (c *mappingCompiler) compilePattern(p *fieldSpecWithConfigIndex, r *fieldRu
 	if p.Pattern == "" {
 		return
 	}
-	if !p.Type.isText() {
+	if !p.Type.IsText() {
 		c.addMistake(p.configIndex, "pattern", "pattern is for text; use min and max for numbers")
 		return
 	}
@@ -208,9 +208,9 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithConfigIndex, r *fiel
 		switch {
 		case t == 0 || t >= transformEnd:
 			c.addMistake(p.configIndex, "transform", "use trim, lower, upper, digits, title, e164, zip3 or sha256")
-		case !p.Type.isText() && !p.Coerce:
+		case !p.Type.IsText() && !p.Coerce:
 			c.addMistake(p.configIndex, "transform", "the transform %s needs text; to accept a field of type %s in a string, set coerce", t, p.Type)
-		case !p.Type.isText() && t != TransformTrim && t != TransformDigits:
+		case !p.Type.IsText() && t != TransformTrim && t != TransformDigits:
 			c.addMistake(p.configIndex, "transform", "the result of the transform %s is not of the field's type %s; use trim or digits", t, p.Type)
 		case t == TransformE164 && p.Type != TypeString && p.Type != TypePhone:
 			c.addMistake(p.configIndex, "transform", "e164 is for fields of type phone or string")
@@ -293,7 +293,7 @@ func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithConfigIndex, r *fi
 	if p.MinLength == nil && p.MaxLength == nil {
 		return
 	}
-	if !p.Type.isText() {
+	if !p.Type.IsText() {
 		c.addMistake(p.configIndex, lengthConfigKey(p), "min_length and max_length are for text; use min and max for numbers")
 		return
 	}

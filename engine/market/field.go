@@ -45,8 +45,8 @@ func ParseFieldType(name string) (FieldType, error) {
 // isNumeric reports whether values of the type are numbers, so that min and max apply.
 func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber }
 
-// isText reports whether requests send values of the type as JSON strings.
-func (t FieldType) isText() bool { return !t.isNumeric() && t != TypeBoolean }
+// IsText reports whether requests send values of the type as JSON strings.
+func (t FieldType) IsText() bool { return !t.isNumeric() && t != TypeBoolean }
 
 // UnknownMemberPolicy says what happens to a request's members that are no field of the campaign: they
 // are dropped, kept for the post, or rejected.

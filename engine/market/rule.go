@@ -54,7 +54,7 @@ func (r *fieldRule) parseMember(m *JSONMember, buf []byte) (v FieldValue, grown 
 		return FieldValue{Kind: KindBoolean, Text: m.Text}, buf, ""
 	case r.fieldType.isNumeric() && m.Kind == JSONNumber:
 		return r.parseNumericText(m.Text, buf)
-	case r.fieldType.isText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
+	case r.fieldType.IsText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
 		return r.parseText(m.Text, buf)
 	case m.Kind == JSONString && r.coerce:
 		return r.parseCoercedText(m.Text, buf)
@@ -215,7 +215,7 @@ func (r *fieldRule) describeAcceptedValues() string {
 	}
 	words := expectedForms[r.fieldType]
 	words += describeLimits(" from %s", " to %s", " of at least %s", " of at most %s", r.describeConfiguredBound(r.number.minInteger, r.number.min), r.describeConfiguredBound(r.number.maxInteger, r.number.max))
-	if r.fieldType.isText() {
+	if r.fieldType.IsText() {
 		words += r.describeLengthLimits()
 	}
 	if r.pattern != nil {

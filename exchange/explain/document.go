@@ -58,6 +58,8 @@ type Explanation struct {
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time
 	Truncated bool           `json:"truncated,omitempty"` // the search ended at its limit: later attempts may be missing
 	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
+
+	bidRejectedByUnknownRule bool // of a lead that may have accepted a bid: of the campaign or of the bid's buyer
 }
 
 // AnswerToSupplier is the exchange's first answer to the ingest, post or ping that is explained.

@@ -23,15 +23,16 @@ const sellerLeadField = "lead_uuid"
 // leadTimeline replays a lead's events to build its explanation. It holds the lead's state after
 // the events so far. After the last event this state agrees with the lead's row in memory.
 type leadTimeline struct {
-	lead     market.LeadID
-	doc      *Explanation
-	state    *state.State
-	sale     *event.Sale // the current or last sale; its buyer is zero without a sale
-	trail    []event.FilterSetsWithOutcome
-	trailAt  int64 // when the trail became durable, Unix nanoseconds
-	status   market.LeadStatus
-	delivery market.DeliveryState
-	reason   market.UnsoldReason
+	lead         market.LeadID
+	doc          *Explanation
+	state        *state.State
+	sale         *event.Sale // the current or last sale; its buyer is zero without a sale
+	trail        []event.FilterSetsWithOutcome
+	trailAt      int64       // when the trail became durable, Unix nanoseconds
+	trailRefused *event.Sale // the sale whose refusal changed the trail; nil: the trail is of the decision
+	status       market.LeadStatus
+	delivery     market.DeliveryState
+	reason       market.UnsoldReason
 
 	row      state.Lead         // the lead in memory
 	known    bool               // memory has the lead
@@ -71,7 +72,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	c.copyFinalStateToExplanation(decided.Reason == market.ReasonNone)
 	config := e.readCampaignConfig(decided.Catalog, doc.Campaign, decision.seq)
 	doc.Method = config.method
-	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, decided.Sale.Ping == [16]byte{})
+	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, !acceptsBid(decided, &config))
 	c.replacePendingOutcome()
 	e.addRulesOfLead(&c, decision, &config)
 	doc.addNoteIfBuyersUnknown(&config)
@@ -160,7 +161,7 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 			c.doc.Settled = UnixNanos(entry.at)
 		}
 		if len(ev.Trail) > 0 {
-			c.trail, c.trailAt = ev.Trail, entry.at
+			c.trail, c.trailAt, c.trailRefused = ev.Trail, entry.at, &ev.Sale
 		}
 		c.applySettlement(ev, entry.at)
 		c.addWebhookIfAny(ev.Webhook, entry.at)

@@ -123,6 +123,9 @@ func describeUnsoldReason(doc *Explanation) string {
 		if reason.String() != doc.Reason {
 			continue
 		}
+		if doc.bidRejectedByUnknownRule {
+			return "A rule of the campaign, or of the buyer whose bid the lead accepted, rejects the lead: " + doc.Reason + "."
+		}
 		if len(doc.Candidates) == 0 && doc.Rule != nil {
 			return words.noCandidates + " " + doc.Rule.Text + "."
 		}

@@ -12,13 +12,14 @@ import (
 // addRulesOfLead adds to the explanation of a lead the rule of each candidate that dropped out, or
 // the campaign's own rule. It adds none if the configuration of that time is unavailable.
 func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *campaignConfigOfVersion) {
+	decided := decision.mustBeLeadDecided()
 	if config.compiled == nil {
+		c.doc.bidRejectedByUnknownRule = mayAcceptBid(decided, config)
 		return
 	}
-	decided := decision.mustBeLeadDecided()
 	r := &ruleFinder{explainer: e, doc: c.doc, outcomes: c.trail, bids: decided.Auction.Bids, lead: decided, batches: []int64{decision.at}}
 	if c.trailAt != decision.at {
-		r.batches = append(r.batches, c.trailAt)
+		r.batches, r.refused = append(r.batches, c.trailAt), c.trailRefused
 	}
 	r.decision = exclusion.Decision{
 		Campaign: config.compiled, Auction: len(decided.Auction.Bids) > 0,
@@ -28,11 +29,15 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 		r.decision.BestBid = c.sale.Price
 	}
 	contact, err := e.Contact(decided)
-	r.decision.NoContact = err != nil
+	r.decision.NoContact, r.decision.ContactLost = err != nil, err != nil
 	r.fillLead(decided.Fields, contact.Fields)
 	r.addRules(decided.Sale.Test)
 	c.addPostRules()
-	if len(c.trail) == 0 {
+	switch {
+	case len(c.trail) > 0:
+	case mayAcceptBid(decided, config):
+		r.addRuleOfAcceptedBid(decision)
+	default:
 		c.doc.Rule = r.decision.CampaignRule(decided.Reason)
 	}
 }
@@ -59,6 +64,7 @@ type ruleFinder struct {
 	bids      []event.Bid
 	lead      *event.LeadDecided // nil for a ping
 	batches   []int64            // times of the log's batches with the decision and with its last change
+	refused   *event.Sale        // that the buyer refused at the last change; nil without a change
 
 	// Read at the first use.
 	caps     []map[market.PermanentNumber]exclusion.CapUsage // by batch
@@ -83,7 +89,7 @@ func (r *ruleFinder) fillLead(plain, contact []event.LeadField) {
 // because the document may already show the end of the delivery.
 func (r *ruleFinder) addRules(test bool) {
 	d := &r.decision
-	d.IsListed, d.DuplicateOf, d.CapUsage = r.isListed, r.duplicateOf, r.capUsage
+	d.IsListed, d.DuplicateOf, d.CapUsages = r.isListed, r.duplicateOf, r.capUsages
 	d.Funds, d.Unconfirmed, d.PingShare = r.funds, r.unconfirmed(test), r.pingShare
 	d.HasNoTestURL = func(i int) bool {
 		return test && engine.LacksTestEndpoint(d.Campaign.FilterSets[i].Buyer, d.Campaign.Method)
@@ -121,12 +127,13 @@ func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.Bas
 }
 
 // duplicateOf returns the earlier lead that the log records. The log has one of them, so if several
-// buyers already had the lead, memory must have the others.
+// buyers already had the lead, memory must have the others. Without outcomes, only the buyer of an
+// accepted bid was considered.
 func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.Basis) {
 	if r.lead == nil {
 		return market.LeadID{}, exclusion.Unknown
 	}
-	if recorded := r.lead.DuplicateOf; !recorded.IsZero() && (buyer == nil || len(r.filterSetsWith(market.OutcomeDuplicate)) == 1) {
+	if recorded := r.lead.DuplicateOf; !recorded.IsZero() && (buyer == nil || len(r.filterSetsWith(market.OutcomeDuplicate)) <= 1) {
 		return recorded, ""
 	}
 	if r.explainer.EarlierLead == nil || r.decision.NoContact || buyer == nil {
@@ -137,25 +144,6 @@ func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.
 		return market.LeadID{}, exclusion.Unknown
 	}
 	return earlier, exclusion.Reconstructed
-}
-
-// capUsage returns the use of a cap at the decision, and at its last change if there was one.
-func (r *ruleFinder) capUsage(limit *market.Cap) (usages []exclusion.CapUsage, basis exclusion.Basis) {
-	if r.caps == nil {
-		for i, batch := range r.batches {
-			decided := r.decision.Instants[0]
-			if i > 0 {
-				decided = batch
-			}
-			r.caps = append(r.caps, r.explainer.capUsagesBefore(r.capsOfFullFilterSets(), batch, decided))
-		}
-	}
-	for _, all := range r.caps {
-		if usage, known := all[limit.Ref]; known {
-			usages = append(usages, usage)
-		}
-	}
-	return usages, exclusion.Reconstructed
 }
 
 // filterSetsWith returns the filter sets with an outcome.
@@ -170,45 +158,6 @@ func (r *ruleFinder) filterSetsWith(outcome market.BuyerOutcome) (sets []*market
 		}
 	}
 	return sets
-}
-
-// capsOfFullFilterSets returns the caps of all filter sets with a full cap, each once.
-func (r *ruleFinder) capsOfFullFilterSets() (caps []*market.Cap) {
-	seen := make(map[market.PermanentNumber]bool)
-	add := func(limits []*market.Cap) {
-		for _, limit := range limits {
-			if !seen[limit.Ref] {
-				seen[limit.Ref] = true
-				caps = append(caps, limit)
-			}
-		}
-	}
-	add(r.decision.Campaign.Caps)
-	for _, set := range r.filterSetsWith(market.OutcomeCapped) {
-		add(set.Buyer.Caps)
-		add(set.Caps)
-	}
-	return caps
-}
-
-// funds returns the money of a buyer at the decision, and at its last change if there was one.
-func (r *ruleFinder) funds(buyer *market.Buyer) (funds []exclusion.Funds, basis exclusion.Basis) {
-	if r.accounts == nil {
-		sets := r.filterSetsWith(market.OutcomeNoFunds)
-		buyers := make([]market.PermanentNumber, 0, len(sets))
-		for _, set := range sets {
-			buyers = append(buyers, set.Buyer.Ref)
-		}
-		for _, batch := range r.batches {
-			r.accounts = append(r.accounts, r.explainer.fundsBefore(buyers, batch))
-		}
-	}
-	for _, all := range r.accounts {
-		if at, known := all[buyer.Ref]; known {
-			funds = append(funds, at)
-		}
-	}
-	return funds, exclusion.Reconstructed
 }
 
 func (r *ruleFinder) unconfirmed(test bool) func(*market.Buyer) (int, exclusion.Basis) {

@@ -1,0 +1,57 @@
+package exclusion
+
+import (
+	"fmt"
+	"strings"
+
+	"pingpost/engine/market"
+)
+
+// duplicateRule names the earlier lead with equal values. buyer is nil for the campaign's own rule.
+func (d *Decision) duplicateRule(buyer *market.Buyer) *Rule {
+	if buyer == nil {
+		return d.duplicateRuleOf("the campaign", nil)
+	}
+	return d.duplicateRuleOf("buyer "+string(buyer.ID), buyer)
+}
+
+// duplicateRuleOf does the same for a rule whose owner the text names.
+func (d *Decision) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
+	var earlier market.LeadID
+	var basis Basis
+	if d.DuplicateOf != nil {
+		earlier, basis = d.DuplicateOf(buyer)
+	}
+	fields := []string{}
+	if d.Campaign.Duplicates.Phone {
+		fields = append(fields, "phone")
+	}
+	if d.Campaign.Duplicates.Email {
+		fields = append(fields, "email")
+	}
+	joined := strings.Join(fields, " or ")
+	if d.Campaign.Duplicates.All {
+		joined = strings.Join(fields, " and ")
+	}
+	wanted := fmt.Sprintf("no lead of %s with the same %s within %s", owner, joined, formatDuration(d.Campaign.Duplicates.Window))
+	if earlier.IsZero() {
+		return newRule(KindDuplicate, "duplicate", wanted, nil, Unknown)
+	}
+	at := formatTime(arrivalOf(earlier))
+	rule := newRule(KindDuplicate, "duplicate", wanted, actually(fmt.Sprintf("%s of %s", earlier, at)), basis)
+	rule.Lead, rule.At = earlier.String(), at
+	rule.Text = fmt.Sprintf("duplicate: %s already has %s of %s with the same %s, within %s", owner, earlier, at, joined, formatDuration(d.Campaign.Duplicates.Window))
+	if basis == Reconstructed {
+		rule.Text += " (reconstructed)"
+	}
+	return rule
+}
+
+// arrivalOf returns the time in a lead's id, in Unix nanoseconds.
+func arrivalOf(id market.LeadID) int64 {
+	var milliseconds int64
+	for _, b := range id[:6] {
+		milliseconds = milliseconds<<8 | int64(b)
+	}
+	return milliseconds * 1_000_000
+}

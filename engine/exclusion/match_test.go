@@ -1,0 +1,35 @@
+package exclusion
+
+import (
+	"testing"
+
+	"pingpost/engine/market"
+	"pingpost/internal/must"
+)
+
+// TestFilterOnMissingText: a missing text is unknown if the lead's contact data was lost, because the
+// text may have been part of it. A ping never had contact data, so its missing text is missing.
+func TestFilterOnMissingText(t *testing.T) {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{{Name: "comments", Type: market.TypeString}}})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	lead := new(market.Lead)
+	lead.Reset(mapping.SlotCount())
+	filters := []market.Filter{must.Value(market.NewFilter(market.FilterSpec{Field: "comments", NotIn: []string{"spam"}}, mapping))(t)}
+	campaign := &market.Campaign{Mapping: mapping, FilterSets: []market.FilterSet{{Buyer: &market.Buyer{ID: "buy"}, Filters: filters}}}
+	const missing = "comments: required none of spam, got none"
+	for _, test := range []struct {
+		noContact, lost bool
+		want            string
+	}{
+		{false, false, missing},
+		{true, false, missing},
+		{true, true, "comments: required a condition on a text that may have contained personal data, got an unknown value"},
+	} {
+		d := &Decision{Campaign: campaign, Lead: lead, NoContact: test.noContact, ContactLost: test.lost}
+		if got := d.RuleFor(0, market.OutcomeFiltered, nil).Text; got != test.want {
+			t.Errorf("no contact %t, lost %t: got %s, want %s", test.noContact, test.lost, got, test.want)
+		}
+	}
+}
