@@ -38,11 +38,14 @@ type accountsFixture struct {
 	log        *servertest.MemoryLog
 	admin      *Admin
 	address    string
-	clockAhead atomic.Int64 // added to the clock of the sessions
+	clockAhead atomic.Int64 // added to the clocks of the sessions and of the exchange
 }
 
 // now is the clock of the sessions and codes.
 func (l *accountsFixture) now() time.Time { return time.Now().Add(time.Duration(l.clockAhead.Load())) }
+
+// Now is the exchange's clock.
+func (l *accountsFixture) Now() int64 { return l.now().UnixNano() }
 
 func openAccounts(t *testing.T, password string) *accountsFixture {
 	t.Helper()

@@ -129,7 +129,7 @@ func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, _ bool) (answer any, err error) {
 		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
 		s := r.readLeadSearch()
-		if now := time.Now().UnixNano(); s.To == 0 || s.To > now {
+		if now := a.operator.Now(); s.To == 0 || s.To > now {
 			s.To = now // the export ends although leads arrive
 		}
 		form, ok := parseStatementFormat(r.parameter("format"), string(ctx.Request.Header.Peek("Accept")))
@@ -237,7 +237,7 @@ func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (
 		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	if s.To == 0 {
-		s.To = time.Now().UnixNano()
+		s.To = a.operator.Now()
 	}
 	if s.From == 0 {
 		s.From = s.To - int64(24*time.Hour)

@@ -219,6 +219,7 @@ type teamServer struct{ admin *Admin }
 func (t teamServer) TokenIssuer() *token.Issuer     { return t.admin.operator.TokenIssuer() }
 func (t teamServer) Seal(name, value string) []byte { return t.admin.operator.Seal(name, value) }
 func (t teamServer) Now() time.Time                 { return t.admin.sessions.now() }
+func (t teamServer) ExchangeNow() time.Time         { return time.Unix(0, t.admin.operator.Now()) }
 func (t teamServer) Tenant() string                 { return t.admin.operator.ProcessStatus().Tenant }
 func (t teamServer) UsesTLS() bool                  { return t.admin.tls != nil }
 func (t teamServer) PublicURL() string              { return t.admin.publicURL }

@@ -64,7 +64,7 @@ func (h *Handlers) describeInvitation(i *state.Invitation) invitationJSON {
 		status = "used"
 	case i.Status == state.InvitationRevoked:
 		status = "revoked"
-	case !i.IsAcceptable(h.server.Now().UnixNano()):
+	case !i.IsAcceptable(h.server.ExchangeNow().UnixNano()):
 		status = "expired"
 	}
 	return invitationJSON{
@@ -116,7 +116,7 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	}
 	secret := newInvitationToken()
 	made.Hash = h.server.TokenIssuer().HashInvitation([]byte(secret))
-	made.Expires = h.server.Now().Add(life).UnixNano()
+	made.Expires = h.server.ExchangeNow().Add(life).UnixNano()
 	if err := e.AsOperator(caller.Name).Invite(&made); err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (h *Handlers) findInvitation(ctx *fasthttp.RequestCtx, e *engine.Engine) (s
 		return i, errUsedInvitation
 	case i.Status == state.InvitationRevoked:
 		return i, errRevokedInvitation
-	case !i.IsAcceptable(h.server.Now().UnixNano()):
+	case !i.IsAcceptable(h.server.ExchangeNow().UnixNano()):
 		return i, errExpiredInvitation
 	}
 	return i, nil

@@ -24,8 +24,10 @@ type Server interface {
 	// Seal encrypts a secret under a name, and Unseal decrypts it under the same name.
 	Seal(name, value string) []byte
 	Unseal(name string, sealed []byte) (value string, ok bool)
-	// Now returns the time of sessions and codes.
+	// Now returns the time of sessions and codes: the computer's.
 	Now() time.Time
+	// ExchangeNow returns the exchange's time, which events have and by which invitations expire.
+	ExchangeNow() time.Time
 	Tenant() string
 	// PublicURL returns the configured address of the console, without a slash at its end, or "".
 	PublicURL() string
