@@ -29,6 +29,7 @@ func TestRefusedRecipientIsShown(t *testing.T) {
 		t.Errorf("%+v", health)
 	}
 	x.mustAdmin(200, "GET", "/admin/v1/alerts/history", "").mustHave(t, 200, "left@example.com is refused")
+	eventually(t, "the program's log has a warning", func() bool { return strings.Contains(x.logged.String(), "did not reach all recipients") })
 	if strings.Contains(x.logged.String(), "left@example.com") {
 		t.Error("the program's log has an e-mail address")
 	}
