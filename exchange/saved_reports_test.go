@@ -183,7 +183,7 @@ func TestUnsentReportIsSentAfterCrash(t *testing.T) {
 	}
 }
 
-// A server that refuses shows in the status. Without a channel, the error says what to do.
+// A server that refuses shows in the status. Without a channel, the error names the remedy.
 func TestFailingReportIsShown(t *testing.T) {
 	t.Parallel()
 	server := mailtest.Start(t, mailtest.Options{Refuse: "RCPT"})

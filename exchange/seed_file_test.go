@@ -15,7 +15,7 @@ var ownedConfig = strings.Replace(baseConfig, "provisioning: enforce\n", "", 1)
 
 var blue = canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_blue"}
 
-// driftLines returns the drift of an exchange: each entry with what happened to it in the file.
+// driftLines returns the drift of an exchange: each entry with its change in the file.
 func driftLines(t *testing.T, x *testExchange) string {
 	t.Helper()
 	var lines []string
@@ -115,7 +115,7 @@ func TestDeletedSeededEntryStaysDeleted(t *testing.T) {
 	}
 }
 
-// apply creates and replaces the entries of a document, and removes none.
+// apply creates and replaces the entries of a document, and removes no others.
 func TestApplyChangesSeededEntries(t *testing.T) {
 	t.Parallel()
 	p := newTestDir(t, ownedConfig)
@@ -155,7 +155,7 @@ func TestRestartAfterAppliedFileRecordsNothing(t *testing.T) {
 	}
 }
 
-// The admin API shows the drift and takes a side. A file with a mistake is named, and changes nothing.
+// The admin API shows the drift and takes a side. A file with a mistake is named, and changes no entry.
 func TestConfigDriftThroughAPI(t *testing.T) {
 	t.Parallel()
 	p := newTestDir(t, ownedConfig)

@@ -143,7 +143,7 @@ func TestApplyRejectsUnreadableFile(t *testing.T) {
 	mustFail(t, "f.yaml", "apply", filepath.Join(folder, "f.yaml"))
 }
 
-// config drift shows what changed in the file, and config take ends the difference.
+// config drift shows the changes of the file, and config take ends the difference.
 func TestConfigDriftCommands(t *testing.T) {
 	t.Parallel()
 	path := writeConfig(t, testConfig)

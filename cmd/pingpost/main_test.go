@@ -15,7 +15,7 @@ func TestNoOutputBeforeMain(t *testing.T) {
 	}
 }
 
-// A wrong command line gets one line that says what is wrong, and one that names the help.
+// A wrong command line gets one line with the mistake, and one that names the help.
 func TestUsageErrors(t *testing.T) {
 	for _, row := range []struct {
 		args, want, help string
@@ -51,7 +51,7 @@ func TestCommandsAreGrouped(t *testing.T) {
 	}
 }
 
-// The completion code that each shell reads calls the program, which lists what can follow.
+// The completion code that each shell reads calls the program, which lists the possible next words.
 func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "bashcompinit", "fish": "complete -f -c pingpost"} {
 		mustPrint(t, want, "completion", "-c", shell)

@@ -11,7 +11,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// localMinutes is what clocks show, as minutes of a clock in UTC.
+// localMinutes is the time that clocks show, as minutes of a clock in UTC.
 func localMinutes(t time.Time) int64 {
 	_, offset := t.Zone()
 	return (t.Unix() + int64(offset)) / 60

@@ -41,7 +41,7 @@ func newHistoryOf(t *testing.T, campaign *market.Campaign) *history {
 
 // TestExplainRejectedBid: the rule that rejected a lead which accepts the bid of buy_1, when the log has no
 // outcomes. It is the campaign's only if that really rejects the lead, otherwise the one of buy_1. An
-// ingest does not name the bid. Without a rule the summary blames nobody.
+// ingest does not name the bid. Without a rule the summary names no party.
 func TestExplainRejectedBid(t *testing.T) {
 	t.Parallel()
 	listsNamed := func(names ...string) (lists []*market.SuppressionList) {

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestQuickReport measures the reports of small exchanges. The figures mean nothing, but each row has
+// TestQuickReport measures the reports of small exchanges. The figures have no meaning, but each row has
 // to be there.
 func TestQuickReport(t *testing.T) {
 	if testing.Short() {

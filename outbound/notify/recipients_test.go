@@ -14,7 +14,7 @@ func partly(accepted, refused, deferred []string) error {
 	return fmt.Errorf("attempt: %w", &mail.RecipientError{Accepted: accepted, Refused: refused, Deferred: deferred})
 }
 
-// An e-mail that reached some recipients is repeated to none of them, and ends when the others have
+// An e-mail that reached some recipients is not repeated to these, and ends when the others have
 // it or are refused.
 func TestPartlyAcceptedEmail(t *testing.T) {
 	a, b, c := []string{"a"}, []string{"b"}, []string{"c"}

@@ -64,7 +64,7 @@ func TestSignedWebhook(t *testing.T) {
 	}
 }
 
-// Errors say what to repair, and contain neither a secret nor a Slack address.
+// Errors name the remedy, and contain neither a secret nor a Slack address.
 func TestFailedSends(t *testing.T) {
 	refuses := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("404 Not Found", "no_service"))
 	redirects := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("302 Found", "", "Location: http://127.0.0.1:1/"))

@@ -48,21 +48,6 @@ func principalFrom(ctx *fasthttp.RequestCtx) principal {
 // before authentication.
 func callerNameOf(ctx *fasthttp.RequestCtx) string { return principalFrom(ctx).name }
 
-// engineKey is the name under which a request stores its engine.
-const engineKey = "engine"
-
-// engineOf returns the engine of the request, or nil if the exchange was starting or stopping when
-// the request first asked. A request uses one engine until its end, because the exchange may begin to
-// stop between two of its steps.
-func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
-	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
-		return e
-	}
-	e := a.operator.Engine()
-	ctx.SetUserValue(engineKey, e)
-	return e
-}
-
 // isCallerAdmin reports whether the caller has the role admin, which an API token may lower.
 func isCallerAdmin(ctx *fasthttp.RequestCtx) bool { return principalFrom(ctx).role >= market.RoleAdmin }
 

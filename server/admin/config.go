@@ -72,6 +72,21 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 	}
 }
 
+// engineKey is the name under which a request stores its engine.
+const engineKey = "engine"
+
+// engineOf returns the engine of the request, or nil if the exchange was starting or stopping when
+// the request first asked. A request uses one engine until its end, because the exchange may begin to
+// stop between two of its steps.
+func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
+	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
+		return e
+	}
+	e := a.operator.Engine()
+	ctx.SetUserValue(engineKey, e)
+	return e
+}
+
 // withEngine is withAnswerOrErrorSent for a handler that needs the engine. While the exchange starts or stops
 // there is no engine, and the answer is a 503.
 func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error)) fasthttp.RequestHandler {
