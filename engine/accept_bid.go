@@ -85,11 +85,11 @@ func (in *leadSale) waitForAnswerOfAuctionsSoldLead(soldLead market.LeadID) (sal
 		return !known || row.Delivery != market.DeliveryFailed && row.Delivery != market.DeliveryReleased, nil
 	}
 	select {
-	case <-d.SupplierAnswered():
+	case <-d.SupplierAnswerCommitted():
 		return true, nil // the attempts continue after the answer
 	default:
 	}
-	err = in.waitAndUpdateNow(d.SupplierAnswered())
+	err = in.waitAndUpdateNow(d.SupplierAnswerCommitted())
 	if errors.Is(err, errDeadline) {
 		return true, nil // the committed intent proves it
 	}

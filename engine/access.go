@@ -151,7 +151,7 @@ func (e OperatorActions) CreateOrChangeUser(account User, protectLastAdmin bool)
 	switch {
 	case !known && account.Password == "":
 		return false, fmt.Errorf("%w: there is no user %q; a new one needs a password", ErrNotFound, account.Name)
-	case !known && len(e.state.Users()) >= MaxUsers:
+	case !known && len(e.state.OperatorUsers()) >= MaxUsers:
 		return false, fmt.Errorf("%w: there are %d users already, which is the limit; remove one first", ErrConflict, MaxUsers)
 	case known && account.Password == "":
 		if account.Password = before.Password; account.Role == before.Role {
@@ -199,7 +199,7 @@ func (e OperatorActions) RemoveUser(name string, protectLastAdmin bool) error {
 // with the admin role.
 func (e *Engine) checkLastAdmin(name string, protectLastAdmin bool) error {
 	isAdmin := false
-	for _, user := range e.state.Users() {
+	for _, user := range e.state.OperatorUsers() {
 		if user.Role != market.RoleAdmin {
 			continue
 		}
@@ -233,7 +233,7 @@ func (e OperatorActions) AddAPIToken(verifiedOwner state.OperatorUser, token *st
 		return fmt.Errorf("%w: user %q has the role %s, and a token cannot have a higher one", ErrConflict, user.Name, user.Role)
 	}
 	now, active := e.opt.Clock.Now(), 0
-	for _, old := range e.state.APITokens(token.User) {
+	for _, old := range e.state.APITokensWithExpired(token.User) {
 		if !old.IsExpired(now) {
 			active++
 			continue
@@ -280,17 +280,17 @@ func (e OperatorActions) Invite(i *state.Invitation) error {
 	if _, taken := e.state.OperatorUser(i.Name); taken {
 		return fmt.Errorf("%w: there is a user %q already; invite the person under another name", ErrConflict, i.Name)
 	}
-	return e.commit(&event.InvitationChanged{Hash: i.Hash, Role: i.Role, Name: i.Name, Expires: i.Expires, At: now, By: e.by}, nil)
+	return e.commit(&event.InvitationCreatedOrRevoked{Hash: i.Hash, Role: i.Role, Name: i.Name, Expires: i.Expires, At: now, By: e.by}, nil)
 }
 
 // RevokeInvitation revokes an open invitation. Revoking it again has no effect.
 func (e OperatorActions) RevokeInvitation(hash [32]byte) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	if i, ok := e.state.Invitation(hash); !ok || i.Status != state.InvitationOpen {
+	if i, ok := e.state.InvitationEvenIfClosed(hash); !ok || i.Status != state.InvitationOpen {
 		return nil
 	}
-	return e.commit(&event.InvitationChanged{Hash: hash, Revoked: true, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.InvitationCreatedOrRevoked{Hash: hash, Revoked: true, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // AcceptInvitation creates the account of an invited person, and uses up the invitation, in one
@@ -303,7 +303,7 @@ func (e OperatorActions) AcceptInvitation(hash [32]byte, name, passwordHash stri
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	now := e.opt.Clock.Now()
-	i, ok := e.state.Invitation(hash)
+	i, ok := e.state.InvitationEvenIfClosed(hash)
 	_, taken := e.state.OperatorUser(name)
 	switch {
 	case !ok || !i.IsAcceptable(now):
@@ -312,7 +312,7 @@ func (e OperatorActions) AcceptInvitation(hash [32]byte, name, passwordHash stri
 		return fmt.Errorf("%w: the invitation is for the user name %q; use this name", ErrConflict, i.Name)
 	case taken:
 		return fmt.Errorf("%w: there is a user %q already; choose another name", ErrConflict, name)
-	case len(e.state.Users()) >= MaxUsers:
+	case len(e.state.OperatorUsers()) >= MaxUsers:
 		return fmt.Errorf("%w: there are %d users already, which is the limit; ask an admin to remove one", ErrConflict, MaxUsers)
 	}
 	return e.commit(&event.UserAccountChanged{Name: name, Role: i.Role, Password: passwordHash, At: now, By: e.by, Invitation: hash}, nil)
@@ -326,7 +326,7 @@ func (e OperatorActions) EnrollSecondFactor(user string, sealed []byte) error {
 	if _, ok := e.state.OperatorUser(user); !ok {
 		return fmt.Errorf("%w: there is no user %q", ErrNotFound, user)
 	}
-	if factor, _ := e.state.SecondFactor(user); factor.Active {
+	if factor, _ := e.state.SecondFactorEvenIfUnconfirmed(user); factor.Active {
 		return fmt.Errorf("%w: user %q has a second factor already; remove it first", ErrConflict, user)
 	}
 	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorEnrolled, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
@@ -335,10 +335,10 @@ func (e OperatorActions) EnrollSecondFactor(user string, sealed []byte) error {
 // ConfirmSecondFactor turns on a user's second factor, with the hashes of its recovery codes. step
 // is the time step of the code that confirmed it. ErrConflict means that the factor with this
 // encrypted secret was replaced, removed or confirmed meanwhile.
-func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step uint64, recovery []event.RecoveryHash) error {
+func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step uint64, recovery []event.RecoveryCodeHash) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	now, ok := e.state.SecondFactor(verified.User)
+	now, ok := e.state.SecondFactorEvenIfUnconfirmed(verified.User)
 	if !ok || now.Active || !bytes.Equal(now.Sealed, verified.Sealed) {
 		return fmt.Errorf("%w: the second factor of user %q was changed at the same time; begin again", ErrConflict, verified.User)
 	}
@@ -352,7 +352,7 @@ func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step 
 func (e OperatorActions) UseSecondFactorCode(verified *state.SecondFactor, step uint64) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	now, ok := e.state.SecondFactor(verified.User)
+	now, ok := e.state.SecondFactorEvenIfUnconfirmed(verified.User)
 	if !ok || !now.Active || !bytes.Equal(now.Sealed, verified.Sealed) || step <= now.LastStep {
 		return fmt.Errorf("%w: the code was used already; wait for the next one", ErrConflict)
 	}
@@ -361,14 +361,14 @@ func (e OperatorActions) UseSecondFactorCode(verified *state.SecondFactor, step 
 
 // UseRecoveryCode uses up one of a user's recovery codes. ErrConflict means that the user has no
 // such code, or used it already.
-func (e OperatorActions) UseRecoveryCode(user string, code event.RecoveryHash) error {
+func (e OperatorActions) UseRecoveryCode(user string, code event.RecoveryCodeHash) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	if now, _ := e.state.SecondFactor(user); !now.Active || !slices.Contains(now.Recovery, code) {
+	if now, _ := e.state.SecondFactorEvenIfUnconfirmed(user); !now.Active || !slices.Contains(now.Recovery, code) {
 		return fmt.Errorf("%w: the recovery code is wrong or was used already", ErrConflict)
 	}
 	return e.commit(&event.UserSecondFactorChanged{
-		User: user, Change: event.SecondFactorUsed, Recovery: []event.RecoveryHash{code}, At: e.opt.Clock.Now(), By: e.by,
+		User: user, Change: event.SecondFactorUsed, Recovery: []event.RecoveryCodeHash{code}, At: e.opt.Clock.Now(), By: e.by,
 	}, nil)
 }
 
@@ -376,7 +376,7 @@ func (e OperatorActions) UseRecoveryCode(user string, code event.RecoveryHash) e
 func (e OperatorActions) RemoveSecondFactor(user string) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
-	if _, ok := e.state.SecondFactor(user); !ok {
+	if _, ok := e.state.SecondFactorEvenIfUnconfirmed(user); !ok {
 		return nil
 	}
 	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorRemoved, At: e.opt.Clock.Now(), By: e.by}, nil)

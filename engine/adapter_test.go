@@ -67,14 +67,15 @@ type recordingBuyers struct {
 	first map[string]*byte  // address of the body, by URL
 }
 
-func (*recordingBuyers) Post(*market.PostRequest) market.PostResult { return accepts.result }
-func (l *recordingBuyers) Ping(req *market.PingRequest) market.PingResult {
+func (*recordingBuyers) Post(*market.BuyerPostRequest) market.BuyerPostResult { return accepts.result }
+
+func (l *recordingBuyers) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.first[req.Endpoint.URL] = &req.Body[0]
 	body := strings.ReplaceAll(string(req.Body), string(req.Auction), "AUCTION")
 	l.pings[req.Endpoint.URL] = body + " " + strings.ReplaceAll(req.IdempotencyKey, string(req.Auction), "AUCTION")
-	return market.PingResult{Status: 200, Bid: market.Bid{Amount: 5_000_000, Token: "t"}}
+	return market.BuyerPingResult{Status: 200, Bid: market.Bid{Amount: 5_000_000, Token: "t"}}
 }
 
 // Buyers without a template share one body. A buyer whose rendered template is too long gets no

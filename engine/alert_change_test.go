@@ -20,14 +20,14 @@ func TestNotificationOutcomeIsLoggedDespiteFullQueue(t *testing.T) {
 			}
 			return nil
 		}))
-		fired := event.AlertChanged{Transition: event.AlertFired, Rule: "r", Channels: []string{"a", "b", "c"}, At: 1}
+		fired := event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r", Channels: []string{"a", "b", "c"}, At: 1}
 		expectError(t, x.engine.RecordAlertChange(&fired), nil)
-		for channel, outcome := range map[string]event.AlertTransition{"a": event.NotificationSent, "b": event.NotificationFailed, "c": event.NotificationDropped} {
+		for channel, outcome := range map[string]event.AlertOrNotificationTransition{"a": event.NotificationSent, "b": event.NotificationFailed, "c": event.NotificationDropped} {
 			refuse = 100
-			expectError(t, x.engine.RecordAlertChange(&event.AlertChanged{Transition: outcome, Of: 1, Channels: []string{channel}, At: 2}), nil)
+			expectError(t, x.engine.RecordAlertChange(&event.AlertOrNotificationChanged{Transition: outcome, Of: 1, Channels: []string{channel}, At: 2}), nil)
 			expectEqual(t, fmt.Sprint(refuse), "0", "refusals left")
 		}
-		expectEqual(t, fmt.Sprint(len(x.state.Alerts().Unfinished(0))), "0", "unfinished changes")
+		expectEqual(t, fmt.Sprint(len(x.state.Alerts().ChangesWithUnsentNotifications(0))), "0", "unfinished changes")
 		refuse = 1
 		expectError(t, x.engine.RecordAlertChange(&fired), engine.ErrBusy)
 	})

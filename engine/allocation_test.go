@@ -105,9 +105,9 @@ func TestIngestWithWebhookAllocations(t *testing.T) {
 // instantBuyers answer immediately and store nothing.
 type instantBuyers struct{}
 
-func (instantBuyers) Post(*market.PostRequest) market.PostResult { return accepts.result }
-func (instantBuyers) Ping(*market.PingRequest) market.PingResult {
-	return market.PingResult{Status: 200, Bid: market.Bid{Amount: 1_000_000, Token: "token"}}
+func (instantBuyers) Post(*market.BuyerPostRequest) market.BuyerPostResult { return accepts.result }
+func (instantBuyers) Ping(*market.BuyerPingRequest) market.BuyerPingResult {
+	return market.BuyerPingResult{Status: 200, Bid: market.Bid{Amount: 1_000_000, Token: "token"}}
 }
 
 // pinger returns a function that runs an auction among the buyers at each call.

@@ -104,12 +104,12 @@ func appendAuctionFilterSetOutcomes(outcomes []event.FilterSetsWithOutcome, cand
 // hashAuctionName returns the name (a hash) under which state and log know an auction of this
 // supplier. auctionID is the auction's id; kind says whether the seller or the exchange chose it.
 func (e *Engine) hashAuctionName(kind pastauction.AuctionIDKind, supplier *market.Supplier, auctionID []byte) [16]byte {
-	return pastauction.HashAuctionName(&e.opt.Secret, kind, supplier.Ref, auctionID)
+	return pastauction.ComputeAuctionName(&e.opt.Secret, kind, supplier.Ref, auctionID)
 }
 
 // HashSellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. isTest selects the names of
 // test auctions.
 func (e *Engine) HashSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
-	return pastauction.HashAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
+	return pastauction.ComputeAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
 }

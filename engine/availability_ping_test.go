@@ -72,7 +72,7 @@ func TestAvailabilityListsAllValidBids(t *testing.T) {
 		if answer.ExpiresAt != end || answer.Campaign != "auto" || answer.Bid || !answer.Token.IsZero() || answer.Auction.IsZero() {
 			t.Errorf("wrong answer: %+v", answer)
 		}
-		expectEqual(t, x.state.LeadCount(), 0, "leads")
+		expectEqual(t, x.state.LeadCountWithExpired(), 0, "leads")
 	})
 	runWithExchange(t, "no bids", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", noBid)

@@ -28,9 +28,9 @@ var errDeadline = errors.New("the answer is due")
 // after the request arrived.
 func (c *commonRequestFields) answerDueNanos() int64 { return c.received + int64(c.engine.opt.Ceiling) }
 
-// waitAndUpdateNow waits until the channel otherRequestOrDeliveryEnded closes, because another request ends its claim,
-// reservation or delivery. Then it moves c.now, the time by which this request is decided, to the
-// present. Errors: errDeadline, or ErrUnavailable if the engine stops.
+// waitAndUpdateNow waits until the channel otherRequestOrDeliveryEnded closes, because another request
+// ends its claim, reservation or delivery. Then it moves c.now, the time by which this request is
+// decided, to the present. Errors: errDeadline, or ErrUnavailable if the engine stops.
 //
 // The caller has released its caps, funds and turn. It may keep its claims: the order of claims
 // prevents a deadlock (see "What always holds" in ARCHITECTURE.md).
@@ -74,9 +74,9 @@ func (c *commonRequestFields) claimIdempotencyKeyOrWait(reserved *state.RequestR
 	}
 }
 
-// waitForEndUntil waits until the channel otherRequestOrDeliveryEnded closes, for example because another request ends
-// its claim. deadlineNanos is the time limit in Unix nanoseconds. Errors: errDeadline at that time,
-// or ErrUnavailable if the engine stops.
+// waitForEndUntil waits until the channel otherRequestOrDeliveryEnded closes, for example because
+// another request ends its claim. deadlineNanos is the time limit in Unix nanoseconds. Errors:
+// errDeadline at that time, or ErrUnavailable if the engine stops.
 func (e *Engine) waitForEndUntil(otherRequestOrDeliveryEnded <-chan struct{}, deadlineNanos int64) error {
 	left := deadlineNanos - e.opt.Clock.Now()
 	if left <= 0 {
@@ -159,7 +159,7 @@ func (e *Engine) hashIdempotencyKey(scratch []byte, endpointNumber byte, owner m
 func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (IngestAnswer, error) {
 	e := in.engine
 	if d := e.deliveries.FindRunning(firstLead); d != nil {
-		if err := in.waitOrUnavailable(d.SupplierAnswered()); err != nil {
+		if err := in.waitOrUnavailable(d.SupplierAnswerCommitted()); err != nil {
 			return IngestAnswer{}, err
 		}
 	}

@@ -158,7 +158,7 @@ func (e OperatorActions) appendPauseUnlessEverSet(records []event.Event, targetK
 	if _, wasSet := e.state.PauseStatus(targetKind, ref); wasSet {
 		return records
 	}
-	return append(records, &event.PausedOrResumed{Target: targetKind, Ref: ref, Paused: true, At: nowNanos, By: e.by})
+	return append(records, &event.CampaignOrBuyerPausedOrResumed{Target: targetKind, Ref: ref, Paused: true, At: nowNanos, By: e.by})
 }
 
 // SuppressionList returns the suppression list with this id from the active configuration, or

@@ -104,7 +104,7 @@ func (in *leadSale) encodePostBody() (encodable bool) {
 		return true
 	}
 	if to.Adapter != nil {
-		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.PostMetadata{
+		body, ok := to.Adapter.AppendPost(in.body[:0], campaign.Mapping, &in.lead, market.BuyerPostMetadata{
 			Auction: in.bid.auction, Lead: in.id, Token: in.bid.token,
 			Vertical: campaign.Vertical, SubVertical: campaign.SubVertical,
 			Price: in.choice.price, Currency: campaign.Currency,

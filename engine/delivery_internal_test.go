@@ -29,12 +29,12 @@ func (testPorts) Timer(d time.Duration) (<-chan time.Time, func() bool) {
 	return timer.New(d)
 }
 
-func (testPorts) Post(*market.PostRequest) market.PostResult {
-	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
+func (testPorts) Post(*market.BuyerPostRequest) market.BuyerPostResult {
+	return market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201}
 }
 
-func (testPorts) Ping(*market.PingRequest) market.PingResult {
-	return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200}
+func (testPorts) Ping(*market.BuyerPingRequest) market.BuyerPingResult {
+	return market.BuyerPingResult{Outcome: market.OutcomeNoBid, Status: 200}
 }
 
 // engineWithUnknownDelivery returns an engine with one unconfirmed delivery.

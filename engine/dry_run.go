@@ -107,12 +107,14 @@ func (in *leadSale) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
 }
 
 // newDryRunFacts returns the present values that the rules of a test lead compare.
-func (in *leadSale) newDryRunFacts() *exclusion.Decision {
+func (in *leadSale) newDryRunFacts() *exclusion.DecisionInputs {
 	s := in.engine.state
-	return &exclusion.Decision{
+	return &exclusion.DecisionInputs{
 		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
-		IsListed: func(list *market.SuppressionList) (bool, exclusion.Basis) { return in.isSuppressedBy(list), "" },
-		Unconfirmed: func(buyer *market.Buyer) (int, exclusion.Basis) {
+		IsListed: func(list *market.SuppressionList) (bool, exclusion.ActualValueBasis) {
+			return in.isSuppressedBy(list), ""
+		},
+		Unconfirmed: func(buyer *market.Buyer) (int, exclusion.ActualValueBasis) {
 			return s.CountUnknownDeliveries(buyer.Ref, in.live.Test), ""
 		},
 		HasNoTestURL: func(i int) bool { return in.live.excluded != nil && in.live.excluded.Has(i) },
@@ -139,7 +141,7 @@ func (e *Engine) FindOnSuppressionList(list *market.SuppressionList, lead *marke
 func (e *Engine) FindEarlierLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool) {
 	scope := uint64(c.Ref)<<32 | uint64(buyer)
 	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
-		if earlier, found = e.state.FindDuplicate(key, nowNanos); found {
+		if earlier, found = e.state.FindLeadByDuplicateKey(key, nowNanos); found {
 			return earlier, true
 		}
 	}

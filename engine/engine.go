@@ -58,7 +58,7 @@ type Options struct {
 // Observer receives the engine's decisions and outcomes, for metrics and log lines.
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *IngestAnswer)
-	PostAttempted(buyer string, result *market.PostResult)
+	PostAttempted(buyer string, result *market.BuyerPostResult)
 	// WarnOfUnconfirmedDelivery reports a delivery that remained in doubt and gets no further attempt: the
 	// buyer may or may not have the lead. Test leads are not reported.
 	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
@@ -178,7 +178,7 @@ func (e *Engine) NewRequestID() market.RequestID {
 type discardObserver struct{}
 
 func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer)           {}
-func (discardObserver) PostAttempted(string, *market.PostResult)                                {}
+func (discardObserver) PostAttempted(string, *market.BuyerPostResult)                           {}
 func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)                         {}
 func (discardObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
 func (discardObserver) ReportFault(string, error)                                               {}

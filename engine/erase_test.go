@@ -231,11 +231,11 @@ func TestContactDataInBuyerAnswersIsWithheld(t *testing.T) {
 			}
 			switch {
 			case p.buyer == first:
-				return postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "seen 415-200-0001", Final: true}}
+				return postReply{result: market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 422, Code: "seen 415-200-0001", Final: true}}
 			case !restarted.Load():
 				return serverError
 			}
-			return postReply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "p1@example.com"}, buyerHasLead: true}
+			return postReply{result: market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "p1@example.com"}, buyerHasLead: true}
 		}
 		x.startIngest(leadRequest(1))
 		time.Sleep(4 * time.Second)

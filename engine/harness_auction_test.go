@@ -19,7 +19,7 @@ import (
 // bidReply is a buyer's scripted answer to a ping.
 type bidReply struct {
 	delay           time.Duration // never: hangs until the deadline
-	result          market.PingResult
+	result          market.BuyerPingResult
 	ignoresDeadline bool // answers after the delay, even after the deadline
 	panics          bool
 }
@@ -30,14 +30,14 @@ func bids(amount string) bidReply {
 	if err != nil {
 		panic(err)
 	}
-	return bidReply{result: market.PingResult{Status: 200, Bid: market.Bid{Amount: m, Token: "tok"}}}
+	return bidReply{result: market.BuyerPingResult{Status: 200, Bid: market.Bid{Amount: m, Token: "tok"}}}
 }
 
 var (
-	noBid        = bidReply{result: market.PingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}}
-	invalidBid   = bidReply{result: market.PingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}}
-	pingError    = bidReply{result: market.PingResult{Outcome: market.OutcomeError, Status: 500}}
-	rateLimited  = bidReply{result: market.PingResult{Outcome: market.OutcomeRateLimited, Status: 429}}
+	noBid        = bidReply{result: market.BuyerPingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}}
+	invalidBid   = bidReply{result: market.BuyerPingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}}
+	pingError    = bidReply{result: market.BuyerPingResult{Outcome: market.OutcomeError, Status: 500}}
+	rateLimited  = bidReply{result: market.BuyerPingResult{Outcome: market.OutcomeRateLimited, Status: 429}}
 	neverBids    = bidReply{delay: never}
 	panicsAtPing = bidReply{panics: true}
 )
@@ -97,7 +97,7 @@ func (w *fakeBuyers) scriptBids(buyer string, all ...bidReply) {
 var pingInBody = regexp.MustCompile(`^\{"auction_id":"(auc_[0-9a-z]{26})","vertical":"[^"]+",.*"expires_at":"([0-9T:.-]+Z)"\}$`)
 
 // recordPing checks and records a ping, and selects its reply. Without a script, a buyer bids 10.
-func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing {
+func (w *fakeBuyers) recordPing(life int, req *market.BuyerPingRequest) *receivedPing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running.Add(1)
@@ -142,12 +142,12 @@ func (w *fakeBuyers) recordPing(life int, req *market.PingRequest) *receivedPing
 }
 
 // Ping returns the buyer's reply, at the deadline at the latest unless the reply ignores it.
-func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
+func (l *testProcess) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	l.mu.Lock()
 	dead := l.dead
 	l.mu.Unlock()
 	if dead {
-		return market.PingResult{Outcome: market.OutcomeError}
+		return market.BuyerPingResult{Outcome: market.OutcomeError}
 	}
 	p := l.recordPing(l.number, req)
 	defer l.running.Done()
@@ -166,7 +166,7 @@ func (l *testProcess) Ping(req *market.PingRequest) market.PingResult {
 		panic("simulated bug")
 	}
 	if !p.answer.ignoresDeadline && p.answer.delay > left {
-		return market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout, Elapsed: wait}
+		return market.BuyerPingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout, Elapsed: wait}
 	}
 	result := p.answer.result
 	result.Bid.Token, result.Elapsed = p.token, wait

@@ -16,28 +16,28 @@ import (
 // postReply is a buyer's scripted reply to one attempt.
 type postReply struct {
 	delay        time.Duration // never: hangs until the deadline
-	result       market.PostResult
+	result       market.BuyerPostResult
 	buyerHasLead bool // the buyer has stored the lead, even if its reply fails
 }
 
 const never = time.Duration(1<<62 - 1)
 
 var (
-	accepts          = postReply{result: market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, buyerHasLead: true}
-	refuses          = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
-	refusesNotFinal  = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
-	renewsCredential = postReply{result: market.PostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", CredentialRenewed: true}}
-	unreachable      = postReply{result: market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
-	serverError      = postReply{result: market.PostResult{Verdict: market.VerdictUnknown, Status: 503}}
-	acceptsSilently  = postReply{result: market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, buyerHasLead: true}
-	hangs            = postReply{delay: never, result: market.PostResult{Verdict: market.VerdictAccepted}}
+	accepts          = postReply{result: market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, buyerHasLead: true}
+	refuses          = postReply{result: market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
+	refusesNotFinal  = postReply{result: market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}}
+	renewsCredential = postReply{result: market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 401, Code: "unauthorized", CredentialRenewed: true}}
+	unreachable      = postReply{result: market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}}
+	serverError      = postReply{result: market.BuyerPostResult{Verdict: market.VerdictUnknown, Status: 503}}
+	acceptsSilently  = postReply{result: market.BuyerPostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}, buyerHasLead: true}
+	hangs            = postReply{delay: never, result: market.BuyerPostResult{Verdict: market.VerdictAccepted}}
 )
 
 // after returns the same reply with a delay.
 func (r postReply) after(d time.Duration) postReply { r.delay = d; return r }
 
 func busy(retryAfter time.Duration) postReply {
-	return postReply{result: market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: retryAfter}}
+	return postReply{result: market.BuyerPostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: retryAfter}}
 }
 
 // fakeBuyers simulates the endpoints of all buyers, across restarts of the exchange. It checks
@@ -105,7 +105,7 @@ var (
 )
 
 // recordPost checks and records an attempt, and selects its reply.
-func (w *fakeBuyers) recordPost(life int, req *market.PostRequest) *receivedPost {
+func (w *fakeBuyers) recordPost(life int, req *market.BuyerPostRequest) *receivedPost {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running.Add(1)
@@ -183,12 +183,12 @@ func (p *receivedPost) isInDoubt() bool {
 }
 
 // endPost ends an attempt. timedOut: the deadline passed before the buyer's reply.
-func (w *fakeBuyers) endPost(p *receivedPost, elapsed time.Duration, timedOut bool) market.PostResult {
+func (w *fakeBuyers) endPost(p *receivedPost, elapsed time.Duration, timedOut bool) market.BuyerPostResult {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.ended = true
 	if timedOut {
-		p.answer.result = market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout}
+		p.answer.result = market.BuyerPostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout}
 	}
 	result := p.answer.result
 	result.Elapsed = elapsed
@@ -220,7 +220,7 @@ func (l *testProcess) kill() {
 	l.dead = true
 }
 
-func (l *testProcess) Post(req *market.PostRequest) market.PostResult {
+func (l *testProcess) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	l.mu.Lock()
 	dead := l.dead
 	l.mu.Unlock()

@@ -193,7 +193,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	for i, s := range form.filterSets {
 		states := market.AllStates
 		if s.states != "" {
-			states = must.Value(market.ParseUSStates(strings.Fields(s.states)))(t)
+			states = must.Value(market.ParseUSStatesOrAll(strings.Fields(s.states)))(t)
 		}
 		named := c.Buyers[market.BuyerID(s.buyer)]
 		if named == nil {

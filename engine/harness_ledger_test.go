@@ -57,7 +57,7 @@ func sumEvents(t testing.TB, entries []entry, catalog *market.Catalog, highest m
 			l.applyDecision(t, record)
 		case *event.PostSettled:
 			l.applySettlement(t, record)
-		case *event.LeadStatusesChanged:
+		case *event.LeadStatusChangesDecided:
 			l.applyStatusChanges(t, record)
 		case *event.PingAuctionCompleted:
 			l.applyPingAuction(t, record)

@@ -157,7 +157,7 @@ func returnRule(change func(*market.ReturnRule)) market.ReturnRule {
 
 // applyStatusChanges checks and applies the changes, for example that a lead is returned only
 // once.
-func (l *ledgerModel) applyStatusChanges(t testing.TB, record *event.LeadStatusesChanged) {
+func (l *ledgerModel) applyStatusChanges(t testing.TB, record *event.LeadStatusChangesDecided) {
 	t.Helper()
 	moved := map[market.LeadID]bool{}
 	for i := range record.Changes {

@@ -92,8 +92,9 @@ func (n *testObserver) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *en
 }
 
 func (n *testObserver) WarnOfUnconfirmedDelivery(market.LeadID, string) { n.unknownDeliveries.Add(1) }
-func (n *testObserver) PostAttempted(string, *market.PostResult)        { n.postAttempts.Add(1) }
-func (n *testObserver) ReportFault(string, error)                       { n.faults.Add(1) }
+
+func (n *testObserver) PostAttempted(string, *market.BuyerPostResult) { n.postAttempts.Add(1) }
+func (n *testObserver) ReportFault(string, error)                     { n.faults.Add(1) }
 
 // AuctionHeld checks that each filter set has one outcome.
 func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {

@@ -49,7 +49,7 @@ type receivedWebhook struct {
 }
 
 // record checks and records an attempt, and returns its result.
-func (r *webhookReceivers) record(x *testExchange, h *state.QueuedWebhook, m *engine.WebhookMessage) market.WebhookResult {
+func (r *webhookReceivers) record(x *testExchange, h *state.OutboxWebhook, m *engine.WebhookMessage) market.WebhookResult {
 	r.t.Helper()
 	a := &receivedWebhook{at: time.Since(virtualStart), id: m.ID, event: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: webhookDelivered}
 	if supplier := x.state.NameOf(event.ObjectSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *webhookEndpoint(supplier) {
@@ -120,7 +120,7 @@ func (r *webhookReceivers) sendFor(x *testExchange, d time.Duration) {
 		}
 		select {
 		case <-timer.After(time.Until(next)):
-		case <-x.state.WebhooksChanged():
+		case <-x.state.WebhookMayBeDue():
 		}
 		if !time.Now().Before(end) {
 			return
@@ -144,7 +144,7 @@ type webhookObserver struct {
 	switchedOff []string
 }
 
-func (n *webhookObserver) WebhookAttempted(supplier string, outcome event.WebhookOutcome, _ *market.WebhookResult) {
+func (n *webhookObserver) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, _ *market.WebhookResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())

@@ -46,7 +46,7 @@ func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID s
 	if now, _ := e.state.PauseStatus(targetKind, ref); now == paused {
 		return nil
 	}
-	return e.commit(&event.PausedOrResumed{Target: targetKind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.CampaignOrBuyerPausedOrResumed{Target: targetKind, Ref: ref, Paused: paused, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // SetOutgoingSecret creates or replaces a secret that the exchange sends to others, such as a
@@ -108,7 +108,7 @@ func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operator
 	if operatorDecision == event.SettledReleased {
 		outcome.Reason = market.ReasonPostRejected
 	}
-	d.RecordTriggeredWebhook(outcome)
+	d.SetTriggeredWebhook(outcome)
 	err = e.commit(outcome, nil)
 	if err != nil || operatorDecision != event.SettledResent {
 		d.UnregisterAndWakeWaiters()
@@ -126,7 +126,7 @@ func (e OperatorActions) SetAlertSettings(document []byte) error {
 // RecordAlertChange records a change of an alert, or the end of a notification. While the log's queue is
 // full, the end of a notification waits: without its record, a restart sends the notification again. A
 // change returns ErrBusy, and the next evaluation finds it again.
-func (e *Engine) RecordAlertChange(change *event.AlertChanged) error {
+func (e *Engine) RecordAlertChange(change *event.AlertOrNotificationChanged) error {
 	if change.Transition >= event.NotificationSent {
 		return e.commitRetryingFullQueue(change, nil)
 	}

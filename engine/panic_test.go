@@ -28,7 +28,7 @@ func (o panickingObserver) AuctionHeld(c *market.Campaign, s *market.Supplier, h
 	o.Observer.AuctionHeld(c, s, h)
 }
 
-func (o panickingObserver) PostAttempted(buyer string, r *market.PostResult) {
+func (o panickingObserver) PostAttempted(buyer string, r *market.BuyerPostResult) {
 	o.panicIn("PostAttempted")
 	o.Observer.PostAttempted(buyer, r)
 }
@@ -97,7 +97,7 @@ type panickingSender struct {
 	panicked *atomic.Bool
 }
 
-func (s panickingSender) Post(req *market.PostRequest) market.PostResult {
+func (s panickingSender) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	result := s.BuyerSender.Post(req)
 	if s.panicked.CompareAndSwap(false, true) {
 		panic("a bug, for the test")

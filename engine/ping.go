@@ -41,7 +41,7 @@ type PingAnswer struct {
 	// Of a seller's ping.
 	SellerAuction string // the seller's own auction id
 	Bid           bool
-	Token         market.BidToken
+	Token         market.ExchangeBidToken
 	Amount        market.Money
 	Currency      market.Currency
 	ValidUntil    int64

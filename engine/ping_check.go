@@ -126,7 +126,7 @@ func (p *pingWorkspace) parseExpiresAt() {
 		p.addFault(memberExpires, errcode.FieldWrongType, expected)
 		return
 	}
-	at, ok := format.ParseTimestamp(m.Text)
+	at, ok := format.ParseTimestampClamped(m.Text)
 	switch {
 	case !ok:
 		p.addFault(memberExpires, errcode.FieldInvalidFormat, expected)

@@ -17,7 +17,7 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 		if p.live != nil {
 			campaign = p.live.Campaign
 		}
-		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizePingWithoutAuction(p.record.Reason, p.test))
+		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeSupplierPingWithoutAuction(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + maxBidValidity

@@ -68,8 +68,8 @@ type Sealer interface {
 // Post returns by the request's deadline. Ping may return a little later; the engine ignores that
 // result.
 type BuyerSender interface {
-	Post(req *market.PostRequest) market.PostResult
-	Ping(req *market.PingRequest) market.PingResult
+	Post(req *market.BuyerPostRequest) market.BuyerPostResult
+	Ping(req *market.BuyerPingRequest) market.BuyerPingResult
 }
 
 // Clock returns the time and makes timers. Now returns Unix nanoseconds and never decreases.

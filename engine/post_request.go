@@ -63,7 +63,7 @@ func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 		faults[i].Field = market.FieldPathInSupplierPost(faults[i].Field)
 	}
 	if in.live != nil {
-		faults = in.lead.AppendConsentError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
+		faults = in.lead.AppendConsentCertificateError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
 	in.addFaultIfLocationDiffers("lead.address.state", "lead.address.zip")
@@ -181,7 +181,7 @@ func (in *leadRequest) findAuctionAndBidOfPost() error {
 		return err
 	}
 	in.live = in.liveCampaignOfAuction()
-	token, ok := market.ParseBidToken(string(p.post.Token.Text))
+	token, ok := market.ParseExchangeBidToken(string(p.post.Token.Text))
 	if ok && p.post.Token.Kind == market.JSONString && subtle.ConstantTimeCompare(token[:], p.auction.Token[:]) == 1 {
 		p.bid = p.auction.WinningBid()
 	}

@@ -326,7 +326,7 @@ func (in *leadRequest) mapIngestFieldsAndAddFaults() {
 		in.faults = mapping.FillLeadFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
 		in.addFaultIfLocationDiffers(mapping.FieldNameFromSuppliers(market.SlotState), mapping.FieldNameFromSuppliers(market.SlotZip))
 	}
-	in.faults = in.lead.AppendConsentError(in.live.Campaign, in.faults, "consent_cert_url")
+	in.faults = in.lead.AppendConsentCertificateError(in.live.Campaign, in.faults, "consent_cert_url")
 }
 
 // isSuppressedBy reports whether a suppression list has one of the lead's values, for example its

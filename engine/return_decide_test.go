@@ -89,7 +89,7 @@ func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 		x := newExchange(t, r)
 		a := x.soldLead(1)
 		x.reportResult(newReport(a, "returned").withReason("no such person").occurredAt("2000-01-01T00:00:00Z"))
-		reported := x.lastEvent().(*event.LeadStatusesChanged).Changes[0]
+		reported := x.lastEvent().(*event.LeadStatusChangesDecided).Changes[0]
 		if reported.Webhook != market.WebhookNone || x.ingestResult(leadRequest(2)) != "gold" {
 			t.Errorf("webhook sent or cap restored before the approval: %+v", reported)
 		}
@@ -101,7 +101,7 @@ func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 			t.Fatal("the lead is still in memory")
 		}
 		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")
-		record := x.lastEvent().(*event.LeadStatusesChanged)
+		record := x.lastEvent().(*event.LeadStatusChangesDecided)
 		want := reported
 		want.Result, want.WasPending, want.Webhook = event.ChangeDone, true, market.WebhookReturned
 		if got := fmt.Sprintf("%+v", record.Changes[0]); got != fmt.Sprintf("%+v", want) || record.Note != "fair" || record.Buyer == 0 {

@@ -72,7 +72,7 @@ func (r *statusReportWorkspace) isWithinReturnLimit(lead *state.Lead, rule *mark
 	if lead.Delivery == market.DeliveryUnknown {
 		sold++
 	}
-	return rule.AllowsAnotherReturn(returned+r.returns[m], sold)
+	return rule.ShareAllowsAnotherReturn(returned+r.returns[m], sold)
 }
 
 // countReturnInRequest counts an accepted return of this request, so that later reports of the
@@ -187,8 +187,8 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 		change.Result = event.ChangeRefused
 		change.Return = event.MoneyAndCapsReversedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
-	return e.commit(&event.LeadStatusesChanged{
-		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.LeadStatusChange{change},
+	return e.commit(&event.LeadStatusChangesDecided{
+		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.RequestedLeadStatusChange{change},
 	}, nil)
 }
 
@@ -207,12 +207,12 @@ func (e *Engine) lockLead(id market.LeadID, deadlineNanos int64) (lockedLeads []
 // readOrRebuildRequestedReturn returns the buyer of a pending return and the change that it requested,
 // from the log. If the log's history no longer has the request, it computes the change from the
 // lead and the present rules. ErrNotFound: the state no longer has the lead either.
-func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, deadlineNanos int64) (buyer market.PermanentNumber, change event.LeadStatusChange, err error) {
+func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, deadlineNanos int64) (buyer market.PermanentNumber, change event.RequestedLeadStatusChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, deadlineNanos)
 	if err != nil {
 		return 0, change, err
 	}
-	if changed, ok := record.(*event.LeadStatusesChanged); ok {
+	if changed, ok := record.(*event.LeadStatusChangesDecided); ok {
 		for i := range changed.Changes {
 			if c := &changed.Changes[i]; c.Lead == id && c.Result == event.ChangePending {
 				return changed.Buyer, *c, nil
@@ -225,7 +225,7 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
 	rule := p.returnRuleOrDefault(e, lead.Campaign)
-	change = event.LeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
+	change = event.RequestedLeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
 	change.Return, err = e.newReturnedResources(&lead, &rule, deadlineNanos)
 	return lead.Buyer, change, err
 }

@@ -55,7 +55,7 @@ func TestReturns(t *testing.T) {
 			expectEqual(t, x.reportResult(newReport(a, "returned")), test.want)
 			want := "90"
 			if test.paysBack != "" {
-				back := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return
+				back := x.lastEvent().(*event.LeadStatusChangesDecided).Changes[0].Return
 				if got := back.Credit.String() + " " + back.Reverse.String(); got != test.paysBack || back.Currency.String() != "USD" || back.Month != virtualStart.UnixNano() {
 					t.Errorf("pays back %s, want %s: %+v", got, test.paysBack, back)
 				}
@@ -106,7 +106,7 @@ func TestReturnsRestoreCaps(t *testing.T) {
 			a := x.soldLead(1)
 			time.Sleep(5*time.Minute + test.after)
 			expectEqual(t, x.reportResult(newReport(a, "returned").fromBuyer(test.buyer)), "returned")
-			charges := x.lastEvent().(*event.LeadStatusesChanged).Changes[0].Return.Charges
+			charges := x.lastEvent().(*event.LeadStatusChangesDecided).Changes[0].Return.Charges
 			if want := map[bool]int{true: 2}[test.restore]; len(charges) != want {
 				t.Errorf("restored charges %+v, want %d", charges, want)
 			}
@@ -179,7 +179,7 @@ func TestConcurrentReturnsPayBackOnce(t *testing.T) {
 			all.Wait()
 			expectEqual(t, x.balance("blue"), test.want, "blue's balance; answers ", done)
 			changes := 0
-			for _, record := range eventsOf[*event.LeadStatusesChanged](x) {
+			for _, record := range eventsOf[*event.LeadStatusChangesDecided](x) {
 				for _, c := range record.Changes {
 					if c.Result == event.ChangeDone {
 						changes++

@@ -58,7 +58,7 @@ type statusReportWorkspace struct {
 	months    []buyerSalesMonth         // locked
 	returns   map[buyerSalesMonth]int64 // returns that this request adds
 	reports   []parsedBuyerReport
-	record    event.LeadStatusesChanged
+	record    event.LeadStatusChangesDecided
 }
 
 // ProcessStatusReport processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
@@ -196,7 +196,7 @@ func (r *statusReportWorkspace) lockAndDecideReports() error {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
-	r.record.Changes = make([]event.LeadStatusChange, 0, len(r.reports))
+	r.record.Changes = make([]event.RequestedLeadStatusChange, 0, len(r.reports))
 	for i := range r.reports {
 		change, err := r.decideReportOnLockedLead(&r.reports[i])
 		if err != nil {

@@ -110,7 +110,7 @@ func TestCrossingStatusBatchesDoNotDeadlock(t *testing.T) {
 			}
 		}
 		done := 0
-		for _, record := range eventsOf[*event.LeadStatusesChanged](x) {
+		for _, record := range eventsOf[*event.LeadStatusChangesDecided](x) {
 			for _, c := range record.Changes {
 				if c.Result == event.ChangeDone {
 					done++
@@ -226,6 +226,6 @@ func TestConcurrentStatusReportsWithSameKey(t *testing.T) {
 				t.Errorf("two answers with one key: %s\nand %s", first, got)
 			}
 		}
-		expectEqual(t, len(eventsOf[*event.LeadStatusesChanged](x)), 1, "logged events")
+		expectEqual(t, len(eventsOf[*event.LeadStatusChangesDecided](x)), 1, "logged events")
 	})
 }

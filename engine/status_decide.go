@@ -14,10 +14,10 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerReport) (event.LeadStatusChange, error) {
+func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerReport) (event.RequestedLeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
-		change := event.LeadStatusChange{Lead: report.lead, To: report.status}
+		change := event.RequestedLeadStatusChange{Lead: report.lead, To: report.status}
 		switch {
 		case len(report.objections) > 0:
 			change.Result, change.Rejections = event.ChangeInvalid, report.objections
@@ -83,14 +83,14 @@ func (r *statusReportWorkspace) judgeStatusChange(report *parsedBuyerReport, lea
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.LeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.RequestedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdReasonWithContactData(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
 		r.countReturnInRequest(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, report.status.WebhookType())
+		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, report.status.WebhookTypeOfReport())
 	}
 	return err
 }
@@ -142,7 +142,7 @@ func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (Status
 	if err != nil {
 		return StatusAnswer{}, err
 	}
-	changed, ok := record.(*event.LeadStatusesChanged)
+	changed, ok := record.(*event.LeadStatusChangesDecided)
 	if !ok {
 		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", logPosition))
 	}
@@ -154,7 +154,7 @@ func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (Status
 // newStatusAnswer builds the answer to a status request from the request's event, so that the
 // first answer and its repeats are equal. If lead_id was not a valid id, the event has none. The
 // text then comes from the request, whose body is the same in a repeat.
-func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusReportRequest) StatusAnswer {
+func newStatusAnswer(record *event.LeadStatusChangesDecided, req *StatusReportRequest) StatusAnswer {
 	answer := StatusAnswer{Request: record.Request, Results: make([]StatusReportResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {
@@ -177,7 +177,7 @@ func newStatusAnswer(record *event.LeadStatusesChanged, req *StatusReportRequest
 // setResult sets the result of one report from the change in the event. acceptedReturnReasons lists the
 // return reasons that the campaign accepts. It is used only if the report was rejected for its
 // return reason, and is empty otherwise.
-func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedReturnReasons string) {
+func (s *StatusReportResult) setResult(change *event.RequestedLeadStatusChange, acceptedReturnReasons string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -201,7 +201,7 @@ func (s *StatusReportResult) setResult(change *event.LeadStatusChange, acceptedR
 
 // refusalIfRejected returns the *Refusal for a request with a single report, or nil if the report
 // was accepted.
-func refusalIfRejected(change *event.LeadStatusChange) error {
+func refusalIfRejected(change *event.RequestedLeadStatusChange) error {
 	var result StatusReportResult
 	result.setResult(change, "")
 	if result.Code == "" {

@@ -97,7 +97,7 @@ func (rep *parsedBuyerReport) parseOccurredAtOrAddRejection(m *market.JSONMember
 		rep.addRejection(market.RejectionOccurredType)
 		return
 	}
-	at, ok := format.ParseTimestamp(m.Text)
+	at, ok := format.ParseTimestampClamped(m.Text)
 	switch {
 	case !ok:
 		rep.addRejection(market.RejectionOccurredInvalid)

@@ -41,7 +41,7 @@ func TestStatusTransitions(t *testing.T) {
 				if logged := x.log.len() > entries; logged == (test.want[i] == '.') {
 					t.Errorf("logged: %v, want %v", logged, !logged)
 				}
-				if change, ok := x.lastEvent().(*event.LeadStatusesChanged); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
+				if change, ok := x.lastEvent().(*event.LeadStatusChangesDecided); ok && test.want[i] == '=' && change.Changes[0].Result != event.ChangeNone {
 					t.Errorf("report without a change is logged as %+v", change)
 				}
 			})
@@ -153,15 +153,15 @@ func TestStatusReportEvent(t *testing.T) {
 			if err != nil || answer.Results[0].Lead != a.Lead.String() {
 				t.Fatalf("answer %+v, error %v", answer, err)
 			}
-			record := x.lastEvent().(*event.LeadStatusesChanged)
-			want := event.LeadStatusChange{
+			record := x.lastEvent().(*event.LeadStatusChangesDecided)
+			want := event.RequestedLeadStatusChange{
 				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
 				Reason: "by phone", Occurred: virtualStart.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
 			if webhooks {
 				want.Webhook = market.WebhookContacted
 			}
-			expectEqual(t, fmt.Sprintf("%+v", record.Changes), fmt.Sprintf("%+v", []event.LeadStatusChange{want}))
+			expectEqual(t, fmt.Sprintf("%+v", record.Changes), fmt.Sprintf("%+v", []event.RequestedLeadStatusChange{want}))
 			if record.At != virtualStart.Add(time.Hour).UnixNano() || record.Request != answer.Request || record.Buyer == 0 || record.Idempotency.Key == [16]byte{} {
 				t.Errorf("event %+v", record)
 			}

@@ -76,9 +76,9 @@ func TestSecondFactorCodesAreUsedOnce(t *testing.T) {
 	runWithExchange(t, "factor", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("bob")
 		must.Value(e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p"}, false))(t)
-		factor := func() *state.SecondFactor { f, _ := x.state.SecondFactor("bob"); return &f }
+		factor := func() *state.SecondFactor { f, _ := x.state.SecondFactorEvenIfUnconfirmed("bob"); return &f }
 		stale := &state.SecondFactor{User: "bob", Sealed: []byte("old")}
-		codes := []event.RecoveryHash{{1}, {2}}
+		codes := []event.RecoveryCodeHash{{1}, {2}}
 		for i, step := range []struct {
 			name string
 			act  func() error

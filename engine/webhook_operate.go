@@ -43,7 +43,7 @@ func (e OperatorActions) DropWebhook(lead market.LeadID, kind market.WebhookType
 	return e.commit(e.newDeadLetterEvent(&w, event.WebhookDropped), nil)
 }
 
-func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (state.QueuedWebhook, error) {
+func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (state.OutboxWebhook, error) {
 	w, ok := e.state.FindWebhook(lead, kind)
 	switch {
 	case !ok:
@@ -56,8 +56,8 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 
 // newDeadLetterEvent returns the event by which the operator resends or drops the dead letter w,
 // according to outcome.
-func (e OperatorActions) newDeadLetterEvent(w *state.QueuedWebhook, outcome event.WebhookOutcome) *event.WebhookAttempted {
-	return &event.WebhookAttempted{
+func (e OperatorActions) newDeadLetterEvent(w *state.OutboxWebhook, outcome event.WebhookOutcomeOrDecision) *event.WebhookAttemptedOrDecided {
+	return &event.WebhookAttemptedOrDecided{
 		Lead: w.Lead, Type: w.Type, Supplier: w.Supplier, Attempt: w.Attempts, Outcome: outcome, At: e.opt.Clock.Now(), By: e.by,
 	}
 }
@@ -92,7 +92,7 @@ func (e OperatorActions) switchWebhooks(supplier market.SupplierID, off bool) er
 // ListDeadLetters returns a page of a supplier's dead letters (webhooks that are not attempted any
 // more), oldest first. It skips the first `skip` of them and returns at most limit. ErrNotFound:
 // no such supplier was ever configured.
-func (e *Engine) ListDeadLetters(supplier market.SupplierID, skip, limit int) ([]state.QueuedWebhook, error) {
+func (e *Engine) ListDeadLetters(supplier market.SupplierID, skip, limit int) ([]state.OutboxWebhook, error) {
 	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
 		return nil, err
@@ -102,10 +102,10 @@ func (e *Engine) ListDeadLetters(supplier market.SupplierID, skip, limit int) ([
 
 // FindDeadLetterByID returns a supplier's dead letter (a webhook that is not attempted any more) by its
 // webhook id. ErrNotFound: the supplier or its dead letter does not exist.
-func (e *Engine) FindDeadLetterByID(supplier market.SupplierID, id market.WebhookID) (state.QueuedWebhook, error) {
+func (e *Engine) FindDeadLetterByID(supplier market.SupplierID, id market.WebhookID) (state.OutboxWebhook, error) {
 	ref, err := e.findSupplierRef(supplier)
 	if err != nil {
-		return state.QueuedWebhook{}, err
+		return state.OutboxWebhook{}, err
 	}
 	w, ok := webhook.FindWebhookByID(e.state.ListDeadLetters(ref, 0, math.MaxInt), id)
 	if !ok {
@@ -138,7 +138,7 @@ func (e OperatorActions) ResendDeadLetters(supplier market.SupplierID) (resent i
 // resendDeadLettersOfLeads queues the dead letters of several leads again. It works on the leads
 // concurrently, so that their events share the log's fsyncs. For one lead it commits one event
 // after another, so that its webhooks are sent in their order.
-func (e OperatorActions) resendDeadLettersOfLeads(supplier market.PermanentNumber, deadLettersByLead [][]state.QueuedWebhook) (resent int, err error) {
+func (e OperatorActions) resendDeadLettersOfLeads(supplier market.PermanentNumber, deadLettersByLead [][]state.OutboxWebhook) (resent int, err error) {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	if e.state.OutboxStatus(supplier).Off {

@@ -80,7 +80,7 @@ func (x *testExchange) deadLetters() (all []deadLetter, err error) {
 	for {
 		dead, err := x.engine.ListDeadLetters("acme", len(all), page)
 		for _, h := range dead {
-			all = append(all, deadLetter{h.Lead, h.Type, h.Attempts, market.NewWebhookID(h.Lead, h.Type, h.Created)})
+			all = append(all, deadLetter{h.Lead, h.Type, h.Attempts, market.ComputeWebhookID(h.Lead, h.Type, h.Created)})
 		}
 		if err != nil || len(dead) < page {
 			return all, err
@@ -103,7 +103,7 @@ func TestResendAllDeadLetters(t *testing.T) {
 				t.Errorf("dead letter %s: got %+v, error %v", dead[i].ID, h, err)
 			}
 		}
-		other := market.NewWebhookID(dead[0].Lead, market.WebhookSold, 0)
+		other := market.ComputeWebhookID(dead[0].Lead, market.WebhookSold, 0)
 		expectError(t, errorOf(x.engine.FindDeadLetterByID("acme", other)), engine.ErrNotFound, "unknown webhook id")
 		r.script, r.attempts = nil, nil
 		before := x.log.len()
@@ -213,7 +213,7 @@ func webhookEngine(log engine.Log, failure error) *engine.Engine {
 }
 
 func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
-	w := state.QueuedWebhook{Lead: market.LeadID{7, 7}, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
+	w := state.OutboxWebhook{Lead: market.LeadID{7, 7}, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1, Attempts: 2}
 	runInVirtualTime(t, "cause not in the log", func(t *testing.T) {
 		log := newMemoryLog(t)
 		defer log.close()
@@ -221,7 +221,7 @@ func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 		e := webhookEngine(log, engine.ErrGone)
 		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrGone)
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
-		if attempts, ok := record.(*event.WebhookAttempted); err != nil || !ok || attempts.Outcome != event.WebhookDead || attempts.Lead != w.Lead || attempts.Attempt != 3 {
+		if attempts, ok := record.(*event.WebhookAttemptedOrDecided); err != nil || !ok || attempts.Outcome != event.WebhookDead || attempts.Lead != w.Lead || attempts.Attempt != 3 {
 			t.Errorf("logged %+v, want a dead letter after attempt 3", record)
 		}
 	})
@@ -236,7 +236,7 @@ func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 // resentEvents returns the resent webhook types of each lead, in log order.
 func (x *testExchange) resentEvents() map[market.LeadID][]market.WebhookType {
 	all := map[market.LeadID][]market.WebhookType{}
-	for _, attempts := range eventsOf[*event.WebhookAttempted](x) {
+	for _, attempts := range eventsOf[*event.WebhookAttemptedOrDecided](x) {
 		if attempts.Outcome == event.WebhookResent {
 			all[attempts.Lead] = append(all[attempts.Lead], attempts.Type)
 		}

@@ -131,7 +131,7 @@ func (x *testExchange) requiredWebhooks() (all []string) {
 			add(record.Webhook, record.Lead)
 		case *event.PostSettled:
 			add(record.Webhook, record.Lead)
-		case *event.LeadStatusesChanged:
+		case *event.LeadStatusChangesDecided:
 			for i := range record.Changes {
 				add(record.Changes[i].Webhook, record.Changes[i].Lead)
 			}

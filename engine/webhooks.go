@@ -39,7 +39,7 @@ const maxPayloadReads = 2
 // uses it if Options.Observer has its methods too.
 type WebhookObserver interface {
 	// WebhookAttempted reports a recorded attempt: delivered, failed or dead.
-	WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult)
+	WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult)
 	// WebhooksSwitchedOff reports a supplier whose endpoint has failed for days. It gets no
 	// webhooks until an operator switches them on.
 	WebhooksSwitchedOff(supplier string)
@@ -47,7 +47,8 @@ type WebhookObserver interface {
 
 type discardWebhookObserver struct{}
 
-func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcome, *market.WebhookResult) {}
+func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcomeOrDecision, *market.WebhookResult) {
+}
 
 func (discardWebhookObserver) WebhooksSwitchedOff(string) {}
 
@@ -63,7 +64,7 @@ type WebhookMessage struct {
 // BuildWebhookMessage returns the request for a queued webhook, which the sender has claimed from
 // the outbox. If neither the log's history nor memory knows the lead any more, it makes the webhook
 // a dead letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
-func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessage, error) {
+func (e *Engine) BuildWebhookMessage(queued *state.OutboxWebhook) (WebhookMessage, error) {
 	payload, found, err := e.loadPayloadFromCacheOrLog(queued)
 	if err != nil {
 		return WebhookMessage{}, err
@@ -77,7 +78,7 @@ func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessag
 		return WebhookMessage{}, ErrGone
 	}
 	m := WebhookMessage{
-		ID: market.NewWebhookID(queued.Lead, queued.Type, queued.Created).String(), Supplier: queued.Supplier,
+		ID: market.ComputeWebhookID(queued.Lead, queued.Type, queued.Created).String(), Supplier: queued.Supplier,
 		Body: webhook.AppendWebhookBody(make([]byte, 0, 512), e.state, queued, &payload),
 	}
 	if to := e.webhookEndpoint(queued.Supplier); to != nil {
@@ -89,7 +90,7 @@ func (e *Engine) BuildWebhookMessage(queued *state.QueuedWebhook) (WebhookMessag
 // loadPayloadFromCacheOrLog returns the payload of a queued webhook from the cache, or else from
 // the log. found is false if neither the log's history nor memory knows the lead any more. The
 // error is ErrUnavailable.
-func (e *Engine) loadPayloadFromCacheOrLog(queued *state.QueuedWebhook) (payload webhook.Payload, found bool, err error) {
+func (e *Engine) loadPayloadFromCacheOrLog(queued *state.OutboxWebhook) (payload webhook.Payload, found bool, err error) {
 	if p, ok := e.webhooks.cache.FindPayload(queued.Lead, queued.Type); ok {
 		return p, true, nil
 	}
@@ -105,7 +106,7 @@ func (e *Engine) loadPayloadFromCacheOrLog(queued *state.QueuedWebhook) (payload
 // RecordWebhookAttempt commits the result of an attempt to send webhook w. A failed webhook gets
 // its next attempt by the schedule, or becomes a dead letter after the last one. An endpoint that
 // has failed for days is switched off. The error is the log's.
-func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.WebhookResult) error {
+func (e *Engine) RecordWebhookAttempt(w state.OutboxWebhook, result market.WebhookResult) error {
 	outcome := event.WebhookDelivered
 	if !result.Delivered {
 		outcome = event.WebhookFailed
@@ -121,9 +122,9 @@ func (e *Engine) RecordWebhookAttempt(w state.QueuedWebhook, result market.Webho
 
 // commitWebhookAttempt commits an attempt to send a queued webhook, and the time of the next one.
 // If the last attempt of the schedule failed, the webhook becomes a dead letter.
-func (e *Engine) commitWebhookAttempt(queued *state.QueuedWebhook, outcome event.WebhookOutcome, result *market.WebhookResult) error {
+func (e *Engine) commitWebhookAttempt(queued *state.OutboxWebhook, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult) error {
 	now := e.opt.Clock.Now()
-	record := &event.WebhookAttempted{
+	record := &event.WebhookAttemptedOrDecided{
 		Lead: queued.Lead, Type: queued.Type, Supplier: queued.Supplier, Attempt: queued.Attempts + 1, Outcome: outcome,
 		At: now, Status: uint32(max(0, result.Status)), Fault: result.Fault,
 	}

@@ -20,12 +20,12 @@ func TestNotificationsOfManyAlertsAreNotLost(t *testing.T) {
 	hook := dialtest.StartEndpoint(t, dialtest.WriteAndHang(""))
 	x.addChannel("hook", `{"kind":"webhook","url":"http://`+hook.Address+`/hook"}`)
 	x.evaluateAlerts()
-	firing := len(x.state.Alerts().Firing())
+	firing := len(x.state.Alerts().FiringAlerts())
 	health := x.alertStatus().Channels[0].Health
 	if firing != buyers || health.Queued != 1000 || health.Queued+health.Dropped != buyers {
 		t.Errorf("%d alerts fire, %+v", firing, health)
 	}
-	if n := len(x.state.Alerts().Unfinished(0)); n != health.Queued {
+	if n := len(x.state.Alerts().ChangesWithUnsentNotifications(0)); n != health.Queued {
 		t.Errorf("%d unfinished notifications, %d in the queue", n, health.Queued)
 	}
 	y := x.restart()

@@ -61,7 +61,7 @@ func TestAbortedRequestsFreeConnections(t *testing.T) {
 			return v.readAnswer("POST").status == 400
 		})
 	}
-	if n := x.state.LeadCount(); n != 0 {
+	if n := x.state.LeadCountWithExpired(); n != 0 {
 		t.Errorf("aborted requests left %d leads", n)
 	}
 }

@@ -123,7 +123,7 @@ func (s *diskMonitor) hasSpaceForBackgroundFiles() bool {
 // estimateNextSnapshotBytes returns the expected size of the next snapshot in bytes. That is the
 // size of the last snapshot, or an estimate from the number of leads if that is larger.
 func (x *Exchange) estimateNextSnapshotBytes() uint64 {
-	return max(x.disk.last.Load(), uint64(x.state.LeadCount())*leadBytes+baseSnapshotBytes)
+	return max(x.disk.last.Load(), uint64(x.state.LeadCountWithExpired())*leadBytes+baseSnapshotBytes)
 }
 
 // diskReserveCheckingWriter passes a snapshot's data on to a file. It measures the free disk space every

@@ -150,7 +150,7 @@ func (x *Exchange) markReadyAndServePublic() {
 	x.ready.Store(true)
 	x.startCertificateWatchers()
 	x.serveInBackground("public", x.publicListener, x.publicServer.Serve)
-	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCount())
+	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCountWithExpired())
 	x.logger.Info("dashboard", "url", x.dashboardURL(), "sign_in", x.describeSignIn())
 }
 
@@ -164,7 +164,7 @@ func (x *Exchange) dashboardURL() string {
 
 // describeSignIn says how an operator can sign in to the dashboard.
 func (x *Exchange) describeSignIn() string {
-	accounts := len(x.state.Users())
+	accounts := len(x.state.OperatorUsers())
 	switch {
 	case x.settings.OIDC.Issuer != "" && !x.settings.AdminPassword.IsSet() && accounts == 0:
 		return "at the identity provider of admin.oidc"

@@ -56,7 +56,7 @@ func TestAmbiguousFramingIsRejected(t *testing.T) {
 			w.mustBeClosed()
 		})
 	}
-	if leads := x.state.LeadCount(); leads != 0 {
+	if leads := x.state.LeadCountWithExpired(); leads != 0 {
 		t.Errorf("%d leads were accepted, want none", leads)
 	}
 }

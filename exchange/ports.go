@@ -50,14 +50,14 @@ type engineBuyersAdapter struct {
 }
 
 // Post makes one attempt to post a lead to a buyer, and returns its result.
-func (m engineBuyersAdapter) Post(req *market.PostRequest) market.PostResult {
+func (m engineBuyersAdapter) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Post(&theirs)
 }
 
 // Ping asks one buyer for a bid, and returns the bid or the reason why there is none.
-func (m engineBuyersAdapter) Ping(req *market.PingRequest) market.PingResult {
+func (m engineBuyersAdapter) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
 	return m.client.Ping(&theirs)

@@ -145,8 +145,8 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 		}
 		ids[result.ID] = true
 	}
-	if len(run.Results) != 100 || len(ids) != 100 || x.state.LeadCount() != 100 || blue.Stats().Accepted != 100 {
-		t.Errorf("got %d results, %d ids, %d leads, buyer %+v; want 100 of each", len(run.Results), len(ids), x.state.LeadCount(), blue.Stats())
+	if len(run.Results) != 100 || len(ids) != 100 || x.state.LeadCountWithExpired() != 100 || blue.Stats().Accepted != 100 {
+		t.Errorf("got %d results, %d ids, %d leads, buyer %+v; want 100 of each", len(run.Results), len(ids), x.state.LeadCountWithExpired(), blue.Stats())
 	}
 	again, _ := x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
 	if again.body != first.body {
@@ -154,8 +154,8 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 	}
 	x = x.restart()
 	again, _ = x.mustSeed(acmeToken, fmt.Sprintf(order, 100, 5, "cmp_auto"))
-	if again.body != first.body || x.state.LeadCount() != 100 {
-		t.Errorf("after a restart a repeat has a different answer, or %d leads, want 100", x.state.LeadCount())
+	if again.body != first.body || x.state.LeadCountWithExpired() != 100 {
+		t.Errorf("after a restart a repeat has a different answer, or %d leads, want 100", x.state.LeadCountWithExpired())
 	}
 	_, longer := x.mustSeed(acmeToken, fmt.Sprintf(order, 130, 5, "cmp_auto"))
 	for i, result := range longer.Results {
@@ -176,7 +176,7 @@ func TestSeedThroughCampaignIsRepeatable(t *testing.T) {
 			t.Fatalf("unexpected result without a required field: %+v", result)
 		}
 	}
-	if n := x.state.LeadCount(); n != 130+100+100 {
+	if n := x.state.LeadCountWithExpired(); n != 130+100+100 {
 		t.Errorf("got %d leads, want 330", n)
 	}
 	x.checkMetrics("pingpost_reservations 0")
@@ -194,7 +194,7 @@ func TestSeedRejectsUnavailableCampaigns(t *testing.T) {
 		}
 	}
 	x.seed(otherToken, `{"count":100,"vertical":"auto_insurance","state":"OH","campaign_id":"cmp_acme"}`).mustFail(t, 403, "forbidden")
-	if n := x.state.LeadCount(); n != 0 {
+	if n := x.state.LeadCountWithExpired(); n != 0 {
 		t.Errorf("got %d leads, want 0", n)
 	}
 	f := x.seed(acmeToken, `{"count":"100","vertical":"auto_insurance"}`).mustFail(t, 422, "invalid_payload")
@@ -263,8 +263,8 @@ func TestSandboxAndProductionAreSeparate(t *testing.T) {
 	if len(after) != len(before) || strings.Join(after, "\n") != strings.Join(before, "\n") {
 		t.Errorf("production log has %d events, want %d as before:\n%s", len(after), len(before), strings.Join(after[len(before):], "\n"))
 	}
-	if production.state.LeadCount() != 0 || production.state.AuctionCount() != 0 {
-		t.Errorf("production has %d leads and %d auctions, want none", production.state.LeadCount(), production.state.AuctionCount())
+	if production.state.LeadCountWithExpired() != 0 || production.state.AuctionCountWithExpired() != 0 {
+		t.Errorf("production has %d leads and %d auctions, want none", production.state.LeadCountWithExpired(), production.state.AuctionCountWithExpired())
 	}
 	sandboxLog := strings.Join(logAsJSON(t, sandbox.dataDir()), "\n")
 	for _, result := range run.Results {
@@ -280,7 +280,7 @@ func TestSandboxAndProductionAreSeparate(t *testing.T) {
 	if !strings.Contains(strings.Join(logAsJSON(t, production.dataDir()), "\n"), id) || strings.Contains(strings.Join(logAsJSON(t, sandbox.dataDir()), "\n"), id) {
 		t.Errorf("lead %s is not in the production log alone", id)
 	}
-	if n := sandbox.state.LeadCount(); n != 100 {
+	if n := sandbox.state.LeadCountWithExpired(); n != 100 {
 		t.Errorf("sandbox has %d leads, want 100", n)
 	}
 }

@@ -16,7 +16,7 @@ type ActionQuery struct {
 	Operation  string // method and route
 	TargetKind string
 	Target     string
-	Credential *event.OperatorCredential
+	Credential *event.OperatorCredentialKind
 	Text       string // a part of the actor, the operation, the target, the address or the JSON, in any case
 	Outcome    string // done, failed or unknown
 	From, To   int64  // Unix nanoseconds, To exclusive; zero: no limit

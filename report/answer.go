@@ -108,7 +108,7 @@ func (a *RowIterator) beginTransactionAndPrepareQueries(ctx context.Context, f *
 	if err := a.tx.QueryRowContext(ctx, "SELECT seq, at, begins FROM place").Scan(&a.Seq, &a.At, &begins); err != nil {
 		return err
 	}
-	if err := a.requireTimeInDatabase(begins); err != nil {
+	if err := a.moveOrRejectUncoveredTimeRange(begins); err != nil {
 		return err
 	}
 	if err := a.loadSourceNames(ctx); err != nil {
@@ -120,10 +120,10 @@ func (a *RowIterator) beginTransactionAndPrepareQueries(ctx context.Context, f *
 	return a.rejectIfTooCostly(ctx)
 }
 
-// requireTimeInDatabase returns an error unless the database covers the question's whole time
+// moveOrRejectUncoveredTimeRange returns an error unless the database covers the question's whole time
 // range. completeFromNanos is the time from which on it is complete. With Since set, an earlier
 // beginning of the range moves to the next quarter of an hour after that time instead.
-func (a *RowIterator) requireTimeInDatabase(completeFromNanos int64) error {
+func (a *RowIterator) moveOrRejectUncoveredTimeRange(completeFromNanos int64) error {
 	if first := (completeFromNanos + projection.QuarterHourNanos - 1) / projection.QuarterHourNanos * projection.QuarterHourNanos; a.From < first && a.Since {
 		a.From, a.To = first, max(a.To, first)
 	} else if a.From < first {

@@ -134,8 +134,8 @@ func (a *RowIterator) rejectIfTooCostly(ctx context.Context) error {
 func (a *RowIterator) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
 	for _, of, ok := a.advanceToNextPeriod(); ok; _, of, ok = a.advanceToNextPeriod() {
 		for _, s := range of {
-			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].Last == s.First && s.First != projection.QuarterHourOf(a.At) {
-				all[n-1].Last = s.Last
+			if n := len(all); n > 0 && all[n-1].Unit == s.Unit && all[n-1].End == s.First && s.First != projection.QuarterHourOf(a.At) {
+				all[n-1].End = s.End
 				continue
 			}
 			all = append(all, s)
@@ -149,11 +149,11 @@ func (a *RowIterator) takeSpansOfAllPeriods() (all []projection.UnitSpan) {
 // For time that has not ended, it chooses a grouping that every batch writes.
 func (a *RowIterator) sumQueryArguments(span projection.UnitSpan, conditionArgs []any) []any {
 	g, _ := projection.SmallestStoredColumnSet(a.usedColumns(), span.Unit)
-	if span.Unit == projection.Quarters && span.Last > projection.QuarterHourOf(a.At) {
+	if span.Unit == projection.Quarters && span.End > projection.QuarterHourOf(a.At) {
 		g = projection.AllColumns
 		if projection.Parties.Includes(a.usedColumns()) {
 			g = projection.Parties
 		}
 	}
-	return append([]any{g, span.Unit, span.First, span.Last}, conditionArgs...)
+	return append([]any{g, span.Unit, span.First, span.End}, conditionArgs...)
 }

@@ -36,8 +36,8 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportDatabase) {
 	}()
 }
 
-// requestRebuildIfDamaged requests a rebuild of the report's database if err means that the file is
-// damaged.
+// requestRebuildIfDamaged requests a rebuild of the report's database, unless err is a cancellation or
+// an SQLite error that waiting can resolve. Every other error counts as damage.
 func (r *Report) requestRebuildIfDamaged(err error) {
 	var spoilt *rebuildNeededError
 	if errors.As(wrapIfRebuildHelps(err), &spoilt) {

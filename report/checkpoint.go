@@ -38,10 +38,10 @@ const (
 	checkpointEntriesCatchingUp = 4 * checkpointEntries
 )
 
-// recordTransaction counts a transaction and its log entries, so that checkpointIfDue knows
-// when a checkpoint is due.
-func (s *sqliteCheckpointer) recordTransaction(logEntries int) {
-	s.entries += logEntries
+// recordTransaction counts a transaction and its log entries or removed rows, so that checkpointIfDue
+// knows when a checkpoint is due.
+func (s *sqliteCheckpointer) recordTransaction(entriesOrRows int) {
+	s.entries += entriesOrRows
 	s.transactions++
 }
 
@@ -90,7 +90,7 @@ func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond in
 	if err := errors.Join(wal.FlushPaced(log, l.rangesOfHeaderAndNewFrames(), bytesPerSecond), log.Sync()); err != nil {
 		return false, err
 	}
-	done, err := f.runCheckpoint(ctx)
+	done, err := f.runCheckpointWithoutFsync(ctx)
 	if err != nil || done < 0 {
 		return false, err
 	}
@@ -101,10 +101,10 @@ func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond in
 	return true, nil
 }
 
-// runCheckpoint makes SQLite write the pages of its log into the file, without fsync.
+// runCheckpointWithoutFsync makes SQLite write the pages of its log into the file, without fsync.
 // framesInFile is the number of log frames that are now in the file. It is less than all if a
 // reader needs an older page, and negative if another program checkpoints.
-func (f *reportDatabase) runCheckpoint(ctx context.Context) (framesInFile int64, err error) {
+func (f *reportDatabase) runCheckpointWithoutFsync(ctx context.Context) (framesInFile int64, err error) {
 	if err := f.executeStatement(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}

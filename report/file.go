@@ -168,9 +168,9 @@ func (f *reportDatabase) checkFileNotReplaced() error {
 	return nil
 }
 
-// createTables creates the tables in an empty database and sets f.position. The caller must
+// createTablesAndSetPosition creates the tables in an empty database and sets f.position. The caller must
 // write the position to the database.
-func (f *reportDatabase) createTables(ctx context.Context, position databaseProgress) error {
+func (f *reportDatabase) createTablesAndSetPosition(ctx context.Context, position databaseProgress) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), createAllTablesSQL(),
 	} {

@@ -68,7 +68,7 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 	var err error
 	if isNew {
 		at := databaseProgress{LogIdentity: r.opt.Source.LogIdentity()}
-		if err = f.createTables(ctx, at); err == nil {
+		if err = f.createTablesAndSetPosition(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
 	} else {
@@ -107,7 +107,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 		if err := f.checkFileNotReplaced(); err != nil {
 			return &rebuildNeededError{err}
 		}
-		if !r.hasDiskSpaceAndLogChange() {
+		if !r.checkDiskSpaceAndUpdatePaused() {
 			r.signals.Rest(ctx, r.opt.pollInterval)
 			continue
 		}
@@ -131,9 +131,9 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 	return nil
 }
 
-// hasDiskSpaceAndLogChange reports whether the disk has enough free space for the report. If
+// checkDiskSpaceAndUpdatePaused reports whether the disk has enough free space for the report. If
 // the answer has changed, it updates the status and logs the change.
-func (r *Report) hasDiskSpaceAndLogChange() bool {
+func (r *Report) checkDiskSpaceAndUpdatePaused() bool {
 	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
 	defer r.mu.Unlock()

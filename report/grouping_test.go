@@ -24,16 +24,16 @@ func TestSplitIntoSpans(t *testing.T) {
 		last := first + rapid.Int64Range(0, 1000).Draw(t, "quarters")
 		next := first
 		for _, span := range projection.SplitIntoSpans(first, last, []int64{projection.Days, projection.Hours, projection.Quarters}) {
-			if span.First*span.Unit != next || span.Last <= span.First {
+			if span.First*span.Unit != next || span.End <= span.First {
 				t.Fatalf("span %+v does not begin at %d", span, next)
 			}
 			for _, longer := range []int64{projection.Hours, projection.Days} {
 				whole := -projection.DivideRoundingDown(-span.First*span.Unit, longer)
-				if span.Unit < longer && (whole+1)*longer <= span.Last*span.Unit {
+				if span.Unit < longer && (whole+1)*longer <= span.End*span.Unit {
 					t.Fatalf("span %+v contains a whole unit of %d", span, longer)
 				}
 			}
-			next = span.Last * span.Unit
+			next = span.End * span.Unit
 		}
 		if next != last {
 			t.Fatalf("the spans end at %d, want %d", next, last)

@@ -194,7 +194,7 @@ func (r *Report) Run(ctx context.Context) {
 		}
 		var spoilt *rebuildNeededError
 		if errors.As(err, &spoilt) {
-			err = r.deleteDatabaseForRebuild(spoilt.cause)
+			err = r.deleteDatabasesAndReturnReason(spoilt.cause)
 		} else {
 			r.opt.Logger.Warn("the report failed and is retried; the exchange is not affected", "error", err)
 		}
@@ -216,10 +216,10 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// deleteDatabaseForRebuild deletes the current database, so that a new one is built. It logs the
-// reason and returns it, or returns nil if the reason is no failure: an operator's request, or a
-// database of another log or program version.
-func (r *Report) deleteDatabaseForRebuild(reason error) error {
+// deleteDatabasesAndReturnReason deletes all of the report's database files, so that a new one is
+// built. It logs the reason and returns it, or returns nil if the reason is no
+// failure: an operator's request, or a database of another log or program version.
+func (r *Report) deleteDatabasesAndReturnReason(reason error) error {
 	level := slog.LevelWarn
 	isFailure := !errors.Is(reason, errRequested) && !errors.Is(reason, errUnusable)
 	if !isFailure {

@@ -46,8 +46,8 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportDatabase) erro
 // maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// removeRowsBefore removes the rows and sums from before beforeNanos in one
-// transaction.
+// removeRowsBefore removes the rows and the sums of the time before beforeNanos in one transaction, and
+// moves the beginning of the complete time to it.
 func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64) (err error) {
 	if err := f.executeStatement(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err

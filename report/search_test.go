@@ -82,7 +82,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {
-			b.log.log(at, &event.LeadStatusesChanged{Buyer: decided.Sale.Buyer, Changes: []event.LeadStatusChange{
+			b.log.log(at, &event.LeadStatusChangesDecided{Buyer: decided.Sale.Buyer, Changes: []event.RequestedLeadStatusChange{
 				{Lead: l.ID, Supplier: decided.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
 			}})
 			l.Status = market.StatusSold

@@ -36,7 +36,7 @@ func logTrade(l *testLog) {
 		Lead: leadID(1), Campaign: 1, Supplier: 1, Sale: sale(1, 12_050_001), Webhook: market.WebhookPosted,
 		Fields: []event.LeadField{text("state", "CA"), text("source", "facebook")}, Sealed: []byte(canary),
 	})
-	l.log(time.Minute, &event.WebhookAttempted{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
+	l.log(time.Minute, &event.WebhookAttemptedOrDecided{Lead: leadID(1), Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookDelivered, At: 5, Status: 200})
 	// An unsold lead.
 	l.log(2*time.Minute, &event.LeadDecided{
 		Lead: leadID(2), Campaign: 1, Supplier: 1, Reason: market.ReasonCapsFull,
@@ -79,11 +79,11 @@ func logTrade(l *testLog) {
 	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: testSale, Post: event.PostIntent{URL: "https://a.example"}})
 	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: testSale, Status: 201, Attempts: 1})
 	// The first lead is returned, the third is reported as sold, the second is erased.
-	l.log(100*time.Minute, &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{
+	l.log(100*time.Minute, &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.RequestedLeadStatusChange{{
 		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Webhook: market.WebhookReturned,
 		Return: event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},
 	}}})
-	l.log(101*time.Minute, &event.LeadStatusesChanged{Buyer: 3, Note: canary, Changes: []event.LeadStatusChange{
+	l.log(101*time.Minute, &event.LeadStatusChangesDecided{Buyer: 3, Note: canary, Changes: []event.RequestedLeadStatusChange{
 		{Lead: leadID(3), Supplier: 2, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusSold},
 		{Lead: leadID(9), Result: event.ChangeUnknown},
 	}})

@@ -68,7 +68,7 @@ func (r *Report) SummarizeUnsold(ctx context.Context, s SearchQuery) (*UnsoldSum
 
 func (r *Report) addReasonSums(ctx context.Context, tx *sql.Tx, u *UnsoldSummary, counts *unsoldCounts, span projection.UnitSpan, c *searchCondition, onlyBuyer string) error {
 	rows, err := tx.QueryContext(ctx, "SELECT campaign, buyer, reason, sum(leads), sum(unmatched), sum(bids) FROM "+reasonTable+
-		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{span.Unit, span.First, span.Last}, c.args...)...)
+		" WHERE unit = ? AND start >= ? AND start < ?"+c.where+" GROUP BY campaign, buyer, reason", append([]any{span.Unit, span.First, span.End}, c.args...)...)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (f *reportDatabase) writeBatchInTransaction(ctx context.Context, b *project
 		}
 	}()
 	for _, part := range []func(context.Context, *projection.ChangeBatch) error{
-		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeActions, f.writePersons, f.writeReasonSums, f.addBatchSumsToStored,
+		f.writeLeads, f.writePosts, f.writeAuctions, f.writeBids, f.writeWebhooks, f.writeActions, f.writePersonsAndDeleteErased, f.writeReasonSums, f.addBatchSumsToStoredAndOpen,
 		func(ctx context.Context, b *projection.ChangeBatch) error { return f.writeNames(ctx, b, nameOf) },
 	} {
 		if err := part(ctx, b); err != nil {
@@ -168,8 +168,8 @@ func (f *reportDatabase) writeActions(ctx context.Context, b *projection.ChangeB
 	return w.writeBufferedRows()
 }
 
-// writePersons writes the hashes of persons, and then deletes those of erased leads.
-func (f *reportDatabase) writePersons(ctx context.Context, b *projection.ChangeBatch) error {
+// writePersonsAndDeleteErased writes the hashes of persons, and then deletes those of erased leads.
+func (f *reportDatabase) writePersonsAndDeleteErased(ctx context.Context, b *projection.ChangeBatch) error {
 	w := f.newRowReplacingWriter(ctx, "persons", 2)
 	for i := range b.Persons {
 		if err := w.add(b.Persons[i].Hash[:], b.Persons[i].Lead[:]); err != nil {

@@ -8,9 +8,9 @@ import (
 	"pingpost/report/projection"
 )
 
-// addBatchSumsToStored adds a batch's sums to the stored ones. It writes the sums of hours and
+// addBatchSumsToStoredAndOpen adds a batch's sums to the stored ones. It writes the sums of hours and
 // days that have ended and those that are always written, and keeps the others in memory.
-func (f *reportDatabase) addBatchSumsToStored(ctx context.Context, b *projection.ChangeBatch) error {
+func (f *reportDatabase) addBatchSumsToStoredAndOpen(ctx context.Context, b *projection.ChangeBatch) error {
 	now := projection.QuarterHourOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUpSums(b.Sums, f.throttle.sleepIfDue) {

@@ -31,7 +31,7 @@ func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	var wrong [7]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(c.Bid)
 	o.Valid, wrong[1] = parsePositiveDuration("--valid", c.Valid)
-	if o.States, wrong[2] = market.ParseUSStates(c.States); wrong[2] != nil {
+	if o.States, wrong[2] = market.ParseUSStatesOrAll(c.States); wrong[2] != nil {
 		wrong[2] = fmt.Errorf("--states: %w", wrong[2])
 	}
 	o.Latency, wrong[3] = parseOptionalLatency(c.Latency)

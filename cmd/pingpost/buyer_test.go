@@ -43,7 +43,7 @@ func defaultOptions(t *testing.T, change func(o *refbuyer.Options)) refbuyer.Opt
 
 func TestBuyerFlags(t *testing.T) {
 	t.Parallel()
-	texas := must.Value(market.ParseUSStates([]string{"TX", "CA"}))(t)
+	texas := must.Value(market.ParseUSStatesOrAll([]string{"TX", "CA"}))(t)
 	byState := must.Value(refbuyer.ParsePricing("CA=20,TX=10-15,*=9"))(t)
 	const ms = time.Millisecond
 	rows := []struct {

@@ -40,5 +40,5 @@ func (a BuyerURLs) PostURL() OutboundURL {
 // joinPath adds a path to a base URL with one slash between them. The base may end in a
 // slash, or in a variable whose value ends in one.
 func joinPath(base OutboundURL, path string) OutboundURL {
-	return OutboundURL(escape.TrimTrailingSlashes(string(base)) + path)
+	return OutboundURL(escape.TrimSlashesOfAddressAndVariable(string(base)) + path)
 }

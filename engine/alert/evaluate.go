@@ -23,8 +23,8 @@ type Sample struct {
 // now; the rule's alerts then keep their state.
 type Measure func(rule *Rule) (samples []Sample, ok bool)
 
-// Pending is an alert whose value is bad, but not for long enough to fire.
-type Pending struct {
+// PendingAlert is an alert whose value is bad, but not for long enough to fire.
+type PendingAlert struct {
 	Key
 	Since  int64 // Unix nanoseconds
 	Sample Sample
@@ -37,7 +37,7 @@ const maxFiring = 2000
 // are bad or good; it is lost at a restart, and the delays then begin again. The alerts that fire
 // are in the Table instead, so they survive a restart. One goroutine calls it.
 type Evaluator struct {
-	badSince  map[Key]Pending
+	badSince  map[Key]PendingAlert
 	goodSince map[Key]int64
 	values    map[Key]Sample // at the last evaluation
 }
@@ -46,18 +46,18 @@ type Evaluator struct {
 type evaluation struct {
 	*Evaluator
 	settings *Settings
-	firing   map[Key]Firing
+	firing   map[Key]FiringAlert
 	now      int64
 	next     Evaluator // replaces the Evaluator, so that it forgets subjects that no longer exist
-	changes  []*event.AlertChanged
+	changes  []*event.AlertOrNotificationChanged
 }
 
 // Evaluate measures all rules at nowUnixNanos and returns the changes to record, in the order of
 // the rules. firing are the alerts that fire so far. A change that the caller cannot record is
 // returned again by the next call.
-func (v *Evaluator) Evaluate(settings *Settings, firing []Firing, measure Measure, nowUnixNanos int64) []*event.AlertChanged {
-	run := evaluation{Evaluator: v, settings: settings, firing: make(map[Key]Firing, len(firing)), now: nowUnixNanos}
-	run.next = Evaluator{make(map[Key]Pending), make(map[Key]int64), make(map[Key]Sample)}
+func (v *Evaluator) Evaluate(settings *Settings, firing []FiringAlert, measure Measure, nowUnixNanos int64) []*event.AlertOrNotificationChanged {
+	run := evaluation{Evaluator: v, settings: settings, firing: make(map[Key]FiringAlert, len(firing)), now: nowUnixNanos}
+	run.next = Evaluator{make(map[Key]PendingAlert), make(map[Key]int64), make(map[Key]Sample)}
 	for _, f := range firing {
 		run.firing[f.Key] = f
 	}
@@ -163,19 +163,19 @@ func (e *evaluation) fireIfBadForLong(rule *Rule, kind *Kind, key Key, sample Sa
 	}
 	pending, ok := e.badSince[key]
 	if !ok {
-		pending = Pending{Key: key, Since: e.now}
+		pending = PendingAlert{Key: key, Since: e.now}
 	}
 	pending.Sample = sample
 	e.next.badSince[key] = pending
 	if e.now-pending.Since >= rule.For*int64(time.Second) && len(e.firing) < maxFiring {
-		e.firing[key] = Firing{Key: key}
+		e.firing[key] = FiringAlert{Key: key}
 		e.add(event.AlertFired, key, rule.Threshold, sample, e.channelsToNotify(rule, key))
 	}
 }
 
-// resolve adds the end of an alert. rule is nil if it was removed. The channels are told only if
-// they were told that the alert fired.
-func (e *evaluation) resolve(f Firing, rule *Rule, sample Sample) {
+// resolve adds the end of an alert. rule is nil if it was removed. It notifies the channels only if
+// they were notified that the alert fired.
+func (e *evaluation) resolve(f FiringAlert, rule *Rule, sample Sample) {
 	var channels []string
 	if rule != nil && f.Announced {
 		channels = e.channelsToNotify(rule, f.Key)
@@ -192,24 +192,24 @@ func (e *evaluation) channelsToNotify(rule *Rule, key Key) []string {
 	if e.settings.IsSilenced(key.Rule, key.Subject, e.now) {
 		return nil
 	}
-	return e.settings.ChannelsOf(rule)
+	return e.settings.EnabledChannelIDsOf(rule)
 }
 
-func (e *evaluation) add(transition event.AlertTransition, key Key, threshold Quantity, sample Sample, channels []string) {
-	e.changes = append(e.changes, &event.AlertChanged{
+func (e *evaluation) add(transition event.AlertOrNotificationTransition, key Key, threshold Quantity, sample Sample, channels []string) {
+	e.changes = append(e.changes, &event.AlertOrNotificationChanged{
 		Transition: transition, Rule: key.Rule, Subject: key.Subject, Value: int64(sample.Value), Threshold: int64(threshold),
 		Note: sample.Note, Channels: channels, At: e.now,
 	})
 }
 
-// Pending returns the alerts whose values are bad, but that do not fire yet, sorted by rule and
+// PendingAlerts returns the alerts whose values are bad, but that do not fire yet, sorted by rule and
 // subject.
-func (v *Evaluator) Pending() []Pending {
-	all := make([]Pending, 0, len(v.badSince))
+func (v *Evaluator) PendingAlerts() []PendingAlert {
+	all := make([]PendingAlert, 0, len(v.badSince))
 	for _, pending := range v.badSince {
 		all = append(all, pending)
 	}
-	slices.SortFunc(all, func(a, b Pending) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(all, func(a, b PendingAlert) int { return compareKeys(a.Key, b.Key) })
 	return all
 }
 

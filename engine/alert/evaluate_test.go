@@ -28,7 +28,7 @@ func (s *simulation) evaluate(samples ...Sample) {
 }
 
 func (s *simulation) evaluateWith(measure Measure) {
-	for _, change := range s.evaluator.Evaluate(s.settings, s.table.Firing(), measure, s.now) {
+	for _, change := range s.evaluator.Evaluate(s.settings, s.table.FiringAlerts(), measure, s.now) {
 		s.table.ApplyChange(change)
 		s.log = append(s.log, strings.TrimSpace(fmt.Sprintf("%ds %s %s %s", s.now/second, change.Subject, change.Transition, strings.Join(change.Channels, ","))))
 	}

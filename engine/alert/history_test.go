@@ -30,11 +30,11 @@ func TestUnfinishedChangesStayInHistory(t *testing.T) {
 		table.ApplyChange(fired(fmt.Sprint(i))) // needs no notification
 	}
 	table = reload(t, table)
-	unfinished := table.Unfinished(0)
+	unfinished := table.ChangesWithUnsentNotifications(0)
 	if len(unfinished) != changes || len(table.History(0, 10*changes)) != changes {
 		t.Fatalf("%d unfinished changes of %d, %d in the history", len(unfinished), changes, len(table.History(0, 10*changes)))
 	}
-	if rest := table.Unfinished(unfinished[9].Number); len(rest) != changes-10 || rest[0].Number != unfinished[10].Number {
+	if rest := table.ChangesWithUnsentNotifications(unfinished[9].Number); len(rest) != changes-10 || rest[0].Number != unfinished[10].Number {
 		t.Errorf("%d changes after the tenth", len(rest))
 	}
 	for i, c := range unfinished {
@@ -55,7 +55,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range maxUnfinished + 10 {
 		table.ApplyChange(fired(fmt.Sprint(i%7), "mail"))
 	}
-	if found := table.Unfinished(0); len(found) != maxUnfinished || found[0].Number != 11 {
+	if found := table.ChangesWithUnsentNotifications(0); len(found) != maxUnfinished || found[0].Number != 11 {
 		t.Errorf("%d changes from %d", len(found), found[0].Number)
 	}
 }
@@ -75,7 +75,7 @@ func TestInvalidTextIsReplaced(t *testing.T) {
 	loaded := reload(t, table)
 	for _, of := range []*Table{table, loaded} {
 		c, _ := of.FindChange(1)
-		if want := "a\uFFFD\uFFFDb<\u2028"; c.Note != want || c.Notifications[0].Error != want || of.Firing()[0].Subject != want {
+		if want := "a\uFFFD\uFFFDb<\u2028"; c.Note != want || c.Notifications[0].Error != want || of.FiringAlerts()[0].Subject != want {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -83,7 +83,7 @@ func TestInvalidTextIsReplaced(t *testing.T) {
 
 // Unreadable settings change neither the live table nor the one after a start.
 func TestUnreadableSettingsAreIgnored(t *testing.T) {
-	changed := Default()
+	changed := DefaultSettings()
 	changed.Rules[0].Threshold = 91 * One
 	for name, before := range map[string][]byte{"after changed ones": changed.Encode(), "after the default": nil} {
 		table := new(Table)
@@ -119,7 +119,7 @@ func TestDescribeWithoutKind(t *testing.T) {
 	unknown := &Rule{ID: "r", Kind: "of a newer release"}
 	for _, test := range []struct {
 		rule       *Rule
-		transition event.AlertTransition
+		transition event.AlertOrNotificationTransition
 		subject    string
 		want       Message
 	}{
@@ -128,11 +128,11 @@ func TestDescribeWithoutKind(t *testing.T) {
 		{nil, event.AlertResolved, "", Message{"Resolved: alert about the exchange", "The alert about the exchange ended at the value 82 (note). Its rule was removed since.", "Nothing. The alert has ended.", "#/alerts"}},
 		{unknown, event.AlertFired, "acme", Message{"Alert fired: acme", `An alert about acme fired at the value 82; its threshold was 80 (note). This version does not know the kind "of a newer release" of its rule.`, "Look at the alerts that fire now.", "#/alerts"}},
 	} {
-		if got := Describe(test.rule, test.transition, test.subject, 82*One, 80*One, "note"); got != test.want {
+		if got := DescribeChange(test.rule, test.transition, test.subject, 82*One, 80*One, "note"); got != test.want {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := Describe(nil, event.AlertFired, "a", One, One, ""); got.Text != "An alert about a fired at the value 1; its threshold was 1. Its rule was removed since." {
+	if got := DescribeChange(nil, event.AlertFired, "a", One, One, ""); got.Text != "An alert about a fired at the value 1; its threshold was 1. Its rule was removed since." {
 		t.Error(got.Text)
 	}
 }

@@ -9,22 +9,22 @@ type Quantity = market.Money
 // One is the Quantity 1.
 const One Quantity = 1_000_000
 
-// Share returns part/whole in percent. whole is not 0.
-func Share(part, whole int64) Quantity {
+// PercentOf returns part/whole in percent. whole is not 0.
+func PercentOf(part, whole int64) Quantity {
 	for part > 1<<36 || part < -1<<36 { // keeps the product in range; the lost precision is below a millionth
 		part, whole = part/2, whole/2
 	}
 	return Quantity(part * 100 * int64(One) / max(whole, 1))
 }
 
-// Subject is the type of object that a rule watches.
-type Subject string
+// SubjectKind is the type of object that a rule watches.
+type SubjectKind string
 
 const (
-	SubjectExchange Subject = "exchange"
-	SubjectBuyer    Subject = "buyer"
-	SubjectCampaign Subject = "campaign"
-	SubjectSupplier Subject = "supplier"
+	SubjectExchange SubjectKind = "exchange"
+	SubjectBuyer    SubjectKind = "buyer"
+	SubjectCampaign SubjectKind = "campaign"
+	SubjectSupplier SubjectKind = "supplier"
 )
 
 // Unit is what a Quantity counts.
@@ -58,13 +58,13 @@ const (
 
 // Kind is one kind of rule: what it measures, of which objects, and when that is bad.
 type Kind struct {
-	Name    KindName `json:"kind"`
-	Title   string   `json:"title"`
-	Subject Subject  `json:"subject"`
-	Unit    Unit     `json:"unit"`
-	Below   bool     `json:"below"`  // a value below the threshold is bad; otherwise one at or above it
-	Window  bool     `json:"window"` // it measures the last minutes, and needs a minimum of requests
-	Source  string   `json:"source"` // state, metrics, report, backup or disk
+	Name    KindName    `json:"kind"`
+	Title   string      `json:"title"`
+	Subject SubjectKind `json:"subject"`
+	Unit    Unit        `json:"unit"`
+	Below   bool        `json:"below"`  // a value below the threshold is bad; otherwise one at or above it
+	Window  bool        `json:"window"` // it measures the last minutes, and needs a minimum of requests
+	Source  string      `json:"source"` // state, metrics, report, backup or disk
 }
 
 // Kinds are all kinds of rules, in the order of the console.

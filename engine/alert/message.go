@@ -17,14 +17,14 @@ type Message struct {
 	Link   string `json:"link"` // path of the console's page
 }
 
-// words are the texts of a kind. In title and text, {subject}, {value}, {threshold} and {note} stand
+// messageTexts are the texts of a kind. In title and text, {subject}, {value}, {threshold} and {note} stand
 // for the alert's values.
-type words struct {
+type messageTexts struct {
 	title, text, action, resolved string
 	page                          string // path of the console's page, to which the subject's id is added
 }
 
-var wordsOf = map[KindName]words{
+var wordsOf = map[KindName]messageTexts{
 	CapUsed: {
 		"Buyer {subject}: {value} of a cap used", "Buyer {subject} has used {value} of a cap ({note}). The alert is set at {threshold}.",
 		"Ask the buyer whether to raise the cap. When the cap is full, the buyer gets no more leads until its period ends.",
@@ -82,8 +82,8 @@ var wordsOf = map[KindName]words{
 	},
 }
 
-// Describe puts a change in words. rule is the alert's present rule, or nil if it was removed.
-func Describe(rule *Rule, transition event.AlertTransition, subject string, value, threshold Quantity, note string) Message {
+// DescribeChange puts a change in words. rule is the alert's present rule, or nil if it was removed.
+func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	var kind *Kind
 	if rule != nil {
 		kind = FindKind(rule.Kind)
@@ -112,7 +112,7 @@ func Describe(rule *Rule, transition event.AlertTransition, subject string, valu
 
 // describeWithoutKind puts a change in words if the kind of its rule is unknown, so that its value has
 // no unit.
-func describeWithoutKind(rule *Rule, transition event.AlertTransition, subject string, value, threshold Quantity, note string) Message {
+func describeWithoutKind(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	subject = cmp.Or(subject, "the exchange")
 	if note != "" {
 		note = " (" + strings.TrimLeft(note, ";, ") + ")"
@@ -168,7 +168,7 @@ func FormatQuantity(q Quantity, unit Unit) string {
 	return ((q + half) / step * step).String() + word.after
 }
 
-// FormatWindow returns the length of a rule's window for a note: 15 minutes.
+// FormatWindow returns the length of a rule's window for a note, such as 15m or 1h0m.
 func FormatWindow(seconds int64) string {
 	return strings.TrimSuffix((time.Duration(seconds) * time.Second).String(), "0s")
 }

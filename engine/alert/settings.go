@@ -81,8 +81,8 @@ type Silence struct {
 	Note    string `json:"note,omitempty"`
 }
 
-// Default returns the settings of an exchange whose operators have not changed them.
-func Default() *Settings {
+// DefaultSettings returns the settings of an exchange whose operators have not changed them.
+func DefaultSettings() *Settings {
 	return &Settings{
 		Rules: []Rule{
 			{
@@ -121,7 +121,7 @@ func (s *Settings) Encode() []byte {
 	return text
 }
 
-// Clone returns a copy that the caller may change.
+// Clone returns a copy that shares no list with s, so the caller may change it.
 func (s *Settings) Clone() *Settings {
 	clone := &Settings{Rules: slices.Clone(s.Rules), Channels: slices.Clone(s.Channels), Silences: slices.Clone(s.Silences)}
 	for i := range clone.Rules {
@@ -166,8 +166,8 @@ func (s *Settings) IsSilenced(rule, subject string, nowUnixNanos int64) bool {
 	})
 }
 
-// ChannelsOf returns the ids of the channels that get the rule's notifications.
-func (s *Settings) ChannelsOf(rule *Rule) (ids []string) {
+// EnabledChannelIDsOf returns the ids of the channels that get the rule's notifications.
+func (s *Settings) EnabledChannelIDsOf(rule *Rule) (ids []string) {
 	for i := range s.Channels {
 		if c := &s.Channels[i]; !c.Off && (len(rule.Channels) == 0 || slices.Contains(rule.Channels, c.ID)) {
 			ids = append(ids, c.ID)

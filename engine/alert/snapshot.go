@@ -20,7 +20,7 @@ type snapshot struct {
 // negative.
 type (
 	snapshotFiring struct {
-		Firing
+		FiringAlert
 		Value, Threshold int64
 	}
 	snapshotChange struct {
@@ -66,9 +66,9 @@ func (t *Table) DecodeSnapshot(encoded []byte) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last, t.firing = all.Last, make(map[Key]Firing)
+	t.last, t.firing = all.Last, make(map[Key]FiringAlert)
 	for i := range all.Firing {
-		firing := all.Firing[i].Firing
+		firing := all.Firing[i].FiringAlert
 		firing.Value, firing.Threshold = Quantity(all.Firing[i].Value), Quantity(all.Firing[i].Threshold)
 		t.firing[firing.Key] = firing
 	}

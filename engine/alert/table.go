@@ -26,27 +26,27 @@ type Key struct{ Rule, Subject string }
 
 // Change is an alert that fired, was announced or resolved, with the notifications about it.
 type Change struct {
-	Number        uint64                `json:"number"` // in the history, from 1
-	Transition    event.AlertTransition `json:"transition"`
-	Rule          string                `json:"rule"`
-	Subject       string                `json:"subject"`
-	Value         Quantity              `json:"-"`
-	Threshold     Quantity              `json:"-"`
-	Note          string                `json:"note"`
-	At            int64                 `json:"at"`
-	Notifications []Notification        `json:"notifications"`
+	Number        uint64                              `json:"number"` // in the history, from 1
+	Transition    event.AlertOrNotificationTransition `json:"transition"`
+	Rule          string                              `json:"rule"`
+	Subject       string                              `json:"subject"`
+	Value         Quantity                            `json:"-"`
+	Threshold     Quantity                            `json:"-"`
+	Note          string                              `json:"note"`
+	At            int64                               `json:"at"`
+	Notifications []Notification                      `json:"notifications"`
 }
 
 // Notification is the state of the notification of a change to one channel.
 type Notification struct {
-	Channel string                `json:"channel"`
-	Outcome event.AlertTransition `json:"outcome"` // zero: not finished
-	Error   string                `json:"error"`
-	At      int64                 `json:"at"`
+	Channel string                              `json:"channel"`
+	Outcome event.AlertOrNotificationTransition `json:"outcome"` // zero: not finished
+	Error   string                              `json:"error"`
+	At      int64                               `json:"at"`
 }
 
-// Firing is an alert that fires.
-type Firing struct {
+// FiringAlert is an alert that fires.
+type FiringAlert struct {
 	Key
 	Since     int64    // Unix nanoseconds
 	Value     Quantity // when it fired
@@ -55,15 +55,15 @@ type Firing struct {
 	Announced bool // at least one channel got or gets a notification
 }
 
-// Table is the part of the state that alerts have: the settings, the alerts that fire, and the
-// history. Apply changes it; all methods are safe for concurrent use. Its zero value is the state of
-// a log without events of alerts, and then Hash is 0.
+// Table is the part of the state that alerts have: the settings, the alerts that fire, and the history.
+// ApplySettings and ApplyChange change it; all methods are safe for concurrent use. Its zero value is
+// the state of a log without events of alerts, and EncodeSnapshot is then empty.
 type Table struct {
 	settings atomic.Pointer[Settings] // nil: the default
 
 	mu       sync.Mutex // guards the following fields
 	document []byte     // of the settings; empty: the default
-	firing   map[Key]Firing
+	firing   map[Key]FiringAlert
 	history  []Change // oldest first
 	waiting  int      // changes in history with an unfinished notification
 	last     uint64   // number of the newest change
@@ -77,7 +77,7 @@ func (t *Table) Settings() *Settings {
 	return defaultSettings
 }
 
-var defaultSettings = Default()
+var defaultSettings = DefaultSettings()
 
 // ApplySettings replaces the settings by the event's document. It ignores a document that this program
 // cannot read, for example because of a bug in an earlier one: a snapshot must have the settings that
@@ -94,7 +94,7 @@ func (t *Table) ApplySettings(e *event.AlertSettingsChanged) {
 }
 
 // ApplyChange applies a change of an alert, or the end of a notification.
-func (t *Table) ApplyChange(e *event.AlertChanged) {
+func (t *Table) ApplyChange(e *event.AlertOrNotificationChanged) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.Transition >= event.NotificationSent {
@@ -115,7 +115,7 @@ func (t *Table) ApplyChange(e *event.AlertChanged) {
 		t.waiting++
 	}
 	t.evictLocked()
-	t.setFiringLocked(key, &change)
+	t.updateFiringLocked(key, &change)
 }
 
 // copyText returns a copy of a text, with U+FFFD in place of bytes that are no UTF-8: a snapshot cannot
@@ -145,14 +145,14 @@ func (c *Change) isUnfinished() bool {
 	return slices.ContainsFunc(c.Notifications, func(n Notification) bool { return n.Outcome == 0 })
 }
 
-// setFiringLocked updates the alerts that fire after a change. The caller holds t.mu.
-func (t *Table) setFiringLocked(key Key, change *Change) {
+// updateFiringLocked updates the alerts that fire after a change. The caller holds t.mu.
+func (t *Table) updateFiringLocked(key Key, change *Change) {
 	if t.firing == nil {
-		t.firing = make(map[Key]Firing)
+		t.firing = make(map[Key]FiringAlert)
 	}
 	switch change.Transition {
 	case event.AlertFired:
-		t.firing[key] = Firing{Key: key, Since: change.At, Value: change.Value, Threshold: change.Threshold, Note: change.Note, Announced: len(change.Notifications) > 0}
+		t.firing[key] = FiringAlert{Key: key, Since: change.At, Value: change.Value, Threshold: change.Threshold, Note: change.Note, Announced: len(change.Notifications) > 0}
 	case event.AlertAnnounced:
 		if firing, ok := t.firing[key]; ok {
 			firing.Announced = true
@@ -164,7 +164,7 @@ func (t *Table) setFiringLocked(key Key, change *Change) {
 }
 
 // finishNotificationLocked records how a notification ended. The caller holds t.mu.
-func (t *Table) finishNotificationLocked(e *event.AlertChanged) {
+func (t *Table) finishNotificationLocked(e *event.AlertOrNotificationChanged) {
 	at, found := t.indexOfLocked(e.Of)
 	if !found {
 		return // the history no longer has the change
@@ -186,11 +186,11 @@ func (t *Table) finishNotificationLocked(e *event.AlertChanged) {
 	}
 }
 
-// Firing returns the alerts that fire, sorted by rule and subject.
-func (t *Table) Firing() []Firing {
+// FiringAlerts returns the alerts that fire, sorted by rule and subject.
+func (t *Table) FiringAlerts() []FiringAlert {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.SortedFunc(maps.Values(t.firing), func(a, b Firing) int { return compareKeys(a.Key, b.Key) })
+	return slices.SortedFunc(maps.Values(t.firing), func(a, b FiringAlert) int { return compareKeys(a.Key, b.Key) })
 }
 
 func compareKeys(a, b Key) int {
@@ -220,9 +220,9 @@ func (t *Table) History(before uint64, limit int) (newestFirst []Change) {
 	return newestFirst
 }
 
-// Unfinished returns the changes with a number above after that have a notification without an
-// outcome, oldest first.
-func (t *Table) Unfinished(after uint64) (changes []Change) {
+// ChangesWithUnsentNotifications returns the changes with a number above after that have a notification
+// without an outcome, oldest first.
+func (t *Table) ChangesWithUnsentNotifications(after uint64) (changes []Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first, _ := t.indexOfLocked(after + 1)

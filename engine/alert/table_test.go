@@ -9,17 +9,17 @@ import (
 	"pingpost/engine/event"
 )
 
-func fired(subject string, channels ...string) *event.AlertChanged {
-	return &event.AlertChanged{Transition: event.AlertFired, Rule: "r", Subject: subject, Value: -5, Threshold: 7, Note: "n", Channels: channels, At: 1}
+func fired(subject string, channels ...string) *event.AlertOrNotificationChanged {
+	return &event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r", Subject: subject, Value: -5, Threshold: 7, Note: "n", Channels: channels, At: 1}
 }
 
-func ended(of uint64, transition event.AlertTransition, channel string) *event.AlertChanged {
-	return &event.AlertChanged{Transition: transition, Of: of, Channels: []string{channel}, Error: "e", At: 2}
+func ended(of uint64, transition event.AlertOrNotificationTransition, channel string) *event.AlertOrNotificationChanged {
+	return &event.AlertOrNotificationChanged{Transition: transition, Of: of, Channels: []string{channel}, Error: "e", At: 2}
 }
 
 func unfinished(t *Table, after uint64) string {
 	var all []string
-	for _, c := range t.Unfinished(after) {
+	for _, c := range t.ChangesWithUnsentNotifications(after) {
 		for _, n := range c.Notifications {
 			if n.Outcome == 0 {
 				all = append(all, fmt.Sprintf("%d %s", c.Number, n.Channel))
@@ -35,7 +35,7 @@ func TestUnfinishedNotifications(t *testing.T) {
 	table.ApplyChange(fired("b"))
 	table.ApplyChange(fired("c", "mail"))
 	for _, step := range []struct {
-		change *event.AlertChanged
+		change *event.AlertOrNotificationChanged
 		want   string
 	}{
 		{ended(1, event.NotificationSent, "chat"), "1 mail, 3 mail"},
@@ -98,7 +98,7 @@ func TestEmptyTableHasNoSnapshot(t *testing.T) {
 
 func TestSettingsSurviveSnapshot(t *testing.T) {
 	var table, loaded Table
-	changed := Default()
+	changed := DefaultSettings()
 	changed.Rules[0].Threshold = 90*One + 500_000
 	changed.Channels = []Channel{{ID: "c", Sealed: []byte{1, 2}}}
 	table.ApplySettings(&event.AlertSettingsChanged{Document: changed.Encode()})
@@ -117,15 +117,15 @@ func TestSettingsSurviveSnapshot(t *testing.T) {
 func TestMessages(t *testing.T) {
 	for _, kind := range Kinds {
 		rule := &Rule{Kind: kind.Name}
-		for _, transition := range []event.AlertTransition{event.AlertFired, event.AlertResolved} {
-			m := Describe(rule, transition, "acme", 82*One+340_000, 80*One, "note")
+		for _, transition := range []event.AlertOrNotificationTransition{event.AlertFired, event.AlertResolved} {
+			m := DescribeChange(rule, transition, "acme", 82*One+340_000, 80*One, "note")
 			text := m.Title + m.Text + m.Action + m.Link
 			if m.Title == "" || m.Text == "" || m.Action == "" || !strings.HasPrefix(m.Link, "#/") || strings.ContainsAny(text, "{}") {
 				t.Errorf("%s: %+v", kind.Name, m)
 			}
 		}
 	}
-	got := Describe(&Rule{Kind: CapUsed}, event.AlertFired, "a/b", 82*One, 80*One, "41 of 50 leads")
+	got := DescribeChange(&Rule{Kind: CapUsed}, event.AlertFired, "a/b", 82*One, 80*One, "41 of 50 leads")
 	want := Message{
 		"Buyer a/b: 82 % of a cap used", "Buyer a/b has used 82 % of a cap (41 of 50 leads). The alert is set at 80 %.", got.Action, "#/buyers/a%2Fb",
 	}
@@ -153,7 +153,7 @@ func TestQuantities(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ part, whole, want int64 }{{1, 3, 33_333_333}, {0, 5, 0}, {7, 7, 100_000_000}, {1 << 60, 1 << 61, 50_000_000}, {5, 0, 500_000_000}} {
-		if got := Share(row.part, row.whole); got != Quantity(row.want) {
+		if got := PercentOf(row.part, row.whole); got != Quantity(row.want) {
 			t.Errorf("%d of %d: %d, want %d", row.part, row.whole, got, row.want)
 		}
 	}

@@ -31,7 +31,7 @@ type Tracer interface {
 	// StartCall returns the id of a new span and the traceparent header for the buyer.
 	StartCall() (span uint64, traceparent string)
 	// AddPing records a ping. Times are in Unix nanoseconds.
-	AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.PingResult, bodySize int)
+	AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.BuyerPingResult, bodySize int)
 }
 
 // Auction is the scratch memory of one auction: the pinged buyers, their answers and the rank of
@@ -112,7 +112,7 @@ func (a *Auction) IsPrepared() bool { return a.ID != market.AuctionID{} }
 func (r *Runner) Run(a *Auction) error {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
-	defer c.dropUserAndRecycleIfLast()
+	defer c.endUseAndRecycleIfLast()
 	a.addPingsOrExcludeCandidates(c)
 	if len(c.pings) > 0 {
 		began := r.opt.Clock.Now()
@@ -137,7 +137,7 @@ func (r *Runner) Run(a *Auction) error {
 func (r *Runner) RunWithoutPings(a *Auction) {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
-	defer c.dropUserAndRecycleIfLast()
+	defer c.endUseAndRecycleIfLast()
 	a.addPingsOrExcludeCandidates(c)
 }
 

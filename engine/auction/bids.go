@@ -14,7 +14,7 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 	for i := range c.pings {
 		p := &c.pings[i]
 		if p.answeredAt == 0 {
-			p.answeredAt, p.result = a.Deadline, market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
+			p.answeredAt, p.result = a.Deadline, market.BuyerPingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
 		}
 		bid := event.Bid{
 			FilterSet: uint32(p.filterSet), Buyer: a.bidders.Campaign.FilterSets[p.filterSet].Buyer.Ref, Elapsed: max(0, p.answeredAt-a.Began),

@@ -51,12 +51,12 @@ type bidCollector struct {
 type pingInFlight struct {
 	filterSet int
 	body      [2]int // range in bidCollector.bodies
-	request   market.PingRequest
+	request   market.BuyerPingRequest
 	limiter   *BuyerPingLimiter
 	span      uint64 // id in the request's trace; 0: not traced
 
 	// bidCollector.mu guards these until the collection is over. Then the auction owns them.
-	result     market.PingResult
+	result     market.BuyerPingResult
 	answeredAt int64 // Unix nanoseconds; 0: no answer
 }
 
@@ -110,7 +110,7 @@ func (c *bidCollector) sendPingsAndWait(deadlineNanos int64) error {
 
 // runPing sends the ping with this index and records its answer. It runs on a worker of the pool.
 func (c *bidCollector) runPing(pingIndex int) {
-	defer c.dropUserAndRecycleIfLast()
+	defer c.endUseAndRecycleIfLast()
 	defer c.runner.pings.Add(-1)
 	result := c.sendPingRecoveringPanic(&c.pings[pingIndex].request)
 	c.recordAnswerUnlessOver(pingIndex, &result, c.runner.opt.Clock.Now())
@@ -118,10 +118,10 @@ func (c *bidCollector) runPing(pingIndex int) {
 
 // sendPingRecoveringPanic pings the buyer and returns its answer. It reports a panic and returns
 // OutcomeError for this ping alone. An unrecovered panic would end the process.
-func (c *bidCollector) sendPingRecoveringPanic(req *market.PingRequest) (result market.PingResult) {
+func (c *bidCollector) sendPingRecoveringPanic(req *market.BuyerPingRequest) (result market.BuyerPingResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			result = market.PingResult{Outcome: market.OutcomeError}
+			result = market.BuyerPingResult{Outcome: market.OutcomeError}
 			c.runner.opt.ReportPanic(fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
@@ -130,7 +130,7 @@ func (c *bidCollector) sendPingRecoveringPanic(req *market.PingRequest) (result 
 
 // recordAnswerUnlessOver stores a buyer's answer, unless the collection has ended. The last answer wakes
 // the auction.
-func (c *bidCollector) recordAnswerUnlessOver(pingIndex int, result *market.PingResult, answeredAtNanos int64) {
+func (c *bidCollector) recordAnswerUnlessOver(pingIndex int, result *market.BuyerPingResult, answeredAtNanos int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
@@ -142,9 +142,9 @@ func (c *bidCollector) recordAnswerUnlessOver(pingIndex int, result *market.Ping
 	}
 }
 
-// dropUserAndRecycleIfLast ends the use of the collector by the auction or by one ping. The last user
+// endUseAndRecycleIfLast ends the use of the collector by the auction or by one ping. The last user
 // empties the collector and returns it to the pool.
-func (c *bidCollector) dropUserAndRecycleIfLast() {
+func (c *bidCollector) endUseAndRecycleIfLast() {
 	if c.users.Add(-1) > 0 {
 		return
 	}

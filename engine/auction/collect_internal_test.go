@@ -11,7 +11,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 	c.add()
 	c.add()
 	c.users.Store(3)
-	bid := market.PingResult{Bid: market.Bid{Amount: 7}}
+	bid := market.BuyerPingResult{Bid: market.Bid{Amount: 7}}
 	c.recordAnswerUnlessOver(0, &bid, 5)
 	c.over = true
 	c.recordAnswerUnlessOver(1, &bid, 6)
@@ -31,7 +31,7 @@ func TestCollectorIsEmptiedByLastUser(t *testing.T) {
 	c.bodies = append(c.bodies, "body"...)
 	p.request.Body = c.bodies
 	c.users.Add(1)
-	c.dropUserAndRecycleIfLast()
+	c.endUseAndRecycleIfLast()
 	if len(c.pings) != 1 || string(c.pings[0].request.Body) != "body" {
 		t.Fatal("the collector was emptied while a ping was in flight")
 	}
@@ -39,7 +39,7 @@ func TestCollectorIsEmptiedByLastUser(t *testing.T) {
 	c.over = true
 	bodies := make([]byte, maxKeptBodyBytes+1)
 	c.bodies = bodies
-	c.dropUserAndRecycleIfLast()
+	c.endUseAndRecycleIfLast()
 	if len(c.pings) != 0 || c.over || c.answered != 0 || len(c.last) != 0 || c.bodies != nil || c.pings[:1][0].request.Body != nil {
 		t.Errorf("the collector was not emptied: %+v", c)
 	}

@@ -28,7 +28,7 @@ type Clock interface {
 // PingSender sends a ping to a buyer's endpoint and returns the buyer's answer. Ping returns by the
 // request's deadline or shortly after it; a later answer does not count.
 type PingSender interface {
-	Ping(req *market.PingRequest) market.PingResult
+	Ping(req *market.BuyerPingRequest) market.BuyerPingResult
 }
 
 // RunnerOptions are the functions that a Runner needs from the engine, and its limits.

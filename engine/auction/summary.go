@@ -56,9 +56,9 @@ func (a *Auction) addBuyerPingOutcome(filterSetIndex int, outcome market.BuyerOu
 	})
 }
 
-// SummarizePingWithoutAuction returns a summary for a ping that led to no auction, for example
+// SummarizeSupplierPingWithoutAuction returns a summary for a ping that led to no auction, for example
 // because no campaign matches. reason says why.
-func (a *Auction) SummarizePingWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
+func (a *Auction) SummarizeSupplierPingWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
 	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: isTest}
 	return &a.summary
 }

@@ -28,10 +28,10 @@ func newSlowBuyers() slowBuyers {
 	return slowBuyers{pinged: make(chan struct{}), answers: make(chan struct{})}
 }
 
-func (b slowBuyers) Ping(*market.PingRequest) market.PingResult {
+func (b slowBuyers) Ping(*market.BuyerPingRequest) market.BuyerPingResult {
 	b.pinged <- struct{}{}
 	<-b.answers
-	return market.PingResult{Outcome: market.OutcomeNoBid}
+	return market.BuyerPingResult{Outcome: market.OutcomeNoBid}
 }
 
 // collectPings sends pings, waits until all are in flight, and then lets all return.
@@ -53,7 +53,7 @@ func collectPings(t *testing.T, r *Runner, b slowBuyers, pings int) {
 	if err := <-ended; err != nil || c.answered != pings {
 		t.Errorf("%d of %d answers, %v", c.answered, pings, err)
 	}
-	c.dropUserAndRecycleIfLast()
+	c.endUseAndRecycleIfLast()
 	synctest.Wait()
 }
 

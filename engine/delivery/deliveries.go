@@ -35,12 +35,12 @@ type Clock interface {
 // PostSender sends one post to a buyer's endpoint and returns the buyer's answer, by the request's
 // deadline at the latest.
 type PostSender interface {
-	Post(req *market.PostRequest) market.PostResult
+	Post(req *market.BuyerPostRequest) market.BuyerPostResult
 }
 
 // Observer receives the results of attempts and deliveries, for metrics and log lines.
 type Observer interface {
-	PostAttempted(buyer string, result *market.PostResult)
+	PostAttempted(buyer string, result *market.BuyerPostResult)
 	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
 	ReportFault(what string, err error)
 }
@@ -85,14 +85,14 @@ func NewRunningDeliveries(opt Options) *RunningDeliveries {
 	return &RunningDeliveries{opt: opt, byLead: make(map[market.LeadID]*Delivery)}
 }
 
-// Register adds a delivery for a lead to the running ones and returns it, so that other requests
-// can find it and wait. The caller then loads the intent, runs the delivery, and calls End or
-// ContinueInBackground. ErrClosed: the exchange stops. ErrInProgress: the lead has a delivery,
-// which may be about to end.
+// Register adds a delivery for a lead to the running ones and returns it, so that other requests can
+// find it and wait. The caller then loads the intent, runs the delivery, and calls
+// UnregisterAndWakeWaiters or ContinueInBackground.
+// ErrClosed: the exchange stops. ErrInProgress: the lead has a delivery, which may be about to end.
 func (ds *RunningDeliveries) Register(lead market.LeadID) (*Delivery, error) {
 	d := &Delivery{
 		all: ds, lead: lead,
-		supplierAnswered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.PostResult, 1),
+		supplierAnswered: make(chan struct{}), ended: make(chan struct{}), results: make(chan market.BuyerPostResult, 1),
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -132,7 +132,7 @@ func (ds *RunningDeliveries) CloseAndWait() {
 }
 
 // FindRunning returns the running delivery of a lead, or nil. The goroutine that registered the
-// delivery owns it; others may call only SupplierAnswered, Ended and IsBuyerSilent.
+// delivery owns it; others may call only SupplierAnswerCommitted, Ended and IsBuyerSilent.
 func (ds *RunningDeliveries) FindRunning(lead market.LeadID) *Delivery {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

@@ -56,7 +56,7 @@ type Delivery struct {
 	lead             market.LeadID
 	supplierAnswered chan struct{} // closed when the supplier's answer is committed
 	ended            chan struct{} // closed after the last attempt
-	results          chan market.PostResult
+	results          chan market.BuyerPostResult
 
 	post             *state.UnfinishedPost
 	body             []byte            // of every attempt
@@ -71,14 +71,14 @@ type Delivery struct {
 	pause            time.Duration // before the next attempt
 	busyAnswers      uint          // number of 429 answers without doubt; the deadline allows less than ten
 	uncounted        bool          // the last attempt used no step of the schedule: a 429 without doubt, or a 401 that renewed the credential
-	lastResult       market.PostResult
+	lastResult       market.BuyerPostResult
 
 	buyerSilent atomic.Bool // an attempt is in progress or the last one timed out
 }
 
-// SupplierAnswered returns a channel that closes when the answer to the lead's supplier is
+// SupplierAnswerCommitted returns a channel that closes when the answer to the lead's supplier is
 // committed.
-func (d *Delivery) SupplierAnswered() <-chan struct{} { return d.supplierAnswered }
+func (d *Delivery) SupplierAnswerCommitted() <-chan struct{} { return d.supplierAnswered }
 
 // Ended returns a channel that closes when the delivery has ended.
 func (d *Delivery) Ended() <-chan struct{} { return d.ended }
@@ -93,7 +93,7 @@ func (d *Delivery) IsBuyerSilent() bool { return d.buyerSilent.Load() }
 func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bool) {
 	d.post, d.attempts, d.inDoubt, d.pause, d.busyAnswers = post, post.Attempts, post.Attempts > 0, 0, 0
 	d.promised = post.Sale.Ping != [16]byte{}
-	d.lastResult = market.PostResult{}
+	d.lastResult = market.BuyerPostResult{}
 	contact, ok := d.all.opt.OpenContact(post)
 	d.body, d.unsendable = contact.Body, !ok
 	if len(contact.Fields) > 0 {
@@ -136,7 +136,7 @@ func (d *Delivery) startAttempt() {
 	if protocol := &post.Intent.AdapterProtocol; *protocol == (market.AdapterProtocol{}) || protocol.KeyHeader != "" {
 		key = postIdempotencyKey(auction, post.Lead, d.buyerID())
 	}
-	req := &market.PostRequest{
+	req := &market.BuyerPostRequest{
 		Buyer:             market.BuyerID(d.buyerID()),
 		Endpoint:          post.Intent.Endpoint(),
 		IdempotencyKey:    key,
@@ -154,10 +154,10 @@ func (d *Delivery) startAttempt() {
 // sendPost sends one post and returns the buyer's answer. It reports a panic and counts it as an
 // attempt that may have reached the buyer. Without that, the panic would end the process, and
 // also each next process that continues the post.
-func (d *Delivery) sendPost(req *market.PostRequest) (result market.PostResult) {
+func (d *Delivery) sendPost(req *market.BuyerPostRequest) (result market.BuyerPostResult) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			result = market.PostResult{Verdict: market.VerdictUnknown}
+			result = market.BuyerPostResult{Verdict: market.VerdictUnknown}
 			d.all.opt.Observer.ReportFault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
@@ -199,7 +199,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 		if clock.Now()+int64(d.pause) >= deadlineNanos {
 			return d.decidePendingOrRefusedAtDeadline()
 		}
-		if d.commitAttempt() != nil || !d.waitForRetryOrStop() {
+		if d.commitFailedAttempt() != nil || !d.waitForRetryOrStop() {
 			return event.SettledPending
 		}
 	}
@@ -215,7 +215,7 @@ func (d *Delivery) RunAttemptsUntil(deadlineNanos int64) event.PostSettlement {
 //   - The lead is promised to this buyer (RetryUnsent), and the last attempt did not reach it.
 func (d *Delivery) decidePendingOrRefusedAtDeadline() event.PostSettlement {
 	if d.inDoubt || d.lastResult.CredentialRenewed || d.RetryUnsent && d.lastResult.Verdict == market.VerdictNotSent {
-		_ = d.commitAttempt() // the caller commits the open delivery next, and gets the same error
+		_ = d.commitFailedAttempt() // the caller commits the open delivery next, and gets the same error
 		return event.SettledPending
 	}
 	return event.SettledRefused
@@ -245,7 +245,7 @@ func (d *Delivery) waitForRetryOrStop() (waited bool) {
 
 // settleOrScheduleRetry returns the outcome of the delivery after an attempt, or notSettled if another
 // attempt follows. For notSettled it sets d.pause, the time before that attempt.
-func (d *Delivery) settleOrScheduleRetry(result *market.PostResult) event.PostSettlement {
+func (d *Delivery) settleOrScheduleRetry(result *market.BuyerPostResult) event.PostSettlement {
 	d.redactContact(result)
 	d.inProgress, d.lastResult, d.uncounted = false, *result, false
 	d.Trace.EndPost(result, d.all.opt.Clock.Now())
@@ -286,7 +286,7 @@ func (d *Delivery) settleOrScheduleRetry(result *market.PostResult) event.PostSe
 // the buyer may have the lead and allows no repeated post. It is called if the attempt, or an
 // earlier one, may have reached the buyer, or if the attempt did not reach the buyer of a promised
 // lead.
-func (d *Delivery) settleOrRetryFailedAttempt(result *market.PostResult) event.PostSettlement {
+func (d *Delivery) settleOrRetryFailedAttempt(result *market.BuyerPostResult) event.PostSettlement {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++
 	switch {
@@ -299,10 +299,10 @@ func (d *Delivery) settleOrRetryFailedAttempt(result *market.PostResult) event.P
 	return event.SettledRefused
 }
 
-// commitAttempt commits the result of the last attempt, if another attempt follows. After an
+// commitFailedAttempt commits the result of the last attempt, if another attempt follows. After an
 // error the delivery must not send again, because the log would not know it. The result of a
 // delivery's final attempt is in the settlement's event instead.
-func (d *Delivery) commitAttempt() error {
+func (d *Delivery) commitFailedAttempt() error {
 	last := &d.lastResult
 	record := &event.PostAttemptFailed{
 		Lead: d.lead, Attempt: d.attempts, At: d.all.opt.Clock.Now(), Status: uint32(max(0, last.Status)), Fault: last.Fault,

@@ -31,8 +31,8 @@ func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
 	d.ContinueInBackground()
 }
 
-// UnregisterAndWakeWaiters ends a delivery whose outcome is committed, or that cannot continue. It wakes the requests
-// that wait for the lead's answer.
+// UnregisterAndWakeWaiters ends a delivery whose outcome is committed, or that cannot continue. It
+// wakes the requests that wait for the lead's answer.
 func (d *Delivery) UnregisterAndWakeWaiters() {
 	d.all.unregister(d)
 	close(d.supplierAnswered)
@@ -55,7 +55,7 @@ func (d *Delivery) runUntilSettledOrStopped() error {
 		result := <-d.results
 		switch how := d.settleOrScheduleRetry(&result); how {
 		case notSettled:
-			if err := d.commitAttempt(); err != nil {
+			if err := d.commitFailedAttempt(); err != nil {
 				return err
 			}
 		case event.SettledRefused:
@@ -84,7 +84,7 @@ func (d *Delivery) BuildAndCommitSettlement(outcome event.PostSettlement) error 
 func (d *Delivery) NewSettlement(outcome event.PostSettlement) *event.PostSettled {
 	last := d.lastResult
 	if d.inProgress {
-		last = market.PostResult{Fault: market.FaultTimeout}
+		last = market.BuyerPostResult{Fault: market.FaultTimeout}
 	}
 	record := &event.PostSettled{
 		Lead: d.lead, Decided: d.post.Decided, Settlement: outcome, Attempts: d.attempts, Fault: last.Fault,
@@ -98,17 +98,17 @@ func (d *Delivery) NewSettlement(outcome event.PostSettlement) *event.PostSettle
 	return record
 }
 
-// RecordTriggeredWebhook writes the webhook event that a settlement triggers into its record. The
+// SetTriggeredWebhook writes the webhook event that a settlement triggers into its record. The
 // record comes from NewSettlement. CommitSettlement calls it; others need it only if they commit
 // the record themselves.
-func (d *Delivery) RecordTriggeredWebhook(record *event.PostSettled) {
+func (d *Delivery) SetTriggeredWebhook(record *event.PostSettled) {
 	d.all.opt.SelectWebhook(record, d.supplierAccepted)
 }
 
 // CommitSettlement commits an event from NewSettlement, and adds the webhook event that it
 // triggers. It releases the reservations, which may be nil.
 func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.RequestReservations) error {
-	d.RecordTriggeredWebhook(record)
+	d.SetTriggeredWebhook(record)
 	return d.all.opt.Commit(record, reserved)
 }
 
@@ -117,7 +117,7 @@ func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.R
 // buyer's lead id becomes empty. A repeat of the supplier's post reads the logged answer, so it equals
 // the first one. The intent for a later buyer has no contact fields, so after a
 // restart they are read from the lead's first event.
-func (d *Delivery) redactContact(result *market.PostResult) {
+func (d *Delivery) redactContact(result *market.BuyerPostResult) {
 	if result.Code == "" && result.BuyerLeadID == "" {
 		return
 	}

@@ -16,7 +16,7 @@ type OperatorActionRecorded struct {
 	Phase      ActionPhase
 	At         int64  // Unix nanoseconds
 	By         string // the operator; empty: no operator, or not known
-	Credential OperatorCredential
+	Credential OperatorCredentialKind
 	Token      string // id of the API token; empty: another credential
 	Role       market.OperatorRole
 	Address    string // of the client; empty: no client
@@ -70,31 +70,31 @@ var actionPhases = [...]string{"none", "begun", "ended", "whole"}
 
 func (p ActionPhase) String() string { return market.EnumName(actionPhases[:], int(p), "none") }
 
-// OperatorCredential is the kind of credential with which an operator acted.
-type OperatorCredential uint8
+// OperatorCredentialKind is the kind of credential with which an operator acted.
+type OperatorCredentialKind uint8
 
-// The values of OperatorCredential.
+// The values of OperatorCredentialKind.
 const (
-	ByNoCredential    OperatorCredential = 0 // the exchange itself, or a failed sign-in
-	BySession         OperatorCredential = 1
-	ByAPIToken        OperatorCredential = 2
-	ByAccountPassword OperatorCredential = 3
-	BySharedPassword  OperatorCredential = 4 // admin.password
-	BySharedSession   OperatorCredential = 5 // a session that began with admin.password
-	ByOIDC            OperatorCredential = 6 // a sign-in at the identity provider, or its session
+	ByNoCredential    OperatorCredentialKind = 0 // the exchange itself, or a failed sign-in
+	BySession         OperatorCredentialKind = 1
+	ByAPIToken        OperatorCredentialKind = 2
+	ByAccountPassword OperatorCredentialKind = 3
+	BySharedPassword  OperatorCredentialKind = 4 // admin.password
+	BySharedSession   OperatorCredentialKind = 5 // a session that began with admin.password
+	ByOIDC            OperatorCredentialKind = 6 // a sign-in at the identity provider, or its session
 )
 
 var operatorCredentials = [...]string{"none", "session", "api_token", "account_password", "shared_password", "shared_password_session", "oidc"}
 
-func (c OperatorCredential) String() string {
+func (c OperatorCredentialKind) String() string {
 	return market.EnumName(operatorCredentials[:], int(c), "none")
 }
 
-// ParseOperatorCredential returns the credential with this name, or false.
-func ParseOperatorCredential(name string) (c OperatorCredential, ok bool) {
+// ParseOperatorCredentialKind returns the credential with this name, or false.
+func ParseOperatorCredentialKind(name string) (c OperatorCredentialKind, ok bool) {
 	for i, text := range operatorCredentials {
 		if text == name {
-			return OperatorCredential(i), true
+			return OperatorCredentialKind(i), true
 		}
 	}
 	return 0, false

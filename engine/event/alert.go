@@ -16,18 +16,18 @@ func (a *AlertSettingsChanged) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 3, &a.By)
 }
 
-// AlertTransition says what happened to an alert or to a notification of it. The log stores these
+// AlertOrNotificationTransition says what happened to an alert or to a notification of it. The log stores these
 // numbers, so they never change.
-type AlertTransition uint8
+type AlertOrNotificationTransition uint8
 
 const (
-	AlertFired     AlertTransition = 1 // the rule's condition holds
-	AlertResolved  AlertTransition = 2 // it no longer holds
-	AlertAnnounced AlertTransition = 3 // the alert still fires, and its first notification is due now
+	AlertFired     AlertOrNotificationTransition = 1 // the rule's condition holds
+	AlertResolved  AlertOrNotificationTransition = 2 // it no longer holds
+	AlertAnnounced AlertOrNotificationTransition = 3 // the alert still fires, and its first notification is due now
 
-	NotificationSent    AlertTransition = 4
-	NotificationFailed  AlertTransition = 5 // after the last attempt
-	NotificationDropped AlertTransition = 6 // the queue was full, or the channel was removed
+	NotificationSent    AlertOrNotificationTransition = 4
+	NotificationFailed  AlertOrNotificationTransition = 5 // after the last attempt
+	NotificationDropped AlertOrNotificationTransition = 6 // the queue was full, or the channel was removed
 )
 
 var alertTransitionNames = [...]string{
@@ -35,17 +35,17 @@ var alertTransitionNames = [...]string{
 	NotificationSent: "notification_sent", NotificationFailed: "notification_failed", NotificationDropped: "notification_dropped",
 }
 
-func (t AlertTransition) String() string {
+func (t AlertOrNotificationTransition) String() string {
 	if t == 0 || int(t) >= len(alertTransitionNames) {
 		return "invalid"
 	}
 	return alertTransitionNames[t]
 }
 
-// AlertChanged records that an alert fired, was announced or resolved, or how a notification of such
-// a change ended.
-type AlertChanged struct {
-	Transition AlertTransition
+// AlertOrNotificationChanged records that an alert fired, was announced or resolved, or how a
+// notification of such a change ended.
+type AlertOrNotificationChanged struct {
+	Transition AlertOrNotificationTransition
 	Rule       string
 	Subject    string   // id of the buyer, campaign or supplier; empty: the exchange
 	Value      int64    // millionths of the rule's unit
@@ -57,10 +57,10 @@ type AlertChanged struct {
 	At         int64
 }
 
-func (*AlertChanged) Kind() Kind { return KindAlertChanged }
-func (a *AlertChanged) reset()   { *a = AlertChanged{} }
+func (*AlertOrNotificationChanged) Kind() Kind { return KindAlertChanged }
+func (a *AlertOrNotificationChanged) reset()   { *a = AlertOrNotificationChanged{} }
 
-func (a *AlertChanged) encodeOrDecode(pb *protobufCodec) {
+func (a *AlertOrNotificationChanged) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 1, &a.Transition)
 	encodeOrDecodeString(pb, 2, &a.Rule)
 	encodeOrDecodeString(pb, 3, &a.Subject)

@@ -20,11 +20,11 @@ type PingAuctionCompleted struct {
 	Deadline int64  // for bids
 	Hops     uint32 // number of exchanges before this one
 
-	Name          [16]byte        // key for sales and later pings; zero: no lookup
-	SellerAuction string          // the seller's own identifier; empty: none
-	Token         market.BidToken // of our bid to the seller; zero: no bid
-	Until         int64           // end of the winner's window
-	Keep          int64           // end of the name's retention in memory
+	Name          [16]byte                // key for sales and later pings; zero: no lookup
+	SellerAuction string                  // the seller's own identifier; empty: none
+	Token         market.ExchangeBidToken // of our bid to the seller; zero: no bid
+	Until         int64                   // end of the winner's window
+	Keep          int64                   // end of the name's retention in memory
 
 	Idempotency RequestIdempotencyKey
 	Reason      market.UnsoldReason // why no bid is valid; none if one is

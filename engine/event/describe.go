@@ -18,7 +18,7 @@ import (
 // zero, false or an empty text are missing. The member names are part of the output format and
 // never change.
 func DescribeAsJSON(e Event) string {
-	return string(append(membersOf(e), jsonMember{"by", RequestingOperator(e)}).encode())
+	return string(append(membersOf(e), jsonMember{"by", RequestingOperator(e)}).encodeWithoutZeros())
 }
 
 // membersOf returns the members that describe the event, except the requesting operator.
@@ -60,13 +60,13 @@ func membersOf(e Event) jsonMembers {
 		return postSettledMembers(e)
 	case *BuyerFundsAdjusted:
 		return jsonMembers{{"buyer", e.Buyer}, {"amount", e.Amount}, {"opening", e.Opening}}
-	case *PausedOrResumed:
+	case *CampaignOrBuyerPausedOrResumed:
 		return jsonMembers{{"door", e.Target}, {"ref", e.Ref}, {"paused", e.Paused}}
 	case *SuppressionListReplaced:
 		return jsonMembers{{"list", e.List}, {"file", e.File}, {"entries", e.Entries}, {"uploaded", e.Uploaded}}
-	case *LeadStatusesChanged:
+	case *LeadStatusChangesDecided:
 		return jsonMembers{{"request", e.Request}, {"buyer", e.Buyer}, {"changes", jsonList(e.Changes, statusChangeAsJSON)}}
-	case *WebhookAttempted:
+	case *WebhookAttemptedOrDecided:
 		return webhookAttemptedMembers(e)
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
@@ -76,12 +76,12 @@ func membersOf(e Event) jsonMembers {
 			{"slots", jsonList(e.Slots, func(slot *uint64) encodedJSON { return encodedJSON(strconv.FormatUint(*slot, 10)) })},
 		}
 	}
-	return accountMembers(e)
+	return membersOfOperatorOrAlertEvent(e)
 }
 
-// accountMembers returns the members that describe an event of operators' accounts. Other events have
-// none.
-func accountMembers(e Event) jsonMembers {
+// membersOfOperatorOrAlertEvent returns the members that describe an event of operators' accounts.
+// Other events have none.
+func membersOfOperatorOrAlertEvent(e Event) jsonMembers {
 	switch e := e.(type) {
 	case *UserAccountChanged:
 		return jsonMembers{{"user", e.Name}, {"role", e.Role}, {"removed", e.Removed}, {"invited", e.Invitation != [32]byte{}}}
@@ -91,9 +91,9 @@ func accountMembers(e Event) jsonMembers {
 		return operatorActionMembers(e)
 	case *AlertSettingsChanged:
 		return jsonMembers{{"document_bytes", len(e.Document)}}
-	case *AlertChanged:
+	case *AlertOrNotificationChanged:
 		return alertChangedMembers(e)
-	case *InvitationChanged:
+	case *InvitationCreatedOrRevoked:
 		return jsonMembers{{"name", e.Name}, {"role", e.Role}, {"revoked", e.Revoked}}
 	case *UserSecondFactorChanged:
 		return jsonMembers{{"user", e.User}, {"change", e.Change}}
@@ -120,17 +120,17 @@ type jsonMembers []jsonMember
 // leaves the member out.
 type encodedJSON string
 
-func (members jsonMembers) encode() encodedJSON {
+func (members jsonMembers) encodeWithoutZeros() encodedJSON {
 	var shown []string
 	for _, m := range members {
-		if value := m.encodeValue(); value != "" {
+		if value := m.encodeValueUnlessZero(); value != "" {
 			shown = append(shown, strconv.Quote(m.name)+":"+value)
 		}
 	}
 	return encodedJSON("{" + strings.Join(shown, ",") + "}")
 }
 
-func (m *jsonMember) encodeValue() string {
+func (m *jsonMember) encodeValueUnlessZero() string {
 	text := ""
 	switch v := m.value.(type) {
 	case encodedJSON:
@@ -183,7 +183,7 @@ func textUnlessZero[T interface {
 // amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
 func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(textUnlessZero(amount)) }
 
-func webhookAttemptedMembers(e *WebhookAttempted) jsonMembers {
+func webhookAttemptedMembers(e *WebhookAttemptedOrDecided) jsonMembers {
 	return jsonMembers{
 		{"lead", e.Lead},
 		{"type", e.Type},
@@ -195,7 +195,7 @@ func webhookAttemptedMembers(e *WebhookAttempted) jsonMembers {
 	}
 }
 
-func alertChangedMembers(e *AlertChanged) jsonMembers {
+func alertChangedMembers(e *AlertOrNotificationChanged) jsonMembers {
 	return jsonMembers{
 		{"transition", e.Transition},
 		{"rule", e.Rule},
@@ -282,7 +282,7 @@ func saleMember(name string, s *Sale) jsonMember {
 		{"caps", len(s.Charges)},
 		{"ping", auctionNamePrefix(s.Ping)},
 		{"test", s.Test},
-	}.encode()}
+	}.encodeWithoutZeros()}
 }
 
 // auctionNamePrefix returns the first six bytes of an auction's name in hexadecimal, or an empty
@@ -309,7 +309,7 @@ func filterSetOutcomesAsJSON(outcomes []FilterSetsWithOutcome) encodedJSON {
 	if len(steps) == 0 {
 		return ""
 	}
-	return steps.encode()
+	return steps.encodeWithoutZeros()
 }
 
 func bidAsJSON(b *Bid) encodedJSON {
@@ -324,12 +324,12 @@ func bidAsJSON(b *Bid) encodedJSON {
 		{"status", b.Status},
 		{"fault", textUnlessZero(b.Fault)},
 		{"reason", b.Reason},
-	}.encode()
+	}.encodeWithoutZeros()
 }
 
 // statusChangeAsJSON returns the JSON object that describes one change of a lead. It leaves out the
 // reporter's reason, because the reason may name a person.
-func statusChangeAsJSON(c *LeadStatusChange) encodedJSON {
+func statusChangeAsJSON(c *RequestedLeadStatusChange) encodedJSON {
 	return jsonMembers{
 		{"lead", c.Lead},
 		{"result", c.Result},
@@ -341,7 +341,7 @@ func statusChangeAsJSON(c *LeadStatusChange) encodedJSON {
 		{"reverse", amountUnlessZero(c.Return.Reverse)},
 		{"caps", len(c.Return.Charges)},
 		{"objections", jsonListUnlessEmpty(c.Rejections, func(r *market.StatusReportRejection) encodedJSON { return encodedJSON(strconv.Quote(r.String())) })},
-	}.encode()
+	}.encodeWithoutZeros()
 }
 
 func nameAssignmentAsJSON(n *NameNumberAssignment) encodedJSON {

@@ -33,8 +33,8 @@ func addCanary(e Event) {
 		e.Sealed = contact.AppendEncoded(nil)
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-	case *LeadStatusesChanged:
-		e.Changes = append(e.Changes, LeadStatusChange{Result: ChangeDone, Reason: canary})
+	case *LeadStatusChangesDecided:
+		e.Changes = append(e.Changes, RequestedLeadStatusChange{Result: ChangeDone, Reason: canary})
 		copy(e.Idempotency.Key[:], canary)
 	case *SecretStoredOrDeleted:
 		e.Sealed = []byte(canary)
@@ -113,7 +113,7 @@ func TestDescribeAsJSON(t *testing.T) {
 		{&CredentialAddedOrRevoked{Credential: CredentialOAuthClient, Owner: ObjectBuyer, OwnerRef: 6, Client: "blue", Scopes: ScopePost | ScopeWebhook, Hint: "sec"}, `{
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretStoredOrDeleted{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
-		{&PausedOrResumed{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
+		{&CampaignOrBuyerPausedOrResumed{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
 		{&SuppressionListReplaced{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&ConfigActivated{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
 		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
@@ -121,7 +121,7 @@ func TestDescribeAsJSON(t *testing.T) {
 		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Webhook: market.WebhookPosted}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"delivered",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
-		{&LeadStatusesChanged{Buyer: 3, Changes: []LeadStatusChange{
+		{&LeadStatusChangesDecided{Buyer: 3, Changes: []RequestedLeadStatusChange{
 			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
 			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: MoneyAndCapsReversedByReturn{
 				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]CapCharge, 2), Month: 1,
@@ -132,9 +132,9 @@ func TestDescribeAsJSON(t *testing.T) {
 			{"lead":"lead_00000000000000000000000001","result":"done","from":"ACCEPTED","to":"contacted","hook":"lead.contacted"},
 			{"lead":"lead_00000000000000000000000002","result":"done","from":"sold","to":"returned","waited":true,"hook":"lead.returned","credit":12.5,"reverse":10,"caps":2},
 			{"lead":"lead_00000000000000000000000000","result":"unknown","from":"OPEN","to":"sold"}]}`},
-		{&WebhookAttempted{Type: market.WebhookPosted, Supplier: 2, Attempt: 3, Outcome: WebhookFailed, Status: 503}, `{
+		{&WebhookAttemptedOrDecided{Type: market.WebhookPosted, Supplier: 2, Attempt: 3, Outcome: WebhookFailed, Status: 503}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.posted","supplier":2,"attempt":3,"outcome":"failed","status":503}`},
-		{&WebhookAttempted{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
+		{&WebhookAttemptedOrDecided{Type: market.WebhookSold, Supplier: 2, Attempt: 6, Outcome: WebhookDead, Fault: market.FaultTimeout}, `{
 			"lead":"lead_00000000000000000000000000","type":"lead.sold","supplier":2,"attempt":6,"outcome":"dead","fault":"timeout"}`},
 		{&SupplierWebhooksTurnedOnOrOff{Supplier: 2, Off: true}, `{"supplier":2,"off":true}`},
 		{&SupplierWebhooksTurnedOnOrOff{Supplier: 2}, `{"supplier":2}`},

@@ -108,8 +108,8 @@ func (f *filler) fill(v reflect.Value) {
 func drawEvent() *rapid.Generator[Event] {
 	return rapid.OneOf(
 		drawEventOf[ExchangeFounded](), drawEventOf[ConfigActivated](), drawEventOf[CredentialAddedOrRevoked](), drawEventOf[SecretStoredOrDeleted](), drawEventOf[LeadDecided](),
-		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[PausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigObjectNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
-		drawEventOf[LeadStatusesChanged](), drawEventOf[WebhookAttempted](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadPersonalDataErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](), drawEventOf[OperatorActionRecorded](), drawEventOf[AlertSettingsChanged](), drawEventOf[AlertChanged](), drawEventOf[InvitationChanged](), drawEventOf[UserSecondFactorChanged](), drawEventOf[SavedReportChanged](), drawEventOf[ReportMailEnded](),
+		drawEventOf[PostAttemptFailed](), drawEventOf[PostSettled](), drawEventOf[BuyerFundsAdjusted](), drawEventOf[CampaignOrBuyerPausedOrResumed](), drawEventOf[SuppressionListReplaced](), drawEventOf[ConfigObjectNumbersAssigned](), drawEventOf[PingAuctionCompleted](),
+		drawEventOf[LeadStatusChangesDecided](), drawEventOf[WebhookAttemptedOrDecided](), drawEventOf[SupplierWebhooksTurnedOnOrOff](), drawEventOf[LeadPersonalDataErased](), drawEventOf[UserAccountChanged](), drawEventOf[APITokenAddedOrRevoked](), drawEventOf[OperatorActionRecorded](), drawEventOf[AlertSettingsChanged](), drawEventOf[AlertOrNotificationChanged](), drawEventOf[InvitationCreatedOrRevoked](), drawEventOf[UserSecondFactorChanged](), drawEventOf[SavedReportChanged](), drawEventOf[ReportMailEnded](),
 	)
 }
 
@@ -137,7 +137,7 @@ func drawEventOf[T any, E interface {
 			if e.Next.Buyer == 0 {
 				e.Next, e.Post = Sale{}, PostIntent{}
 			}
-		case *LeadStatusesChanged:
+		case *LeadStatusChangesDecided:
 			for i := range e.Changes {
 				if e.Changes[i].Return.Month == 0 {
 					e.Changes[i].Return = MoneyAndCapsReversedByReturn{}

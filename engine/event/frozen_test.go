@@ -143,7 +143,7 @@ func TestUnknownEnumNames(t *testing.T) {
 		if got := LeadStatusChangeResult(number).String(); got != "invalid_result" {
 			t.Errorf("change result %d has the name %q", number, got)
 		}
-		if got := WebhookOutcome(number).String(); got != "invalid" {
+		if got := WebhookOutcomeOrDecision(number).String(); got != "invalid" {
 			t.Errorf("webhook outcome %d has the name %q", number, got)
 		}
 	}

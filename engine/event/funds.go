@@ -27,8 +27,8 @@ func (f *BuyerFundsAdjusted) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 6, &f.By)
 }
 
-// PausedOrResumed pauses or resumes a campaign or a buyer.
-type PausedOrResumed struct {
+// CampaignOrBuyerPausedOrResumed pauses or resumes a campaign or a buyer.
+type CampaignOrBuyerPausedOrResumed struct {
 	Target ConfigObjectKind // campaign or buyer
 	Ref    market.PermanentNumber
 	Paused bool
@@ -36,10 +36,10 @@ type PausedOrResumed struct {
 	By     string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-func (*PausedOrResumed) Kind() Kind { return KindPausedOrResumed }
-func (d *PausedOrResumed) reset()   { *d = PausedOrResumed{} }
+func (*CampaignOrBuyerPausedOrResumed) Kind() Kind { return KindPausedOrResumed }
+func (d *CampaignOrBuyerPausedOrResumed) reset()   { *d = CampaignOrBuyerPausedOrResumed{} }
 
-func (d *PausedOrResumed) encodeOrDecode(pb *protobufCodec) {
+func (d *CampaignOrBuyerPausedOrResumed) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 1, &d.Target)
 	encodeOrDecodeUint32(pb, 2, &d.Ref)
 	encodeOrDecodeBool(pb, 3, &d.Paused)

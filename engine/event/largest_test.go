@@ -34,7 +34,7 @@ func largestAuction() Event {
 // dozen caps each.
 func largestReport() Event {
 	longest := [16]byte{0: 0xff, 15: 0xff}
-	ev := &LeadStatusesChanged{
+	ev := &LeadStatusChangesDecided{
 		Request: longest, Buyer: 1 << 31, At: 1 << 60,
 		Idempotency: RequestIdempotencyKey{Key: longest, Fingerprint: 1 << 63, ExpiresAt: 1 << 60},
 	}
@@ -43,7 +43,7 @@ func largestReport() Event {
 		for range 12 {
 			decoded.Charges = append(decoded.Charges, CapCharge{Cap: 1 << 31, Window: 1 << 60, Amount: 1e12})
 		}
-		ev.Changes = append(ev.Changes, LeadStatusChange{
+		ev.Changes = append(ev.Changes, RequestedLeadStatusChange{
 			Lead: longest, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned,
 			Reason: strings.Repeat("r", 256), Occurred: 1 << 60, Return: decoded,
 			Webhook: market.WebhookReturned, Supplier: 1 << 31, WasPending: true,

@@ -14,13 +14,13 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *BuyerFundsAdjusted:
 		return e.By
-	case *PausedOrResumed:
+	case *CampaignOrBuyerPausedOrResumed:
 		return e.By
 	case *SuppressionListReplaced:
 		return e.By
-	case *LeadStatusesChanged:
+	case *LeadStatusChangesDecided:
 		return e.By
-	case *WebhookAttempted:
+	case *WebhookAttemptedOrDecided:
 		return e.By
 	case *SupplierWebhooksTurnedOnOrOff:
 		return e.By
@@ -34,7 +34,7 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *AlertSettingsChanged:
 		return e.By
-	case *InvitationChanged:
+	case *InvitationCreatedOrRevoked:
 		return e.By
 	case *UserSecondFactorChanged:
 		return e.By

@@ -4,26 +4,26 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadStatusesChanged records changes to leads after their sale: a buyer's report on one or more leads,
+// LeadStatusChangesDecided records changes to leads after their sale: a buyer's report on one or more leads,
 // or an operator's decision on a pending return. Each report is one event, because it has one
 // answer.
 //
 // Rejected changes and changes without effect are recorded too. If the buyer repeats the request,
 // the exchange reads the answer from this event.
-type LeadStatusesChanged struct {
+type LeadStatusChangesDecided struct {
 	Request     market.RequestID // of the call; a replay repeats it
 	Buyer       market.PermanentNumber
 	At          int64 // Unix nanoseconds
 	Idempotency RequestIdempotencyKey
-	Changes     []LeadStatusChange // at most one change of each lead has an effect
-	Note        string             // of the operator
-	By          string             // requesting operator; empty: no operator, or an earlier program wrote the event
-	Allowed     []string           // the allowed reasons of each change with RejectionReasonUnlisted, in their order
+	Changes     []RequestedLeadStatusChange // at most one change of each lead has an effect
+	Note        string                      // of the operator
+	By          string                      // requesting operator; empty: no operator, or an earlier program wrote the event
+	Allowed     []string                    // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// LeadStatusChange is the part of a LeadStatusesChanged event that concerns one lead: the requested
-// change and its result.
-type LeadStatusChange struct {
+// RequestedLeadStatusChange is the part of a LeadStatusChangesDecided event that concerns one lead: the
+// requested change and its result.
+type RequestedLeadStatusChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
 	Result     LeadStatusChangeResult
 	From, To   market.LeadStatus
@@ -74,11 +74,11 @@ type MoneyAndCapsReversedByReturn struct {
 	Month    int64       // in which the lead was sold: the month's beginning in UTC, Unix nanoseconds
 }
 
-func (*LeadStatusesChanged) Kind() Kind { return KindLeadStatusesChanged }
+func (*LeadStatusChangesDecided) Kind() Kind { return KindLeadStatusesChanged }
 
-func (s *LeadStatusesChanged) reset() { *s = LeadStatusesChanged{Changes: s.Changes[:0]} }
+func (s *LeadStatusChangesDecided) reset() { *s = LeadStatusChangesDecided{Changes: s.Changes[:0]} }
 
-func (s *LeadStatusesChanged) encodeOrDecode(pb *protobufCodec) {
+func (s *LeadStatusChangesDecided) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &s.Request)
 	encodeOrDecodeUint32(pb, 2, &s.Buyer)
 	encodeOrDecodeFixed64(pb, 3, &s.At)
@@ -91,7 +91,7 @@ func (s *LeadStatusesChanged) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeStringList(pb, 10, &s.Allowed)
 }
 
-func (c *LeadStatusChange) encodeOrDecode(pb *protobufCodec) {
+func (c *RequestedLeadStatusChange) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &c.Lead)
 	encodeOrDecodeEnum(pb, 2, &c.Result)
 	encodeOrDecodeEnum(pb, 3, &c.From)

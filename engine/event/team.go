@@ -2,9 +2,9 @@ package event
 
 import "pingpost/engine/market"
 
-// InvitationChanged creates or revokes an invitation to open an operator's account. It holds the
+// InvitationCreatedOrRevoked creates or revokes an invitation to open an operator's account. It holds the
 // hash of the invitation's token, never the token. UserAccountChanged.Invitation uses it up.
-type InvitationChanged struct {
+type InvitationCreatedOrRevoked struct {
 	Hash    [32]byte
 	Role    market.OperatorRole
 	Name    string // of the account; empty: the invited person chooses it
@@ -14,10 +14,10 @@ type InvitationChanged struct {
 	By      string // requesting operator; empty: no operator
 }
 
-func (*InvitationChanged) Kind() Kind { return KindInvitationChanged }
-func (i *InvitationChanged) reset()   { *i = InvitationChanged{} }
+func (*InvitationCreatedOrRevoked) Kind() Kind { return KindInvitationChanged }
+func (i *InvitationCreatedOrRevoked) reset()   { *i = InvitationCreatedOrRevoked{} }
 
-func (i *InvitationChanged) encodeOrDecode(pb *protobufCodec) {
+func (i *InvitationCreatedOrRevoked) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeFixedBytes(pb, 1, i.Hash[:], true)
 	encodeOrDecodeEnum(pb, 2, &i.Role)
 	encodeOrDecodeString(pb, 3, &i.Name)
@@ -54,16 +54,16 @@ func (c SecondFactorChange) String() string {
 	return "invalid"
 }
 
-// RecoveryHash is the keyed hash of a user's one-time recovery code.
-type RecoveryHash [16]byte
+// RecoveryCodeHash is the keyed hash of a user's one-time recovery code.
+type RecoveryCodeHash [16]byte
 
 // UserSecondFactorChanged adds, confirms, uses or removes a user's second factor (TOTP).
 type UserSecondFactorChanged struct {
 	User     string
 	Change   SecondFactorChange
-	Sealed   []byte         // enrolled: the secret, encrypted with the exchange's key
-	Step     uint64         // confirmed, used: the time step of the accepted code; zero: a recovery code
-	Recovery []RecoveryHash // confirmed: the recovery codes; used: the used one
+	Sealed   []byte             // enrolled: the secret, encrypted with the exchange's key
+	Step     uint64             // confirmed, used: the time step of the accepted code; zero: a recovery code
+	Recovery []RecoveryCodeHash // confirmed: the recovery codes; used: the used one
 	At       int64
 	By       string // requesting operator; empty: no operator
 }

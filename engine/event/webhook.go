@@ -4,15 +4,15 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookAttempted records the result of an attempt to send a webhook, or an operator's decision
+// WebhookAttemptedOrDecided records the result of an attempt to send a webhook, or an operator's decision
 // on a dead letter. A lead causes each type of webhook at most once, so Lead and Type identify the
 // webhook. Its content comes from the event that caused it.
-type WebhookAttempted struct {
+type WebhookAttemptedOrDecided struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
 	Supplier market.PermanentNumber
 	Attempt  uint32 // from 1
-	Outcome  WebhookOutcome
+	Outcome  WebhookOutcomeOrDecision
 	At       int64  // end of the attempt, Unix nanoseconds
 	Due      int64  // of WebhookFailed: when the next attempt is due
 	Status   uint32 // HTTP status; zero: no answer
@@ -20,29 +20,29 @@ type WebhookAttempted struct {
 	By       string // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 
-// WebhookOutcome is the result of a webhook attempt, or an operator's decision on a dead letter. The
+// WebhookOutcomeOrDecision is the result of a webhook attempt, or an operator's decision on a dead letter. The
 // log stores these numbers, so they never change.
-type WebhookOutcome uint8
+type WebhookOutcomeOrDecision uint8
 
 const (
-	WebhookDelivered  WebhookOutcome = 1 // the supplier acknowledged it
-	WebhookFailed     WebhookOutcome = 2 // another attempt follows
-	WebhookDead       WebhookOutcome = 3 // no attempt follows: a dead letter until an operator resends it
-	WebhookResent     WebhookOutcome = 4 // an operator resends it: attempts start again, due at once
-	WebhookDropped    WebhookOutcome = 5 // an operator deletes the dead letter
-	webhookOutcomeEnd                = 6
+	WebhookDelivered  WebhookOutcomeOrDecision = 1 // the supplier acknowledged it
+	WebhookFailed     WebhookOutcomeOrDecision = 2 // another attempt follows
+	WebhookDead       WebhookOutcomeOrDecision = 3 // no attempt follows: a dead letter until an operator resends it
+	WebhookResent     WebhookOutcomeOrDecision = 4 // an operator resends it: attempts start again, due at once
+	WebhookDropped    WebhookOutcomeOrDecision = 5 // an operator deletes the dead letter
+	webhookOutcomeEnd                          = 6
 )
 
 var webhookOutcomeNames = [webhookOutcomeEnd]string{"", "delivered", "failed", "dead", "resent", "dropped"}
 
-func (o WebhookOutcome) String() string {
+func (o WebhookOutcomeOrDecision) String() string {
 	return market.EnumName(webhookOutcomeNames[:], int(o), "invalid")
 }
 
-func (*WebhookAttempted) Kind() Kind { return KindWebhookAttempted }
-func (h *WebhookAttempted) reset()   { *h = WebhookAttempted{} }
+func (*WebhookAttemptedOrDecided) Kind() Kind { return KindWebhookAttempted }
+func (h *WebhookAttemptedOrDecided) reset()   { *h = WebhookAttemptedOrDecided{} }
 
-func (h *WebhookAttempted) encodeOrDecode(pb *protobufCodec) {
+func (h *WebhookAttemptedOrDecided) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &h.Lead)
 	encodeOrDecodeEnum(pb, 2, &h.Type)
 	encodeOrDecodeUint32(pb, 3, &h.Supplier)

@@ -22,7 +22,7 @@ const (
 // the same order. filterSetIndex is the buyer's filter set; -1 means that the buyer is unknown.
 //
 // rule is nil if the reason has no rule. If owner is OwnerUnknown, the basis of rule is Unknown.
-func (d *Decision) AcceptedBidRule(reason market.UnsoldReason, filterSetIndex int) (rule *Rule, owner Owner) {
+func (d *DecisionInputs) AcceptedBidRule(reason market.UnsoldReason, filterSetIndex int) (rule *Rule, owner Owner) {
 	var set *market.FilterSet
 	if filterSetIndex >= 0 && filterSetIndex < len(d.Campaign.FilterSets) {
 		set = &d.Campaign.FilterSets[filterSetIndex]
@@ -48,13 +48,13 @@ func bidBuyer(set *market.FilterSet) string {
 
 // filteredRuleOfBid returns the failing filter. A filter on a value that can no longer be read counts
 // only if no other filter can have rejected the lead.
-func (d *Decision) filteredRuleOfBid(filterSetIndex int, set *market.FilterSet) (*Rule, Owner) {
-	own := d.firstFailingFilter(d.Campaign.Filters)
+func (d *DecisionInputs) filteredRuleOfBid(filterSetIndex int, set *market.FilterSet) (*Rule, Owner) {
+	own := d.describeFirstFailingFilter(d.Campaign.Filters)
 	if own != nil && own.Basis != Unknown {
 		return own, OwnerCampaign
 	}
 	if set != nil {
-		switch rule := d.filteredRule(filterSetIndex, set); {
+		switch rule := d.describeFailedFilterOrTestEndpoint(filterSetIndex, set); {
 		case rule == nil && own != nil:
 			return own, OwnerCampaign
 		case rule != nil && (own == nil || rule.Basis != Unknown):
@@ -70,7 +70,7 @@ func (d *Decision) filteredRuleOfBid(filterSetIndex int, set *market.FilterSet) 
 
 // suppressionRuleOfBid returns the first list of the campaign and the buyer that has the lead. It
 // looks the lead up, unless there is only one list.
-func (d *Decision) suppressionRuleOfBid(set *market.FilterSet) (*Rule, Owner) {
+func (d *DecisionInputs) suppressionRuleOfBid(set *market.FilterSet) (*Rule, Owner) {
 	own := d.Campaign.Suppression
 	if set == nil {
 		if rule := d.ruleOfFirstListWithLead(own); rule != nil {
@@ -112,7 +112,7 @@ func unknownListRule(owners string) *Rule {
 
 // duplicateRuleOfBid returns the campaign's rule against duplicates, or the buyer's if the campaign
 // counts duplicates for each buyer.
-func (d *Decision) duplicateRuleOfBid(set *market.FilterSet) (*Rule, Owner) {
+func (d *DecisionInputs) duplicateRuleOfBid(set *market.FilterSet) (*Rule, Owner) {
 	switch {
 	case !d.Campaign.Duplicates.PerBuyer:
 		return d.duplicateRule(nil), OwnerCampaign

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/selection"
 )
 
-// scheduleRule returns the schedule that was closed: the buyer's own or that of its entry in the
+// describeClosedSchedule returns the schedule that was closed: the buyer's own or that of its entry in the
 // campaign.
-func (d *Decision) scheduleRule(set *market.FilterSet) *Rule {
+func (d *DecisionInputs) describeClosedSchedule(set *market.FilterSet) *Rule {
 	for _, at := range d.Instants {
 		for _, hours := range []*calendar.WeeklySchedule{set.Buyer.Schedule, set.Schedule} {
 			if hours == nil || at == 0 {
@@ -25,7 +25,7 @@ func (d *Decision) scheduleRule(set *market.FilterSet) *Rule {
 			if hours == set.Schedule {
 				label = "schedule in the campaign"
 			}
-			rule := newRule(KindSchedule, label, hours.String(), actually(hours.LocalTime(at)), "")
+			rule := newRule(KindSchedule, label, hours.String(), pointerTo(hours.LocalTime(at)), "")
 			rule.At = formatTime(at)
 			return rule
 		}
@@ -33,27 +33,27 @@ func (d *Decision) scheduleRule(set *market.FilterSet) *Rule {
 	return newRule(KindSchedule, "schedule", "open hours", nil, Unknown)
 }
 
-// capsOf returns the caps that a sale to the filter set is charged to, in the order of
+// capsChargedBySale returns the caps that a sale to the filter set is charged to, in the order of
 // selection.CompiledFilterSets.
-func (d *Decision) capsOf(set *market.FilterSet) []*market.Cap {
+func (d *DecisionInputs) capsChargedBySale(set *market.FilterSet) []*market.Cap {
 	all := append([]*market.Cap(nil), d.Campaign.Caps...)
 	return append(append(all, set.Buyer.Caps...), set.Caps...)
 }
 
 // priceOf returns the price that a sale would have: of the valid bid, or the fixed price. Before the
 // bids of an auction it is the lowest possible bid.
-func (d *Decision) priceOf(set *market.FilterSet, bid *event.Bid) market.Money {
+func (d *DecisionInputs) priceOf(set *market.FilterSet, bid *event.Bid) market.Money {
 	if bid != nil && bid.Currency != (market.Currency{}) {
 		return bid.Amount
 	}
 	return selection.LowestPossiblePrice(d.Campaign, set)
 }
 
-// capRule returns the first cap that a sale would exceed, at the first check at which one was full. A
-// later check counts only if all caps are known to be free at the checks before it. A single unknown
-// cap is named, with an unknown value.
-func (d *Decision) capRule(set *market.FilterSet, bid *event.Bid) *Rule {
-	price, caps := d.priceOf(set, bid), d.capsOf(set)
+// describeExceededCap returns the first cap that a sale would exceed, at the first check at which one
+// was full. A later check counts only if all caps are known to be free at the checks before it. A
+// single unknown cap is named, with an unknown value.
+func (d *DecisionInputs) describeExceededCap(set *market.FilterSet, bid *event.Bid) *Rule {
+	price, caps := d.priceOf(set, bid), d.capsChargedBySale(set)
 	checks := d.capUsagesByCheck(caps)
 	var unknown []*market.Cap
 	for check := 0; check < len(checks) && len(unknown) == 0; check++ {
@@ -77,7 +77,7 @@ func (d *Decision) capRule(set *market.FilterSet, bid *event.Bid) *Rule {
 
 // capUsagesByCheck returns the usage of each cap at each check, in the order of caps. nil is an
 // unknown usage.
-func (d *Decision) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUsage) {
+func (d *DecisionInputs) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUsage) {
 	if d.CapUsages == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (d *Decision) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUsage) {
 }
 
 // newCapRule returns the rule of a cap. A nil usage is unknown.
-func (d *Decision) newCapRule(set *market.FilterSet, limit *market.Cap, usage *CapUsage, price market.Money, basis Basis) *Rule {
+func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, usage *CapUsage, price market.Money, basis ActualValueBasis) *Rule {
 	amount := func(n int64) string { return fmt.Sprint(n) }
 	if limit.Unit == market.UnitMoney {
 		amount = func(n int64) string { return formatAmount(market.Money(n), d.Campaign.Currency) }
@@ -124,7 +124,7 @@ func (d *Decision) newCapRule(set *market.FilterSet, limit *market.Cap, usage *C
 		actual := fmt.Sprintf("%s used and %s needed", c.Used, c.Needed)
 		rule = newRule(KindCap, label, wanted, &actual, basis)
 		if limit.Period != calendar.Total {
-			c.From, c.Until = inZone(usage.From, limit.Zone), inZone(usage.Until, limit.Zone)
+			c.From, c.Until = formatTimeInZone(usage.From, limit.Zone), formatTimeInZone(usage.Until, limit.Zone)
 			rule.Text += fmt.Sprintf(", in the window %s to %s", c.From, c.Until)
 		}
 	}
@@ -132,13 +132,13 @@ func (d *Decision) newCapRule(set *market.FilterSet, limit *market.Cap, usage *C
 	return rule
 }
 
-func inZone(unixNanos int64, zone *time.Location) string {
+func formatTimeInZone(unixNanos int64, zone *time.Location) string {
 	return time.Unix(0, unixNanos).In(zone).Format(time.RFC3339)
 }
 
-// fundsRule compares the buyer's free money, with its credit, with the price. As for caps, a later
+// describeLackOfFunds compares the buyer's free money, with its credit, with the price. As for caps, a later
 // check counts only if the money at the earlier ones is known.
-func (d *Decision) fundsRule(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeLackOfFunds(set *market.FilterSet, bid *event.Bid) *Rule {
 	price, currency := d.priceOf(set, bid), d.Campaign.Currency
 	wanted := "at least " + formatAmount(price, currency)
 	var funds []*Funds
@@ -161,18 +161,18 @@ func (d *Decision) fundsRule(set *market.FilterSet, bid *event.Bid) *Rule {
 	return newRule(KindFunds, "funds", wanted, nil, Unknown)
 }
 
-func (d *Decision) pauseRule() *Rule {
-	return newRule(KindPause, "buyer", "active", actually("paused"), "")
+func (d *DecisionInputs) describePause() *Rule {
+	return newRule(KindPause, "buyer", "active", pointerTo("paused"), "")
 }
 
-// healthRule tells too many unconfirmed deliveries from failed pings.
-func (d *Decision) healthRule(buyer *market.Buyer) *Rule {
+// describeUnhealthyBuyer tells too many unconfirmed deliveries from failed pings.
+func (d *DecisionInputs) describeUnhealthyBuyer(buyer *market.Buyer) *Rule {
 	deliveries, basis := 0, Unknown
 	if d.Unconfirmed != nil {
 		deliveries, basis = d.Unconfirmed(buyer)
 	}
 	if basis != Unknown && deliveries >= MaxUnconfirmedDeliveries {
-		return newRule(KindUnconfirmed, "buyer health", fmt.Sprintf("fewer than %d unconfirmed deliveries", MaxUnconfirmedDeliveries), actually(fmt.Sprint(deliveries)), basis)
+		return newRule(KindUnconfirmed, "buyer health", fmt.Sprintf("fewer than %d unconfirmed deliveries", MaxUnconfirmedDeliveries), pointerTo(fmt.Sprint(deliveries)), basis)
 	}
 	const wanted = "few failed answers to recent pings"
 	if d.PingShare == nil {
@@ -182,7 +182,7 @@ func (d *Decision) healthRule(buyer *market.Buyer) *Rule {
 	if basis == Unknown || share >= selection.AllPings {
 		return newRule(KindHealth, "buyer health", wanted, nil, Unknown)
 	}
-	return newRule(KindHealth, "buyer health", wanted, actually(fmt.Sprintf("so many failures that only %d of 10 auctions ping it", share)), basis)
+	return newRule(KindHealth, "buyer health", wanted, pointerTo(fmt.Sprintf("so many failures that only %d of 10 auctions ping it", share)), basis)
 }
 
 // MaxUnconfirmedDeliveries limits the unconfirmed deliveries of a buyer; test leads have a limit of
@@ -191,9 +191,9 @@ func (d *Decision) healthRule(buyer *market.Buyer) *Rule {
 // thousand deliveries unconfirmed should get no more leads.
 const MaxUnconfirmedDeliveries = 1000
 
-// floorRule compares the bid, or the fixed price, with the campaign's floor, and then with the
-// supplier's payout.
-func (d *Decision) floorRule(set *market.FilterSet, bid *event.Bid) *Rule {
+// describePriceBelowFloorOrPayout compares the bid, or the fixed price, with the campaign's floor, and
+// then with the supplier's payout.
+func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, bid *event.Bid) *Rule {
 	price, currency := d.priceOf(set, bid), d.Campaign.Currency
 	actual := formatAmount(price, currency)
 	label := "price"

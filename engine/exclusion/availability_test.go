@@ -33,7 +33,7 @@ func TestRuleOfFirstFullCheck(t *testing.T) {
 		{[]*CapUsage{free}, []*CapUsage{free}, anyCap + "required free capacity in all caps, got an unknown value"},
 		{nil, nil, anyCap + "required free capacity in all caps, got an unknown value"},
 	} {
-		d := &Decision{Campaign: campaign, CapUsages: func(limit *market.Cap) []*CapUsage {
+		d := &DecisionInputs{Campaign: campaign, CapUsages: func(limit *market.Cap) []*CapUsage {
 			if limit.Scope == market.ScopeCampaign {
 				return test.campaign
 			}
@@ -54,7 +54,7 @@ func TestRuleOfFirstFullCheck(t *testing.T) {
 		{[]*Funds{rich}, "got an unknown value"},
 		{nil, "got an unknown value"},
 	} {
-		d := &Decision{Campaign: campaign, Funds: func(*market.Buyer) []*Funds { return test.funds }}
+		d := &DecisionInputs{Campaign: campaign, Funds: func(*market.Buyer) []*Funds { return test.funds }}
 		if got := d.RuleFor(0, market.OutcomeNoFunds, nil).Text; !strings.HasSuffix(got, ", "+test.want) {
 			t.Errorf("got %s, want %s", got, test.want)
 		}

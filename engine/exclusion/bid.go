@@ -13,44 +13,44 @@ const (
 	statusTooManyRequests = 429
 )
 
-// bidRule returns the rule of an outcome that concerns the ping or the bid, or nil.
-func (d *Decision) bidRule(set *market.FilterSet, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+// describePingOrBidFailure returns the rule of an outcome that concerns the ping or the bid, or nil.
+func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
 	switch outcome {
 	case market.OutcomeRateLimited:
-		return d.pingRateRule(set.Buyer, bid)
+		return d.describeRateOrConnectionLimit(set.Buyer, bid)
 	case market.OutcomeWrongCurrency:
 		if bid == nil {
 			return nil
 		}
-		return newRule(KindCurrency, "bid", "an amount in "+d.Campaign.Currency.String(), actually(bid.Currency.String()), "")
+		return newRule(KindCurrency, "bid", "an amount in "+d.Campaign.Currency.String(), pointerTo(bid.Currency.String()), "")
 	case market.OutcomeLate, market.OutcomeTimeout:
-		return d.deadlineRule(bid)
+		return d.describeMissedDeadline(bid)
 	case market.OutcomeNoBid:
-		return newRule(KindBid, "answer to the ping", "a bid", actually("no bid"), "")
+		return newRule(KindBid, "answer to the ping", "a bid", pointerTo("no bid"), "")
 	case market.OutcomeInvalid:
-		return d.invalidBidRule(bid)
+		return d.describeInvalidBid(bid)
 	case market.OutcomeError:
-		return d.errorRule(set, bid)
+		return d.describeErrorOutcome(set, bid)
 	case market.OutcomeLost:
-		return d.outbidRule(bid)
+		return d.describeLostBid(bid)
 	}
 	return nil
 }
 
-// pingRateRule tells the exchange's limit of pings from the buyer's own limits.
-func (d *Decision) pingRateRule(buyer *market.Buyer, bid *event.Bid) *Rule {
+// describeRateOrConnectionLimit tells the exchange's limit of pings from the buyer's own limits.
+func (d *DecisionInputs) describeRateOrConnectionLimit(buyer *market.Buyer, bid *event.Bid) *Rule {
 	switch {
 	case bid != nil && bid.Fault == market.FaultConnectionLimit:
-		return newRule(KindConnections, "connections to the buyer", fmt.Sprintf("at most %d at once", buyer.MaxConnections), actually("all in use"), "")
+		return newRule(KindConnections, "connections to the buyer", fmt.Sprintf("at most %d at once", buyer.MaxConnections), pointerTo("all in use"), "")
 	case bid != nil && bid.Status == statusTooManyRequests:
-		return newRule(KindPingRate, "ping rate", "an answer of the buyer", actually("HTTP 429"), "")
+		return newRule(KindPingRate, "ping rate", "an answer of the buyer", pointerTo("HTTP 429"), "")
 	case bid != nil:
-		return newRule(KindPingRate, "ping rate", "no pause", actually("a pause that the buyer demanded with HTTP 429"), "")
+		return newRule(KindPingRate, "ping rate", "no pause", pointerTo("a pause that the buyer demanded with HTTP 429"), "")
 	}
-	return newRule(KindPingRate, "ping rate", fmt.Sprintf("at most %d pings per second", buyer.PingRate), actually("all of them used"), "")
+	return newRule(KindPingRate, "ping rate", fmt.Sprintf("at most %d pings per second", buyer.PingRate), pointerTo("all of them used"), "")
 }
 
-func (d *Decision) deadlineRule(bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeMissedDeadline(bid *event.Bid) *Rule {
 	wanted := fmt.Sprintf("within %d ms", d.Campaign.BidTimeout.Milliseconds())
 	actual := "no answer"
 	if bid != nil && bid.Status != 0 {
@@ -59,29 +59,29 @@ func (d *Decision) deadlineRule(bid *event.Bid) *Rule {
 	return newRule(KindDeadline, "answer to the ping", wanted, &actual, "")
 }
 
-func (d *Decision) invalidBidRule(bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeInvalidBid(bid *event.Bid) *Rule {
 	if bid == nil {
 		return nil
 	}
 	if bid.Currency != (market.Currency{}) && bid.Token == "" && bid.ValidUntil != 0 {
-		return newRule(KindBidExpiry, "bid", "an expiry after its arrival", actually(formatTime(bid.ValidUntil)), "")
+		return newRule(KindBidExpiry, "bid", "an expiry after its arrival", pointerTo(formatTime(bid.ValidUntil)), "")
 	}
-	return newRule(KindBid, "answer to the ping", "a bid of the documented form", actually(describeAnswer(bid)), "")
+	return newRule(KindBid, "answer to the ping", "a bid of the documented form", pointerTo(describeFailedAnswer(bid)), "")
 }
 
-// errorRule returns the rule of a buyer that could not be pinged or posted to, or whose answer was
+// describeErrorOutcome returns the rule of a buyer that could not be pinged or posted to, or whose answer was
 // an error.
-func (d *Decision) errorRule(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeErrorOutcome(set *market.FilterSet, bid *event.Bid) *Rule {
 	switch {
 	case bid != nil:
-		return newRule(KindBid, "answer to the ping", "a bid", actually(describeAnswer(bid)), "")
+		return newRule(KindBid, "answer to the ping", "a bid", pointerTo(describeFailedAnswer(bid)), "")
 	case d.Campaign.Method == market.PingPost && set.Buyer.Ping == nil:
 		return newRule(KindPingEndpoint, "buyer", "a ping endpoint", nil, "")
 	}
-	return newRule(KindAdapter, "adapter", "a body for this lead", actually("the template cannot encode it"), "")
+	return newRule(KindAdapter, "adapter", "a body for this lead", pointerTo("the template cannot encode it"), "")
 }
 
-func describeAnswer(bid *event.Bid) string {
+func describeFailedAnswer(bid *event.Bid) string {
 	switch {
 	case bid.Status != 0 && bid.Status != statusOK:
 		return fmt.Sprintf("HTTP %d", bid.Status)
@@ -93,16 +93,16 @@ func describeAnswer(bid *event.Bid) string {
 	return "no answer"
 }
 
-// outbidRule compares a valid bid that lost with the best one.
-func (d *Decision) outbidRule(bid *event.Bid) *Rule {
+// describeLostBid compares a valid bid that lost with the best one.
+func (d *DecisionInputs) describeLostBid(bid *event.Bid) *Rule {
 	if bid == nil || bid.Currency == (market.Currency{}) || d.BestBid == 0 {
 		return nil
 	}
-	return newRule(KindOutbid, "bid", "more than the winning bid of "+formatAmount(d.BestBid, d.Campaign.Currency), actually(formatAmount(bid.Amount, bid.Currency)), "")
+	return newRule(KindOutbid, "bid", "more than the winning bid of "+formatAmount(d.BestBid, d.Campaign.Currency), pointerTo(formatAmount(bid.Amount, bid.Currency)), "")
 }
 
-// NewPostRule returns the rule of a buyer that did not accept the post. answer is its answer without
+// NewUnacceptedPostRule returns the rule of a buyer that did not accept the post. answer is its answer without
 // its own text.
-func NewPostRule(answer string) *Rule {
+func NewUnacceptedPostRule(answer string) *Rule {
 	return newRule(KindPost, "post", "acceptance of the lead", &answer, "")
 }

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/redaction"
 )
 
-// Decision holds the values on which one decision about a lead was based. Functions that are nil
+// DecisionInputs holds the values on which one decision about a lead was based. Functions that are nil
 // give unknown values.
-type Decision struct {
+type DecisionInputs struct {
 	Campaign *market.Campaign
 	Lead     *market.Lead
 	Person   *redaction.ContactMatcher // finds the lead's contact data in values; may be nil
@@ -24,12 +24,12 @@ type Decision struct {
 	// first. nil is unknown.
 	CapUsages    func(*market.Cap) []*CapUsage
 	Funds        func(*market.Buyer) []*Funds
-	IsListed     func(*market.SuppressionList) (listed bool, basis Basis)
-	Unconfirmed  func(*market.Buyer) (deliveries int, basis Basis)
-	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis Basis)
-	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis Basis) // zero: unknown; a nil buyer means the campaign's own rule
-	HasNoTestURL func(filterSetIndex int) bool                            // a test lead cannot go to the buyer
-	BestBid      market.Money                                             // of the auction; zero: none or not comparable
+	IsListed     func(*market.SuppressionList) (listed bool, basis ActualValueBasis)
+	Unconfirmed  func(*market.Buyer) (deliveries int, basis ActualValueBasis)
+	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis ActualValueBasis)
+	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis ActualValueBasis) // zero: unknown; a nil buyer means the campaign's own rule
+	HasNoTestURL func(filterSetIndex int) bool                                       // a test lead cannot go to the buyer
+	BestBid      market.Money                                                        // of the auction; zero: none or not comparable
 }
 
 // CapUsage is the use of a cap in the window of a decision. Times are in Unix nanoseconds.
@@ -43,7 +43,7 @@ type Funds struct{ Balance, Held market.Money }
 
 // RuleFor returns the rule that gave a filter set its outcome, or nil if the outcome has no rule: the
 // buyer won, or was not needed. bid is the buyer's answer to its ping, or nil.
-func (d *Decision) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+func (d *DecisionInputs) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
 	if filterSetIndex < 0 || filterSetIndex >= len(d.Campaign.FilterSets) {
 		return nil
 	}
@@ -52,33 +52,33 @@ func (d *Decision) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid 
 	case market.OutcomeWrongState:
 		return d.describeWrongState(set)
 	case market.OutcomeFiltered:
-		return d.filteredRule(filterSetIndex, set)
+		return d.describeFailedFilterOrTestEndpoint(filterSetIndex, set)
 	case market.OutcomeSuppressed:
 		return d.suppressionRule(set.Buyer.Suppression)
 	case market.OutcomeDuplicate:
 		return d.duplicateRule(set.Buyer)
 	case market.OutcomeClosed:
-		return d.scheduleRule(set)
+		return d.describeClosedSchedule(set)
 	case market.OutcomeCapped:
-		return d.capRule(set, bid)
+		return d.describeExceededCap(set, bid)
 	case market.OutcomeNoFunds:
-		return d.fundsRule(set, bid)
+		return d.describeLackOfFunds(set, bid)
 	case market.OutcomePaused:
-		return d.pauseRule()
+		return d.describePause()
 	case market.OutcomeUnhealthy:
-		return d.healthRule(set.Buyer)
+		return d.describeUnhealthyBuyer(set.Buyer)
 	case market.OutcomeBelowFloor:
-		return d.floorRule(set, bid)
+		return d.describePriceBelowFloorOrPayout(set, bid)
 	}
-	return d.bidRule(set, outcome, bid)
+	return d.describePingOrBidFailure(set, outcome, bid)
 }
 
 // CampaignRule returns the campaign's own rule that rejected the lead before any buyer was
 // considered, or nil.
-func (d *Decision) CampaignRule(reason market.UnsoldReason) *Rule {
+func (d *DecisionInputs) CampaignRule(reason market.UnsoldReason) *Rule {
 	switch reason {
 	case market.ReasonFiltered:
-		return d.firstFailingFilter(d.Campaign.Filters)
+		return d.describeFirstFailingFilter(d.Campaign.Filters)
 	case market.ReasonSuppressed:
 		return d.suppressionRule(d.Campaign.Suppression)
 	case market.ReasonDuplicate:

@@ -8,7 +8,7 @@ import (
 )
 
 // duplicateRule names the earlier lead with equal values. buyer is nil for the campaign's own rule.
-func (d *Decision) duplicateRule(buyer *market.Buyer) *Rule {
+func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *Rule {
 	if buyer == nil {
 		return d.duplicateRuleOf("the campaign", nil)
 	}
@@ -16,9 +16,9 @@ func (d *Decision) duplicateRule(buyer *market.Buyer) *Rule {
 }
 
 // duplicateRuleOf does the same for a rule whose owner the text names.
-func (d *Decision) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
+func (d *DecisionInputs) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
 	var earlier market.LeadID
-	var basis Basis
+	var basis ActualValueBasis
 	if d.DuplicateOf != nil {
 		earlier, basis = d.DuplicateOf(buyer)
 	}
@@ -38,7 +38,7 @@ func (d *Decision) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
 		return newRule(KindDuplicate, "duplicate", wanted, nil, Unknown)
 	}
 	at := formatTime(arrivalOf(earlier))
-	rule := newRule(KindDuplicate, "duplicate", wanted, actually(fmt.Sprintf("%s of %s", earlier, at)), basis)
+	rule := newRule(KindDuplicate, "duplicate", wanted, pointerTo(fmt.Sprintf("%s of %s", earlier, at)), basis)
 	rule.Lead, rule.At = earlier.String(), at
 	rule.Text = fmt.Sprintf("duplicate: %s already has %s of %s with the same %s, within %s", owner, earlier, at, joined, formatDuration(d.Campaign.Duplicates.Window))
 	if basis == Reconstructed {

@@ -9,10 +9,10 @@ import (
 
 // describeWrongState compares the lead's state with those of the filter set, which are the states that both
 // the buyer and its entry in the campaign accept.
-func (d *Decision) describeWrongState(set *market.FilterSet) *Rule {
+func (d *DecisionInputs) describeWrongState(set *market.FilterSet) *Rule {
 	var actual *string
 	if state := d.Lead.USState(); state != market.NoState {
-		actual = actually(state.String())
+		actual = pointerTo(state.String())
 	}
 	rule := newRule(KindState, "state", DescribeStates(set.States), actual, "")
 	rule.Field = "state"
@@ -41,22 +41,22 @@ func DescribeCondition(condition market.FilterCondition) string {
 	return describeCondition(condition, false)
 }
 
-// filteredRule returns the first filter of the filter set that the lead fails. In a test the buyer
-// may be filtered because it has no test endpoint.
-func (d *Decision) filteredRule(filterSetIndex int, set *market.FilterSet) *Rule {
-	if rule := d.firstFailingFilter(set.Filters); rule != nil && rule.Basis == "" {
+// describeFailedFilterOrTestEndpoint returns the first filter of the filter set that the lead fails. In
+// a test the buyer may be filtered because it has no test endpoint.
+func (d *DecisionInputs) describeFailedFilterOrTestEndpoint(filterSetIndex int, set *market.FilterSet) *Rule {
+	if rule := d.describeFirstFailingFilter(set.Filters); rule != nil && rule.Basis == "" {
 		return rule
 	}
 	if d.HasNoTestURL != nil && d.HasNoTestURL(filterSetIndex) {
 		return newRule(KindTestEndpoint, "test lead", "a test endpoint of the buyer", nil, "")
 	}
-	return d.firstFailingFilter(set.Filters)
+	return d.describeFirstFailingFilter(set.Filters)
 }
 
-// firstFailingFilter returns the rule of the first filter that the lead fails. A filter on a value that
+// describeFirstFailingFilter returns the rule of the first filter that the lead fails. A filter on a value that
 // may be missing only now seems to fail. So a failing filter on another field comes first, and the
 // rule of the missing value has the basis Unknown.
-func (d *Decision) firstFailingFilter(filters []market.Filter) (rule *Rule) {
+func (d *DecisionInputs) describeFirstFailingFilter(filters []market.Filter) (rule *Rule) {
 	for i := range filters {
 		f := &filters[i]
 		if wanted := d.unreadableCondition(f.FieldSlot()); wanted != "" {
@@ -75,7 +75,7 @@ func (d *Decision) firstFailingFilter(filters []market.Filter) (rule *Rule) {
 // unreadableCondition returns a description of the condition on a field that the lead may have had,
 // although its value is missing now, or "". The log keeps a text together with the contact data if
 // it contains some, so every missing text may have been erased with it. A ping has no such text.
-func (d *Decision) unreadableCondition(slot market.LeadFieldIndex) market.FilterOperator {
+func (d *DecisionInputs) unreadableCondition(slot market.LeadFieldIndex) market.FilterOperator {
 	switch {
 	case !d.NoContact:
 		return ""
@@ -89,14 +89,14 @@ func (d *Decision) unreadableCondition(slot market.LeadFieldIndex) market.Filter
 
 // filterRule returns the rule of a filter's condition. Personal data is masked, also if another
 // field contains it.
-func (d *Decision) filterRule(slot market.LeadFieldIndex, condition market.FilterCondition, basis Basis) *Rule {
+func (d *DecisionInputs) filterRule(slot market.LeadFieldIndex, condition market.FilterCondition, basis ActualValueBasis) *Rule {
 	value, masked := &d.Lead.Values[slot], d.Campaign.Mapping.IsPersonalData(slot)
 	var actual *string
 	if value.Kind != market.KindAbsent {
 		masked = masked || d.Person != nil && d.Person.ContactFoundIn(value.Text)
-		actual = actually(shorten(string(value.Text)))
+		actual = pointerTo(shorten(string(value.Text)))
 		if masked {
-			actual = actually(Masked)
+			actual = pointerTo(Masked)
 		}
 	}
 	name := d.Campaign.Mapping.FieldNameForBuyers(slot)
@@ -108,7 +108,7 @@ func (d *Decision) filterRule(slot market.LeadFieldIndex, condition market.Filte
 // describeCondition returns a condition in words, such as ">= 1" or "one of gold, silver". With
 // masked, a list is replaced by its length, because the lead's value may be in it.
 func describeCondition(condition market.FilterCondition, masked bool) string {
-	list := listValues(condition.Values)
+	list := joinFirstValues(condition.Values)
 	if masked {
 		list = fmt.Sprintf("%d configured values", len(condition.Values))
 	}

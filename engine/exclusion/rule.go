@@ -50,27 +50,27 @@ const (
 	KindAdapter      Kind = "adapter"
 )
 
-// Basis says how the actual value of a rule is known. The empty Basis means that the decision
-// itself has recorded it, or that it follows from recorded values alone.
-type Basis string
+// ActualValueBasis says how the actual value of a rule is known. The empty ActualValueBasis means that
+// the decision itself has recorded it, or that it follows from recorded values alone.
+type ActualValueBasis string
 
 const (
 	// Reconstructed is a value that was computed later, from other events or from present data.
-	Reconstructed Basis = "reconstructed"
+	Reconstructed ActualValueBasis = "reconstructed"
 	// Unknown means that the value cannot be found any more.
-	Unknown Basis = "unknown"
+	Unknown ActualValueBasis = "unknown"
 )
 
 // Rule is the rule by which a buyer, or the whole campaign, did not get a lead. Its JSON form is
 // part of the admin API.
 type Rule struct {
-	Kind     Kind    `json:"kind"`
-	Field    string  `json:"field,omitempty"`    // of a filter: the name after mapping
-	Operator string  `json:"operator,omitempty"` // of a filter
-	Wanted   string  `json:"wanted"`
-	Actual   *string `json:"actual"` // nil: the lead has no value, or it is unknown
-	Text     string  `json:"text"`   // the rule in one line
-	Basis    Basis   `json:"basis,omitempty"`
+	Kind     Kind             `json:"kind"`
+	Field    string           `json:"field,omitempty"`    // of a filter: the name after mapping
+	Operator string           `json:"operator,omitempty"` // of a filter
+	Wanted   string           `json:"wanted"`
+	Actual   *string          `json:"actual"` // nil: the lead has no value, or it is unknown
+	Text     string           `json:"text"`   // the rule in one line
+	Basis    ActualValueBasis `json:"basis,omitempty"`
 
 	List string   `json:"list_id,omitempty"` // of a suppression list
 	Lead string   `json:"lead_id,omitempty"` // of a duplicate: the earlier lead
@@ -96,8 +96,8 @@ type CapRule struct {
 const Masked = "(masked: personal data)"
 
 // newRule returns a rule with the text "label: required wanted, got actual". A nil actual value is
-// "none", or "unknown" for the basis Unknown.
-func newRule(kind Kind, label, wanted string, actual *string, basis Basis) *Rule {
+// "none", or "an unknown value" for the basis Unknown.
+func newRule(kind Kind, label, wanted string, actual *string, basis ActualValueBasis) *Rule {
 	got := "none"
 	switch {
 	case actual != nil:
@@ -112,8 +112,8 @@ func newRule(kind Kind, label, wanted string, actual *string, basis Basis) *Rule
 	return &Rule{Kind: kind, Wanted: wanted, Actual: actual, Text: text, Basis: basis}
 }
 
-// actually returns the address of an actual value.
-func actually(value string) *string { return &value }
+// pointerTo returns the address of an actual value.
+func pointerTo(value string) *string { return &value }
 
 func formatTime(unixNanos int64) string {
 	return time.Unix(0, unixNanos).UTC().Format("2006-01-02T15:04:05.000Z07:00")
@@ -130,8 +130,8 @@ func formatAmount(amount market.Money, currency market.Currency) string {
 // maxListedValues limits the values of a list in a text.
 const maxListedValues = 10
 
-// listValues returns the values with commas between them, and cuts a long list.
-func listValues(values []string) string {
+// joinFirstValues returns the values with commas between them, and cuts a long list.
+func joinFirstValues(values []string) string {
 	if more := len(values) - maxListedValues; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(values[:maxListedValues], ", "), more)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // suppressionRule names the first list that has the lead. With only one list no lookup is needed.
-func (d *Decision) suppressionRule(lists []*market.SuppressionList) *Rule {
+func (d *DecisionInputs) suppressionRule(lists []*market.SuppressionList) *Rule {
 	switch len(lists) {
 	case 0:
 		return nil
@@ -21,14 +21,14 @@ func (d *Decision) suppressionRule(lists []*market.SuppressionList) *Rule {
 	for _, list := range lists {
 		names = append(names, string(list.ID))
 	}
-	rule := newRule(KindSuppression, "suppression lists", "not on "+listValues(names), nil, Unknown)
-	rule.Text = "suppression lists: the person is on one of " + listValues(names) + ", but it is unknown on which"
+	rule := newRule(KindSuppression, "suppression lists", "not on "+joinFirstValues(names), nil, Unknown)
+	rule.Text = "suppression lists: the person is on one of " + joinFirstValues(names) + ", but it is unknown on which"
 	return rule
 }
 
 // ruleOfFirstListWithLead looks the lead up in the lists. It returns nil if no list has it, or if the
 // contact data is missing.
-func (d *Decision) ruleOfFirstListWithLead(lists []*market.SuppressionList) *Rule {
+func (d *DecisionInputs) ruleOfFirstListWithLead(lists []*market.SuppressionList) *Rule {
 	if d.IsListed == nil || d.NoContact {
 		return nil
 	}
@@ -41,8 +41,8 @@ func (d *Decision) ruleOfFirstListWithLead(lists []*market.SuppressionList) *Rul
 }
 
 // newListRule returns the rule of a list that has the lead.
-func newListRule(list *market.SuppressionList, basis Basis) *Rule {
-	rule := newRule(KindSuppression, list.Field.String(), "not on suppression list "+string(list.ID), actually(Masked), basis)
+func newListRule(list *market.SuppressionList, basis ActualValueBasis) *Rule {
+	rule := newRule(KindSuppression, list.Field.String(), "not on suppression list "+string(list.ID), pointerTo(Masked), basis)
 	rule.Text = fmt.Sprintf("%s: is on suppression list %s", list.Field, list.ID)
 	if basis == Reconstructed {
 		rule.Text += " (reconstructed: by the list's present content)"

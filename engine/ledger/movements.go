@@ -69,7 +69,7 @@ func (p Party) AppendEntriesOfEvent(dst []Entry, record event.Event) []Entry {
 		dst = p.appendSaleEntry(dst, record.Lead, record.Campaign, record.Supplier, &record.Sale, record.Post.URL != "")
 	case *event.PostSettled:
 		dst = p.appendSettlementEntries(dst, record)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		for i := range record.Changes {
 			dst = p.appendReturnEntry(dst, record.Buyer, &record.Changes[i])
 		}
@@ -132,7 +132,7 @@ func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) [
 // appendReturnEntry appends the entry of an accepted return: the buyer gets the price back, and
 // the supplier loses the payout if the campaign's rule says so. A return without a month belongs
 // to a test lead and moves no money.
-func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, change *event.LeadStatusChange) []Entry {
+func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, change *event.RequestedLeadStatusChange) []Entry {
 	back := &change.Return
 	if change.Result != event.ChangeDone || back.Month == 0 {
 		return dst

@@ -41,7 +41,7 @@ func TestMovements(t *testing.T) {
 		return &event.PostSettled{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Settlement: how, Sale: sale, Next: next, Post: post}
 	}
 	returned := func(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) event.Event {
-		return &event.LeadStatusesChanged{Buyer: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
+		return &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
 	}
 	whole := event.MoneyAndCapsReversedByReturn{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
 	kept, free := whole, whole
@@ -80,7 +80,7 @@ func TestMovements(t *testing.T) {
 		{"a test lead is refused, and recorded for the next", settled(event.SettledRefused, test, test, noPost), "", "", ""},
 		{"a test lead is returned", returned(event.ChangeDone, event.MoneyAndCapsReversedByReturn{Campaign: 3}), "", "", ""},
 		{"a failed attempt", &event.PostAttemptFailed{Lead: market.LeadID{1}, Attempt: 1}, "", "", ""},
-		{"a pause", &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
+		{"a pause", &event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true}, "", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			for _, account := range []struct {
@@ -103,9 +103,9 @@ func TestMovements(t *testing.T) {
 
 // TestBatchReturns checks that a report of several returns yields one entry for each.
 func TestBatchReturns(t *testing.T) {
-	record := &event.LeadStatusesChanged{Buyer: 1}
+	record := &event.LeadStatusChangesDecided{Buyer: 1}
 	for n := range byte(4) {
-		record.Changes = append(record.Changes, event.LeadStatusChange{
+		record.Changes = append(record.Changes, event.RequestedLeadStatusChange{
 			Lead: market.LeadID{n}, Supplier: market.PermanentNumber(n%2 + 1), Result: event.ChangeDone,
 			Return: event.MoneyAndCapsReversedByReturn{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})

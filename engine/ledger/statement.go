@@ -15,8 +15,8 @@ import (
 // Period is the time of a statement, in Unix nanoseconds: From belongs to it, and To does not.
 type Period struct{ From, To int64 }
 
-// BalanceAndReserved is an account's balance, and the part of the balance that open posts reserve.
-type BalanceAndReserved struct{ Balance, Held market.Money }
+// BalanceAndHeld is an account's balance, and the part of the balance that open posts reserve.
+type BalanceAndHeld struct{ Balance, Held market.Money }
 
 // Statement summarizes a party's money movements in a period.
 //
@@ -36,7 +36,7 @@ type Statement struct {
 	At  int64  // commit time of that entry, Unix nanoseconds
 
 	Account          bool // the buyer has an account at Seq
-	Opening, Closing BalanceAndReserved
+	Opening, Closing BalanceAndHeld
 	Entries          int
 	Totals           []StatementTotal // sorted by kind, campaign, currency
 
@@ -71,9 +71,9 @@ func (e *HistoryTooShortError) Error() string {
 type StatementBuilder struct {
 	statement                 Statement
 	live                      state.BuyerFunds
-	sinceFrom                 BalanceAndReserved // moved since From
-	sinceTo                   BalanceAndReserved // part of sinceFrom that moved since To
-	inAccount, outsideAccount totalsByKey        // totals inside and outside the account
+	sinceFrom                 BalanceAndHeld // moved since From
+	sinceTo                   BalanceAndHeld // part of sinceFrom that moved since To
+	inAccount, outsideAccount totalsByKey    // totals inside and outside the account
 	entries                   []Entry
 }
 
@@ -138,7 +138,7 @@ func (t *StatementBuilder) startAccountAt(logPosition uint64) {
 	clear(t.inAccount)
 }
 
-func (s *BalanceAndReserved) addEntry(e *Entry) {
+func (s *BalanceAndHeld) addEntry(e *Entry) {
 	s.Balance += e.Amount
 	s.Held += e.Held
 }
@@ -155,8 +155,8 @@ func (t totalsByKey) addEntry(e *Entry) {
 func (t *StatementBuilder) BuildStatement() *Statement {
 	s := t.statement
 	if s.Account {
-		s.Opening = BalanceAndReserved{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
-		s.Closing = BalanceAndReserved{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
+		s.Opening = BalanceAndHeld{t.live.Balance - t.sinceFrom.Balance, t.live.Held - t.sinceFrom.Held}
+		s.Closing = BalanceAndHeld{t.live.Balance - t.sinceTo.Balance, t.live.Held - t.sinceTo.Held}
 	}
 	for inAccount, sums := range map[bool]totalsByKey{true: t.inAccount, false: t.outsideAccount} {
 		for key, sum := range sums {
@@ -182,7 +182,7 @@ func boolAsInt(b bool) int {
 }
 
 // StatementEntryBuilder lists the entries of a statement, each with the balance after it. The caller
-// passes the log's events to EntriesOfEvent, in log order.
+// passes the log's events to AddEventAndListEntries, in log order.
 type StatementEntryBuilder struct {
 	statement *Statement
 	balance   market.Money
@@ -195,9 +195,9 @@ func (s *Statement) NewEntryBuilder() *StatementEntryBuilder {
 	return &StatementEntryBuilder{statement: s, balance: s.Opening.Balance}
 }
 
-// EntriesOfEvent returns the statement's entries that one event causes, without reservations; most
+// AddEventAndListEntries returns the statement's entries that one event causes, without reservations; most
 // events cause no entry. The slice is valid until the next call.
-func (l *StatementEntryBuilder) EntriesOfEvent(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
+func (l *StatementEntryBuilder) AddEventAndListEntries(logPosition uint64, committedAtNanos int64, record event.Event) []Entry {
 	s := l.statement
 	if committedAtNanos < s.From || committedAtNanos >= s.To || logPosition > s.Seq {
 		return nil

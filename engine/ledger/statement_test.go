@@ -145,14 +145,14 @@ func (b *simulation) settle() {
 
 // returnLeads returns random leads of one buyer in one report.
 func (b *simulation) returnLeads() {
-	record := &event.LeadStatusesChanged{Buyer: market.PermanentNumber(1 + b.draw(2)), At: b.at}
+	record := &event.LeadStatusChangesDecided{Buyer: market.PermanentNumber(1 + b.draw(2)), At: b.at}
 	var kept []*event.PostSettled
 	for _, s := range b.sold {
 		if s.Sale.Buyer != record.Buyer || b.draw(2) == 0 {
 			kept = append(kept, s)
 			continue
 		}
-		c := event.LeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
+		c := event.RequestedLeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
 		if c.Result == event.ChangeDone && !s.Sale.Test {
 			c.Return = event.MoneyAndCapsReversedByReturn{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
 			if b.draw(2) == 0 {
@@ -185,7 +185,7 @@ func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Stateme
 	lines := s.NewEntryBuilder()
 	var entries []Entry
 	each(func(seq uint64, at int64, record event.Event) {
-		entries = append(entries, lines.EntriesOfEvent(seq, at, record)...)
+		entries = append(entries, lines.AddEventAndListEntries(seq, at, record)...)
 	})
 	return s, entries
 }
@@ -206,7 +206,7 @@ func (b *simulation) lastBefore(at int64) (p logEntry) {
 func TestEntriesSumToBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := newSimulation(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") })
-		var sums [3]BalanceAndReserved
+		var sums [3]BalanceAndHeld
 		read := 0
 		var d event.Decoder
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -222,7 +222,7 @@ func TestEntriesSumToBalance(t *testing.T) {
 						sums[ref].Held += e.Held
 					}
 					live := b.log[read].live[ref]
-					if sums[ref] != (BalanceAndReserved{live.Balance, live.Held}) {
+					if sums[ref] != (BalanceAndHeld{live.Balance, live.Held}) {
 						t.Fatalf("entry %d: buyer %d has balance %s and holds %s, by its entries %+v", read+1, ref, live.Balance, live.Held, sums[ref])
 					}
 				}
@@ -293,7 +293,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 		}
 		return
 	}
-	if s.Account != b.opened[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndReserved{} || s.Closing != BalanceAndReserved{}) {
+	if s.Account != b.opened[s.Ref] || !s.Account && (in != 0 || s.Opening != BalanceAndHeld{} || s.Closing != BalanceAndHeld{}) {
 		t.Fatalf("account opened: %t; statement %+v", b.opened[s.Ref], s)
 	}
 	if !s.Account {
@@ -305,9 +305,9 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 	for _, end := range []struct {
 		at   int64
 		live state.BuyerFunds
-		got  BalanceAndReserved
+		got  BalanceAndHeld
 	}{{s.From, before.live[s.Ref], s.Opening}, {s.To, after.live[s.Ref], s.Closing}} {
-		want := BalanceAndReserved{end.live.Balance, end.live.Held}
+		want := BalanceAndHeld{end.live.Balance, end.live.Held}
 		if s.beginsAfter(b, end.at) {
 			want.Balance = 0
 		}

@@ -7,8 +7,8 @@ import "fmt"
 // with each post. So a post can be sent, and its answer read, after a restart and after a change
 // of the configuration.
 //
-// The configuration checks an adapter protocol. A logged adapter protocol may be older than a check, so the sender
-// trusts it no more than any other logged address.
+// The configuration checks an adapter protocol. A logged adapter protocol may be older than a check, so
+// the sender trusts it no more than any other logged address.
 type AdapterProtocol struct {
 	Method      string // POST, PUT, PATCH; GET carries the body as the query
 	ContentType string // of the body, for its header
@@ -54,7 +54,7 @@ type BodyTemplate interface {
 	AppendPing(dst []byte, m *FieldMapping, l *Lead, metadata BuyerPingMetadata) (body []byte, withinLimit bool)
 
 	// AppendPost appends the body of a post, with the same results as AppendPing.
-	AppendPost(dst []byte, m *FieldMapping, l *Lead, metadata PostMetadata) (body []byte, withinLimit bool)
+	AppendPost(dst []byte, m *FieldMapping, l *Lead, metadata BuyerPostMetadata) (body []byte, withinLimit bool)
 
 	// Check returns the mistakes that make the template unusable for the campaign.
 	Check(m *FieldMapping) (mistakes []TemplateError)
@@ -68,8 +68,8 @@ type TemplateError struct {
 
 func (e *TemplateError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
-// TextPointersInEncodingOrder returns pointers to all texts of the adapter protocol, for encoding and decoding. Their order is
-// that of the log and of snapshots and never changes.
+// TextPointersInEncodingOrder returns pointers to all texts of the adapter protocol, for encoding and
+// decoding. Their order is that of the log and of snapshots and never changes.
 func (d *AdapterProtocol) TextPointersInEncodingOrder() [13]*string {
 	return [...]*string{
 		&d.Method, &d.ContentType, &d.Headers, &d.KeyHeader,

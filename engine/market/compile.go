@@ -294,7 +294,7 @@ func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithConfigIndex, r *fi
 		return
 	}
 	if !p.Type.IsText() {
-		c.addMistake(p.configIndex, lengthConfigKey(p), "min_length and max_length are for text; use min and max for numbers")
+		c.addMistake(p.configIndex, configuredLengthKey(p), "min_length and max_length are for text; use min and max for numbers")
 		return
 	}
 	if p.MaxLength != nil {
@@ -313,9 +313,9 @@ func (c *mappingCompiler) compileLengthLimits(p *fieldSpecWithConfigIndex, r *fi
 	}
 }
 
-// lengthConfigKey returns the configuration key to name in a mistake about lengths: the one that
+// configuredLengthKey returns the configuration key to name in a mistake about lengths: the one that
 // is set.
-func lengthConfigKey(p *fieldSpecWithConfigIndex) string {
+func configuredLengthKey(p *fieldSpecWithConfigIndex) string {
 	if p.MinLength != nil {
 		return "min_length"
 	}

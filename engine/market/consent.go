@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// AppendConsentError checks the lead's certificate of consent, and appends an error to fieldErrors
+// AppendConsentCertificateError checks the lead's certificate of consent, and appends an error to fieldErrors
 // if it is missing or at a wrong host. certificatePath is the certificate's path in the request,
 // for the error.
 //
@@ -17,9 +17,10 @@ import (
 // at a host that the campaign does not list is an error for every source, because it proves
 // nothing.
 //
-// A Fill method has checked before that a certificate is an https address. If fieldErrors has an error
-// for the certificate already, AppendConsentError adds none.
-func (l *Lead) AppendConsentError(c *Campaign, fieldErrors []FieldError, certificatePath string) []FieldError {
+// FillLeadFromIngest, FillLeadFromPing or FillLeadFromPost has checked before that a certificate is an
+// https address. If fieldErrors has an error for the certificate already, AppendConsentCertificateError
+// adds none.
+func (l *Lead) AppendConsentCertificateError(c *Campaign, fieldErrors []FieldError, certificatePath string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
 	case certificate.Kind == KindAbsent && c.requiresConsentCertificate(l.Values[SlotSource].Text):

@@ -32,11 +32,11 @@ func TestCheckConsent(t *testing.T) {
 		var l market.Lead
 		l.Reset(m.SlotCount())
 		failed := m.FillLeadFromIngest(&l, person(test.lines...), nil)
-		failed = l.AppendConsentError(campaign, failed, path)
+		failed = l.AppendConsentCertificateError(campaign, failed, path)
 		if got := strings.Join(codes(failed), "; "); got != test.want {
 			t.Errorf("%v: %q, want %q", test.lines, got, test.want)
 		}
-		again := l.AppendConsentError(campaign, slices.Clone(failed), path)
+		again := l.AppendConsentCertificateError(campaign, slices.Clone(failed), path)
 		if len(again) != len(failed) {
 			t.Errorf("%v: the error is reported twice", test.lines)
 		}
@@ -48,7 +48,7 @@ func TestConsentIsOptionalWithoutConsentSources(t *testing.T) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
 	m.FillLeadFromIngest(&l, person(`source="facebook"`), nil)
-	if failed := l.AppendConsentError(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
+	if failed := l.AppendConsentCertificateError(&market.Campaign{}, nil, "consent_cert_url"); failed != nil {
 		t.Errorf("%v", failed)
 	}
 }
@@ -83,17 +83,17 @@ func TestConsentCertificateHosts(t *testing.T) {
 		if failed != nil {
 			t.Fatalf("%s: %v", address, failed)
 		}
-		failed = l.AppendConsentError(campaign, nil, path)
+		failed = l.AppendConsentCertificateError(campaign, nil, path)
 		if got := strings.Join(codes(failed), "; "); (got == "") != accepted || !accepted && got != path+" not_allowed_value" {
 			t.Errorf("%s: error %q, want accepted %t", address, got, accepted)
 		}
-		if failed = l.AppendConsentError(&market.Campaign{}, nil, path); failed != nil {
+		if failed = l.AppendConsentCertificateError(&market.Campaign{}, nil, path); failed != nil {
 			t.Errorf("%s, campaign without ConsentHosts: %v", address, failed)
 		}
 	}
 	var l market.Lead
 	l.Reset(m.SlotCount())
-	if failed := l.AppendConsentError(campaign, nil, path); failed != nil {
+	if failed := l.AppendConsentCertificateError(campaign, nil, path); failed != nil {
 		t.Errorf("missing optional certificate: %v", failed)
 	}
 }

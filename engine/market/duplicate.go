@@ -48,11 +48,11 @@ func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey 
 		}
 		message = appendFieldToHashMessage(message, slot, value)
 		if !r.All {
-			dst = append(dst, hashDuplicateKey(hashKey, message))
+			dst = append(dst, computeDuplicateKey(hashKey, message))
 		}
 	}
 	if r.All && len(message) > len(head) {
-		dst = append(dst, hashDuplicateKey(hashKey, message))
+		dst = append(dst, computeDuplicateKey(hashKey, message))
 	}
 	return dst
 }
@@ -62,11 +62,11 @@ func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey 
 func appendFieldToHashMessage(message []byte, slot LeadFieldIndex, value []byte) []byte {
 	message = append(message, byte(slot))
 	message = binary.BigEndian.AppendUint32(message, uint32(len(value)))
-	return format.AppendLower(message, value)
+	return format.AppendLowerASCII(message, value)
 }
 
-// hashDuplicateKey returns the first 16 bytes of the keyed hash of message.
-func hashDuplicateKey(hashKey *[32]byte, message []byte) (key DuplicateKey) {
+// computeDuplicateKey returns the first 16 bytes of the keyed hash of message.
+func computeDuplicateKey(hashKey *[32]byte, message []byte) (key DuplicateKey) {
 	sum := fingerprint.HMAC(hashKey, message)
 	copy(key[:], sum[:])
 	return key

@@ -30,7 +30,7 @@ func TestFillValidLeadDoesNotAllocate(t *testing.T) {
 	run := func() {
 		l.Reset(m.SlotCount())
 		failed := m.FillLeadFromIngest(&l, list, nil)
-		failed = l.AppendConsentError(campaign, failed, "consent_cert_url")
+		failed = l.AppendConsentCertificateError(campaign, failed, "consent_cert_url")
 		if failed != nil {
 			t.Fatal(failed)
 		}

@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	members   = leadtest.Members
-	person    = leadtest.Person
-	fill      = leadtest.Fill
+	members   = leadtest.ParseMembers
+	person    = leadtest.RequiredIngestMembers
+	fill      = leadtest.FillLead
 	codes     = leadtest.FieldErrorLines
-	mappingOf = leadtest.Mapping
+	mappingOf = leadtest.NewMapping
 )
 
 // fieldText returns the kind and text of a field, by the buyer's name.

@@ -16,7 +16,7 @@ func TestPassedConditionSet(t *testing.T) {
 		}
 		return f
 	}
-	states, err := market.ParseUSStates([]string{"CA", "NV"})
+	states, err := market.ParseUSStatesOrAll([]string{"CA", "NV"})
 	if err != nil {
 		t.Fatal(err)
 	}

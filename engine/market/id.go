@@ -28,9 +28,9 @@ type (
 // bits as the AuctionID and another prefix, because buyers see the AuctionID.
 type PingID AuctionID
 
-// BidToken is 128 random bits that the exchange sends with its own bid to a seller. The seller
+// ExchangeBidToken is 128 random bits that the exchange sends with its own bid to a seller. The seller
 // returns it with the lead, which proves that it received the bid.
-type BidToken [16]byte
+type ExchangeBidToken [16]byte
 
 // The prefixes of identifiers.
 const (
@@ -86,8 +86,10 @@ func (id PingID) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst,
 func (id PingID) String() string             { return string(id.AppendTo(nil)) }
 
 // AppendTo appends the token as text, such as bid_1h6k….
-func (b BidToken) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, bidPrefix...), b) }
-func (b BidToken) IsZero() bool               { return b == BidToken{} }
+func (b ExchangeBidToken) AppendTo(dst []byte) []byte {
+	return appendBase32ID(append(dst, bidPrefix...), b)
+}
+func (b ExchangeBidToken) IsZero() bool { return b == ExchangeBidToken{} }
 
 // ParseAuctionID reads the text that AuctionID.AppendTo writes. ok is false for any other text.
 func ParseAuctionID(s string) (id AuctionID, ok bool) {
@@ -104,9 +106,9 @@ func ParsePingID(s string) (id PingID, ok bool) {
 	return parseID[PingID](pingPrefix, s)
 }
 
-// ParseBidToken reads the text that BidToken.AppendTo writes. ok is false for any other text.
-func ParseBidToken(s string) (b BidToken, ok bool) {
-	return parseID[BidToken](bidPrefix, s)
+// ParseExchangeBidToken reads the text that ExchangeBidToken.AppendTo writes. ok is false for any other text.
+func ParseExchangeBidToken(s string) (b ExchangeBidToken, ok bool) {
+	return parseID[ExchangeBidToken](bidPrefix, s)
 }
 
 // appendBase32ID appends the 128 bits of an identifier as 26 digits of base 32.

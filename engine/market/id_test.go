@@ -26,7 +26,7 @@ func TestIDText(t *testing.T) {
 		{AuctionID{7: 1}.String(), "auc_0000000000000g000000000000"},
 		{RequestID{0: 0x80}.String(), "req_40000000000000000000000000"},
 		{PingID(AuctionID{7: 1}).String(), "ping_0000000000000g000000000000"},
-		{string(BidToken(highest).AppendTo([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
+		{string(ExchangeBidToken(highest).AppendTo([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
 		{LeadID(ComposeID(1_700_000_000_000, [10]byte{})).String(), "lead_01hf7yat000000000000000000"},
 	} {
 		if c.got != c.want {
@@ -34,7 +34,7 @@ func TestIDText(t *testing.T) {
 		}
 	}
 	if !(LeadID{}).IsZero() || LeadID(highest).IsZero() || !(RequestID{}).IsZero() || RequestID(highest).IsZero() ||
-		!(AuctionID{}).IsZero() || AuctionID(highest).IsZero() || !(BidToken{}).IsZero() || BidToken(highest).IsZero() {
+		!(AuctionID{}).IsZero() || AuctionID(highest).IsZero() || !(ExchangeBidToken{}).IsZero() || ExchangeBidToken(highest).IsZero() {
 		t.Error("IsZero is wrong for a zero or a nonzero identifier")
 	}
 }
@@ -102,13 +102,13 @@ func TestIDParsersAcceptOnlyTheirPrefix(t *testing.T) {
 		"auc_":  func(s string) ([16]byte, bool) { id, ok := ParseAuctionID(s); return id, ok },
 		"ping_": func(s string) ([16]byte, bool) { id, ok := ParsePingID(s); return id, ok },
 		"req_":  func(s string) ([16]byte, bool) { id, ok := ParseRequestID(s); return id, ok },
-		"bid_":  func(s string) ([16]byte, bool) { id, ok := ParseBidToken(s); return id, ok },
+		"bid_":  func(s string) ([16]byte, bool) { id, ok := ParseExchangeBidToken(s); return id, ok },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		id := idGenerator().Draw(t, "id")
 		texts := map[string]string{
 			"lead_": LeadID(id).String(), "auc_": AuctionID(id).String(), "ping_": PingID(id).String(),
-			"req_": RequestID(id).String(), "bid_": string(BidToken(id).AppendTo(nil)),
+			"req_": RequestID(id).String(), "bid_": string(ExchangeBidToken(id).AppendTo(nil)),
 		}
 		for prefix, text := range texts {
 			for other, parse := range parsers {

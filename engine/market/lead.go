@@ -91,8 +91,8 @@ func resizeAndClear[T any](s []T, n int) []T {
 // USState returns the US state of the lead's state field, or NoState.
 func (l *Lead) USState() USState { return ParseUSState(l.Values[SlotState].Text) }
 
-// TextValue returns a string value with this text. An empty text gives the absent value.
-func TextValue(text []byte) FieldValue {
+// TextValueOrAbsent returns a string value with this text. An empty text gives the absent value.
+func TextValueOrAbsent(text []byte) FieldValue {
 	if len(text) == 0 {
 		return FieldValue{}
 	}

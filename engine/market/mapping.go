@@ -80,7 +80,7 @@ type FieldDescription struct {
 	InPing   bool   // a ping may have it
 	Contact  bool   // a ping must not have it
 	Known    bool   // every campaign has the field
-	Coerce   bool   // a number or a boolean may arrive as a string, and a number as a text
+	Coerce   bool   // a number or boolean field accepts a string, and a text field accepts a number
 	Accepted string // accepted values in words
 	Pattern  string // regular expression that the whole text must match; empty: none
 	Default  FieldValue
@@ -102,8 +102,8 @@ func (m *FieldMapping) DescribeField(slot LeadFieldIndex) FieldDescription {
 	return d
 }
 
-// UnknownMembers returns the policy for members of an ingest that are no field of the campaign.
-func (m *FieldMapping) UnknownMembers() UnknownMemberPolicy { return m.unknown }
+// PolicyForUnknownMembers returns the policy for members of an ingest that are no field of the campaign.
+func (m *FieldMapping) PolicyForUnknownMembers() UnknownMemberPolicy { return m.unknown }
 
 // IsSentInPings reports whether pings to buyers have the field. Of the zip they have the first three
 // digits.
@@ -185,4 +185,4 @@ func (m *FieldMapping) collectNamesForbiddenInPings() {
 }
 
 // lowerASCII returns s with the letters A to Z in lower case.
-func lowerASCII(s string) string { return string(format.AppendLower(nil, []byte(s))) }
+func lowerASCII(s string) string { return string(format.AppendLowerASCII(nil, []byte(s))) }

@@ -58,7 +58,7 @@ func (m *fieldModel) coerced(text string) (v verdict) {
 	if m.Type != market.TypeBoolean {
 		return m.number(text)
 	}
-	switch text = string(format.AppendLower(nil, []byte(text))); text {
+	switch text = string(format.AppendLowerASCII(nil, []byte(text))); text {
 	case "true", "false":
 		return verdict{value: market.FieldValue{Kind: market.KindBoolean, Text: []byte(text)}}
 	}

@@ -71,8 +71,8 @@ func (m *FieldMapping) appendPingField(dst []byte, l *Lead, slot LeadFieldIndex)
 	return m.appendFieldIfPresent(dst, l, slot)
 }
 
-// PingRequest asks one buyer for a bid on a lead, without personal data.
-type PingRequest struct {
+// BuyerPingRequest asks one buyer for a bid on a lead, without personal data.
+type BuyerPingRequest struct {
 	Buyer          BuyerID // whose connections the ping uses
 	Endpoint       Endpoint
 	IdempotencyKey string    // Idempotency-Key; empty: the endpoint knows none
@@ -98,8 +98,8 @@ type Bid struct {
 // MaxBidToken is the maximum size of a bid's token in bytes.
 const MaxBidToken = 512
 
-// PingResult is the result of one ping to a buyer.
-type PingResult struct {
+// BuyerPingResult is the result of one ping to a buyer.
+type BuyerPingResult struct {
 	// The outcome is OutcomeNone if there is a bid, which the auction checks next.
 	// Otherwise it is no_bid, timeout, invalid, error, or rate_limited. The cause of
 	// rate_limited is a 429 to this ping or to an earlier one whose Retry-After has

@@ -69,9 +69,9 @@ func (m *FieldMapping) appendFieldIfPresent(dst []byte, l *Lead, slot LeadFieldI
 	return l.Values[slot].AppendJSON(dst)
 }
 
-// FieldPathInSupplierPost returns the path of a field in a post, such as lead.address.zip, for the errors of the
-// answer. nameFromSuppliers is the name under which suppliers send the field. A campaign's own field is a
-// direct member of lead.
+// FieldPathInSupplierPost returns the path of a field in a post, such as lead.address.zip, for the
+// errors of the answer. nameFromSuppliers is the name under which suppliers send the field. A
+// campaign's own field is a direct member of lead.
 func FieldPathInSupplierPost(nameFromSuppliers string) string {
 	slot, ok := findKnownField(nameFromSuppliers)
 	if ok {
@@ -100,8 +100,8 @@ func (v FieldValue) AppendJSON(dst []byte) []byte {
 	return append(dst, v.Text...)
 }
 
-// PostMetadata has the values of a post to a buyer that are not fields of the lead.
-type PostMetadata struct {
+// BuyerPostMetadata has the values of a post to a buyer that are not fields of the lead.
+type BuyerPostMetadata struct {
 	Auction     AuctionID // zero: no auction; the lead's id takes its place
 	Lead        LeadID
 	Token       string // of the winning bid; empty: no auction
@@ -111,10 +111,10 @@ type PostMetadata struct {
 	Currency    Currency
 }
 
-// PostRequest is one attempt to deliver a lead to a buyer. All attempts of one delivery carry the
+// BuyerPostRequest is one attempt to deliver a lead to a buyer. All attempts of one delivery carry the
 // same key and the same bytes. So a buyer that already has the lead can repeat its answer and
 // does not accept the lead twice.
-type PostRequest struct {
+type BuyerPostRequest struct {
 	Buyer             BuyerID // whose connections the post uses
 	Endpoint          Endpoint
 	IdempotencyKey    string    // Idempotency-Key; empty: the endpoint supports no keys
@@ -127,8 +127,8 @@ type PostRequest struct {
 	Traceparent string // W3C's header of that name for a traced request; empty: not sent
 }
 
-// PostResult is the result of one attempt to deliver a lead to a buyer.
-type PostResult struct {
+// BuyerPostResult is the result of one attempt to deliver a lead to a buyer.
+type BuyerPostResult struct {
 	Verdict           PostVerdict
 	Fault             OutboundRequestFault // why there was no usable answer; FaultNone if there was one
 	Status            int                  // of the answer; 0 without one

@@ -62,10 +62,10 @@ func (r *ReturnRule) ListAcceptedReasons() string {
 	return list.String()
 }
 
-// AllowsAnotherReturn reports whether one more return stays within the maximum share of returns.
+// ShareAllowsAnotherReturn reports whether one more return stays within the maximum share of returns.
 // soldInMonth is the number of leads that the buyer bought in the month. returnedInMonth is the
 // number of them that were returned or have a pending return.
-func (r *ReturnRule) AllowsAnotherReturn(returnedInMonth, soldInMonth int64) bool {
+func (r *ReturnRule) ShareAllowsAnotherReturn(returnedInMonth, soldInMonth int64) bool {
 	if r.MaxShare >= WholeShare {
 		return returnedInMonth < soldInMonth
 	}

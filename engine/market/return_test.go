@@ -45,7 +45,7 @@ func TestReturnMaxShare(t *testing.T) {
 		{0, 0, 1_000_000, false},
 	} {
 		rule := ReturnRule{MaxShare: test.share}
-		if got := rule.AllowsAnotherReturn(test.returned, test.sold); got != test.want {
+		if got := rule.ShareAllowsAnotherReturn(test.returned, test.sold); got != test.want {
 			t.Errorf("returned %d of %d, share %d: another return is allowed: %t", test.returned, test.sold, test.share, got)
 		}
 	}

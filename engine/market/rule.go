@@ -57,13 +57,13 @@ func (r *fieldRule) parseMember(m *JSONMember, buf []byte) (v FieldValue, grown 
 	case r.fieldType.IsText() && (m.Kind == JSONString || m.Kind == JSONNumber && r.coerce):
 		return r.parseText(m.Text, buf)
 	case m.Kind == JSONString && r.coerce:
-		return r.parseCoercedText(m.Text, buf)
+		return r.parseNumberOrBooleanFromText(m.Text, buf)
 	}
 	return FieldValue{}, buf, errcode.FieldWrongType
 }
 
-// parseCoercedText reads a number or a boolean from a string, for a field that coerces.
-func (r *fieldRule) parseCoercedText(text, buf []byte) (v FieldValue, grown []byte, errorCode string) {
+// parseNumberOrBooleanFromText reads a number or a boolean from a string, for a field that coerces.
+func (r *fieldRule) parseNumberOrBooleanFromText(text, buf []byte) (v FieldValue, grown []byte, errorCode string) {
 	if len(text) > format.MaxNumberText {
 		return FieldValue{}, buf, errcode.FieldTooLong
 	}
@@ -81,7 +81,7 @@ func (r *fieldRule) parseCoercedText(text, buf []byte) (v FieldValue, grown []by
 	if len(text) > len(lower) {
 		return FieldValue{}, buf, errcode.FieldWrongType
 	}
-	switch string(format.AppendLower(lower[:0], text)) {
+	switch string(format.AppendLowerASCII(lower[:0], text)) {
 	case "true":
 		return FieldValue{Kind: KindBoolean, Text: textTrue}, buf, ""
 	case "false":
@@ -127,7 +127,7 @@ func (r *fieldRule) parseText(text, buf []byte) (v FieldValue, grown []byte, err
 	if text, buf, ok = r.canonicalizeByType(text, buf); !ok {
 		return FieldValue{}, buf, errcode.FieldInvalidFormat
 	}
-	if code := r.checkTextLimits(text); code != "" {
+	if code := r.checkEnumLengthAndPattern(text); code != "" {
 		return FieldValue{}, buf, code
 	}
 	for _, t := range r.transformsAfter {
@@ -162,16 +162,16 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 	case TypeURL, typeHTTPS:
 		ok = format.IsURL(text, r.fieldType == typeHTTPS)
 	case typeTimestamp:
-		_, ok = format.ParseTimestamp(text)
+		_, ok = format.ParseTimestampClamped(text)
 	default:
 		ok = format.IsPrintableText(text)
 	}
 	return text, buf, ok
 }
 
-// checkTextLimits checks the text against the enum's values, the lengths and the pattern of the
+// checkEnumLengthAndPattern checks the text against the enum's values, the lengths and the pattern of the
 // field. errorCode is empty on success.
-func (r *fieldRule) checkTextLimits(text []byte) (errorCode string) {
+func (r *fieldRule) checkEnumLengthAndPattern(text []byte) (errorCode string) {
 	if r.values != nil {
 		if _, ok := r.values[string(text)]; !ok {
 			return errcode.FieldNotAllowedValue

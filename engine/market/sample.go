@@ -28,9 +28,9 @@ func (m *FieldMapping) ConstantAsFieldValue(slot LeadFieldIndex, constant FieldV
 		return FieldValue{Kind: KindBoolean, Text: constant.Text}, text == "true" || text == "false"
 	case TypeEnum:
 		_, is := r.values[text]
-		return TextValue(constant.Text), is
+		return TextValueOrAbsent(constant.Text), is
 	}
-	return TextValue(constant.Text), text != ""
+	return TextValueOrAbsent(constant.Text), text != ""
 }
 
 // NewSampleLead returns a lead with sample values, with which a template is tested. With allFields
@@ -55,7 +55,7 @@ func (m *FieldMapping) SampleValuesOfField(slot LeadFieldIndex, forPing bool) (v
 		values = append(values, FieldValue{})
 	}
 	for _, text := range slices.Sorted(maps.Keys(r.values)) {
-		values = append(values, TextValue([]byte(text)))
+		values = append(values, TextValueOrAbsent([]byte(text)))
 	}
 	if len(r.values) > 0 {
 		return values
@@ -68,22 +68,22 @@ func (m *FieldMapping) SampleValuesOfField(slot LeadFieldIndex, forPing bool) (v
 	case TypeNumber:
 		return append(values, FieldValue{Kind: KindNumber, Text: []byte("12")}, FieldValue{Kind: KindNumber, Text: []byte("-1.5e1")})
 	case TypeDate:
-		return append(values, TextValue([]byte("1980-02-29")))
+		return append(values, TextValueOrAbsent([]byte("1980-02-29")))
 	case TypePhone:
-		return append(values, TextValue([]byte("+12025550143")))
+		return append(values, TextValueOrAbsent([]byte("+12025550143")))
 	case TypeState:
-		return append(values, TextValue([]byte("CA")))
+		return append(values, TextValueOrAbsent([]byte("CA")))
 	case TypeZIP:
-		return append(values, TextValue([]byte("94107")), TextValue([]byte("94107-1234")))
+		return append(values, TextValueOrAbsent([]byte("94107")), TextValueOrAbsent([]byte("94107-1234")))
 	case TypeURL, typeHTTPS:
-		return append(values, TextValue([]byte("https://a.example/")), TextValue([]byte("https://a.example/?b='c'&d=1")))
+		return append(values, TextValueOrAbsent([]byte("https://a.example/")), TextValueOrAbsent([]byte("https://a.example/?b='c'&d=1")))
 	case typeTimestamp:
-		return append(values, TextValue([]byte("2026-01-31T09:30:00Z")))
+		return append(values, TextValueOrAbsent([]byte("2026-01-31T09:30:00Z")))
 	}
 	for _, text := range plainTexts {
-		values = append(values, TextValue([]byte(text)))
+		values = append(values, TextValueOrAbsent([]byte(text)))
 	}
-	return append(values, TextValue(SampleText))
+	return append(values, TextValueOrAbsent(SampleText))
 }
 
 // plainTexts are sample texts for the functions of templates: a word, a number and a date.

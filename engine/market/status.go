@@ -45,9 +45,9 @@ func (s LeadStatus) CanReportChangeTo(next LeadStatus) bool {
 	return false
 }
 
-// WebhookType returns the type of webhook that a buyer's report of status s triggers, or
+// WebhookTypeOfReport returns the type of webhook that a buyer's report of status s triggers, or
 // WebhookNone if a buyer cannot report s.
-func (s LeadStatus) WebhookType() WebhookType {
+func (s LeadStatus) WebhookTypeOfReport() WebhookType {
 	switch s {
 	case StatusContacted:
 		return WebhookContacted

@@ -48,7 +48,7 @@ func TestReportedStatusWebhooks(t *testing.T) {
 		StatusContacted: WebhookContacted, StatusQualified: WebhookQualified, StatusSold: WebhookSold, StatusReturned: WebhookReturned,
 	}
 	for _, status := range allStatuses {
-		if got := status.WebhookType(); got != want[status] {
+		if got := status.WebhookTypeOfReport(); got != want[status] {
 			t.Errorf("webhook of status %s is %s, want %s", status, got, want[status])
 		}
 		if _, reported := want[status]; status.IsReportedByBuyer() != reported {

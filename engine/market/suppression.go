@@ -75,16 +75,16 @@ func (l *SuppressionList) FingerprintLine(line []byte, hashKey *[32]byte) (lineF
 		return 0, errors.New("the line is empty")
 	}
 	var buf [format.MaxEmail]byte
-	form, err := l.appendListLineForm(buf[:0], line)
+	form, err := l.appendNormalizedLine(buf[:0], line)
 	if err != nil {
 		return 0, err
 	}
-	return hashToFingerprint(hashKey, form), nil
+	return computeFingerprint(hashKey, form), nil
 }
 
-// appendListLineForm returns the content of a line: the bytes of a hash, or a phone number or email in
+// appendNormalizedLine returns the content of a line: the bytes of a hash, or a phone number or email in
 // the form in which a lead's value is looked up. It appends to dst.
-func (l *SuppressionList) appendListLineForm(dst, line []byte) (grown []byte, err error) {
+func (l *SuppressionList) appendNormalizedLine(dst, line []byte) (grown []byte, err error) {
 	switch {
 	case l.Hash != HashPlain:
 		size := l.hashSizeInBytes()
@@ -101,7 +101,7 @@ func (l *SuppressionList) appendListLineForm(dst, line []byte) (grown []byte, er
 		if !ok {
 			return nil, errors.New("the line is not an email address; correct or remove the line")
 		}
-		return format.AppendLower(email[:0], email), nil
+		return format.AppendLowerASCII(email[:0], email), nil
 	}
 	return appendE164OrDigits(dst, line)
 }
@@ -142,7 +142,7 @@ func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, 
 			return dst
 		}
 		var buf [format.MaxEmail]byte
-		return append(dst, l.fingerprintOfLeadValue(hashKey, format.AppendLower(buf[:0], email)))
+		return append(dst, l.fingerprintOfLeadValue(hashKey, format.AppendLowerASCII(buf[:0], email)))
 	}
 	phone := lead.Values[SlotPhone].Text
 	if len(phone) == 0 {
@@ -161,12 +161,12 @@ func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, normalizedVa
 	switch l.Hash {
 	case HashMD5:
 		digest := md5.Sum(normalizedValue)
-		return hashToFingerprint(hashKey, digest[:])
+		return computeFingerprint(hashKey, digest[:])
 	case HashSHA256:
 		digest := sha256.Sum256(normalizedValue)
-		return hashToFingerprint(hashKey, digest[:])
+		return computeFingerprint(hashKey, digest[:])
 	}
-	return hashToFingerprint(hashKey, normalizedValue)
+	return computeFingerprint(hashKey, normalizedValue)
 }
 
 // hashSizeInBytes returns the size in bytes of the hashes that the list contains.
@@ -177,9 +177,9 @@ func (l *SuppressionList) hashSizeInBytes() int {
 	return sha256.Size
 }
 
-// hashToFingerprint returns the first 8 bytes of the keyed hash of valueForm. In a list of 100 million
+// computeFingerprint returns the first 8 bytes of the keyed hash of valueForm. In a list of 100 million
 // lines a lead matches another person's fingerprint once in 10^11 lookups.
-func hashToFingerprint(hashKey *[32]byte, valueForm []byte) uint64 {
+func computeFingerprint(hashKey *[32]byte, valueForm []byte) uint64 {
 	sum := fingerprint.HMAC(hashKey, valueForm)
 	return binary.BigEndian.Uint64(sum[:])
 }

@@ -82,7 +82,7 @@ func (t FieldTransform) ApplyToText(text, buf []byte) (result, grown []byte, ok 
 		ok = len(buf) > start
 		return buf[start:len(buf):len(buf)], buf, ok
 	case TransformTitle:
-		buf = appendTitle(buf, text)
+		buf = appendTitleCase(buf, text)
 	case TransformE164:
 		if buf, ok = format.AppendPhoneAsE164(buf, text); !ok {
 			return text, buf, false
@@ -109,10 +109,10 @@ func appendMappedRunes(dst, text []byte, change func(rune) rune) []byte {
 	return dst
 }
 
-// appendTitle appends the text with a capital at the start of each word and lower case after it.
+// appendTitleCase appends the text with a capital at the start of each word and lower case after it.
 // Letters, digits and apostrophes are parts of a word. An apostrophe after the first letter
 // begins a new word: O'Neil, but Matt's.
-func appendTitle(dst, text []byte) []byte {
+func appendTitleCase(dst, text []byte) []byte {
 	letters := 0 // of the word so far
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

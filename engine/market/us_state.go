@@ -57,9 +57,9 @@ func (s USStateSet) Has(state USState) bool { return s>>state&1 == 1 }
 // WithState returns a set with the states of s and state.
 func (s USStateSet) WithState(state USState) USStateSet { return (s | 1<<state) & AllStates }
 
-// ParseUSStates returns the set of the configured state codes. An empty list gives AllStates,
+// ParseUSStatesOrAll returns the set of the configured state codes. An empty list gives AllStates,
 // because a buyer or a filter set without states accepts all.
-func ParseUSStates(codes []string) (USStateSet, error) {
+func ParseUSStatesOrAll(codes []string) (USStateSet, error) {
 	if len(codes) == 0 {
 		return AllStates, nil
 	}

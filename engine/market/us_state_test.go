@@ -52,18 +52,18 @@ func TestParseUSStateAcceptsExactlyUSPSCodes(t *testing.T) {
 
 func TestParseUSStates(t *testing.T) {
 	california, nevada := market.ParseUSState([]byte("CA")), market.ParseUSState([]byte("NV"))
-	set, err := market.ParseUSStates([]string{"CA", "AZ"})
+	set, err := market.ParseUSStatesOrAll([]string{"CA", "AZ"})
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("CA, AZ: %b %v", set, err)
 	}
 	if set = set.WithState(nevada).WithState(market.NoState); !set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("with NV: %b", set)
 	}
-	if set, err := market.ParseUSStates(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
+	if set, err := market.ParseUSStatesOrAll(nil); err != nil || set != market.AllStates || set.Has(market.NoState) {
 		t.Errorf("empty list: %b %v", set, err)
 	}
 	for _, codes := range [][]string{{"CA", "CA"}, {"ca"}, {""}, {"XX"}, {"California"}} {
-		if _, err := market.ParseUSStates(codes); err == nil {
+		if _, err := market.ParseUSStatesOrAll(codes); err == nil {
 			t.Errorf("%v is accepted", codes)
 		}
 	}

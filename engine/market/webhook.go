@@ -41,9 +41,9 @@ type WebhookID [16]byte
 
 const webhookPrefix = "evt_"
 
-// NewWebhookID returns the identifier of the webhook of this type that the lead caused. createdNanos
+// ComputeWebhookID returns the identifier of the webhook of this type that the lead caused. createdNanos
 // is the time of the log batch with the causing event, in Unix nanoseconds.
-func NewWebhookID(lead LeadID, webhookType WebhookType, createdNanos int64) WebhookID {
+func ComputeWebhookID(lead LeadID, webhookType WebhookType, createdNanos int64) WebhookID {
 	sum := sha256.Sum256(append(lead[:], byte(webhookType)))
 	return WebhookID(ComposeID(createdNanos/1_000_000, [10]byte(sum[:10])))
 }

@@ -16,7 +16,7 @@ type RecordedAuction struct {
 	ID       market.AuctionID
 	Name     [16]byte
 	Campaign market.PermanentNumber
-	Token    market.BidToken
+	Token    market.ExchangeBidToken
 	Fields   []event.LeadField
 
 	bids []event.Bid // the valid ones, best first

@@ -34,10 +34,10 @@ func (kind AuctionIDKind) ForTest(isTest bool) AuctionIDKind {
 	return byTestPingID
 }
 
-// HashAuctionName returns the name of an auction: a hash of its identifier and its supplier, keyed
+// ComputeAuctionName returns the name of an auction: a hash of its identifier and its supplier, keyed
 // with secret. So names have a fixed size, and no supplier can name another one's auction. kind
 // says which identifier auctionID is.
-func HashAuctionName(secret *[32]byte, kind AuctionIDKind, supplier market.PermanentNumber, auctionID []byte) (name [16]byte) {
+func ComputeAuctionName(secret *[32]byte, kind AuctionIDKind, supplier market.PermanentNumber, auctionID []byte) (name [16]byte) {
 	buf := append(make([]byte, 0, 128), secret[:]...)
 	buf = append(buf, byte(kind))
 	buf = binary.BigEndian.AppendUint32(buf, uint32(supplier))

@@ -121,7 +121,7 @@ func appendLower(dst, text []byte) []byte {
 			return append(dst, bytes.ToLower(text)...)
 		}
 	}
-	return format.AppendLower(dst, text)
+	return format.AppendLowerASCII(dst, text)
 }
 
 // WithholdReasonWithContactData returns a buyer's reason for a return, or Withheld if the reason seems to

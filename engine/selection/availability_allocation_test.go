@@ -19,7 +19,7 @@ func largeCampaign(n int) *market.Campaign {
 		set := &c.FilterSets[i]
 		set.Buyer = &market.Buyer{ID: market.BuyerID(strconv.Itoa(i)), Suppression: testLists[i%3 : i%3+1]}
 		if i%4 > 0 {
-			set.States, _ = market.ParseUSStates([]string{testStates[i%len(testStates)], testStates[i%3]})
+			set.States, _ = market.ParseUSStatesOrAll([]string{testStates[i%len(testStates)], testStates[i%3]})
 		}
 		set.Filters = testFilters[i%4 : i%4+1]
 	}

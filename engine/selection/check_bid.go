@@ -32,7 +32,7 @@ func NewBidTerms(c *market.Campaign, bidDeadlineNanos, decisionDeadlineNanos int
 // the campaign's currency, high enough. It does not compare bids with each other.
 //
 // The code that parsed the buyer's answer has checked that the bid repeats the auction's id and
-// has a token: see market.PingResult. CheckBid compares a bid with the floor before it subtracts
+// has a token: see market.BuyerPingResult. CheckBid compares a bid with the floor before it subtracts
 // the payout. A bid that would make the exchange pay more than it gets is below the floor as
 // well.
 func (t *BidTerms) CheckBid(bid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {

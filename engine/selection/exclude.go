@@ -65,7 +65,7 @@ func NewUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
 func (d *UnavailableFilterSets) ExcludeFrom(candidates *Candidates) {
 	candidates.ExcludeAll(d.Closed, market.OutcomeClosed)
 	candidates.ExcludeAll(d.Capped, market.OutcomeCapped)
-	d.excludeForReasonsAfterCaps(candidates)
+	d.excludeForFundsPauseHealthFloor(candidates)
 }
 
 // ExcludeFromExceptCaps excludes the unavailable filter sets from the candidates, but ignores full
@@ -73,10 +73,10 @@ func (d *UnavailableFilterSets) ExcludeFrom(candidates *Candidates) {
 // and the refusal's event gives it back. The caller therefore checks the caps one by one.
 func (d *UnavailableFilterSets) ExcludeFromExceptCaps(candidates *Candidates) {
 	candidates.ExcludeAll(d.Closed, market.OutcomeClosed)
-	d.excludeForReasonsAfterCaps(candidates)
+	d.excludeForFundsPauseHealthFloor(candidates)
 }
 
-func (d *UnavailableFilterSets) excludeForReasonsAfterCaps(candidates *Candidates) {
+func (d *UnavailableFilterSets) excludeForFundsPauseHealthFloor(candidates *Candidates) {
 	candidates.ExcludeAll(d.NoFunds, market.OutcomeNoFunds)
 	candidates.ExcludeAll(d.Paused, market.OutcomePaused)
 	candidates.ExcludeAll(d.Unhealthy, market.OutcomeUnhealthy)

@@ -63,7 +63,7 @@ func drawSubset[T any](t *rapid.T, of []T, what string) (some []T) {
 func drawCampaign(t *rapid.T) *market.Campaign {
 	var like []market.FilterSet
 	for range rapid.IntRange(1, 6).Draw(t, "kinds of filter sets") {
-		states, err := market.ParseUSStates(drawSubset(t, testStates, "states"))
+		states, err := market.ParseUSStatesOrAll(drawSubset(t, testStates, "states"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,9 +34,9 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 		s.applyPostSettled(seq, batchUnixNanos, e)
 	case *event.PingAuctionCompleted:
 		s.applyPingAuctionCompleted(seq, batchUnixNanos, e)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		s.applyLeadStatusesChanged(seq, batchUnixNanos, e)
-	case *event.WebhookAttempted:
+	case *event.WebhookAttemptedOrDecided:
 		s.applyWebhookAttempted(seq, batchUnixNanos, e)
 	case *event.SupplierWebhooksTurnedOnOrOff:
 		s.applyWebhooksTurnedOnOrOff(seq, batchUnixNanos, e)
@@ -76,19 +76,19 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.users.applyAPITokenAddedOrRevoked(e)
 	case *event.AlertSettingsChanged:
 		s.alerts.ApplySettings(e)
-	case *event.AlertChanged:
+	case *event.AlertOrNotificationChanged:
 		s.alerts.ApplyChange(e)
 	case *event.SavedReportChanged:
 		s.savedReports.ApplyChange(e)
 	case *event.ReportMailEnded:
 		s.savedReports.ApplyMail(e)
-	case *event.InvitationChanged:
+	case *event.InvitationCreatedOrRevoked:
 		s.users.applyInvitationChanged(e)
 	case *event.UserSecondFactorChanged:
 		s.users.applySecondFactorChanged(e)
 	case *event.SecretStoredOrDeleted:
 		s.settings.applySecretStoredOrDeleted(e)
-	case *event.PausedOrResumed:
+	case *event.CampaignOrBuyerPausedOrResumed:
 		s.settings.applyPausedOrResumed(e)
 	case *event.SuppressionListReplaced:
 		s.settings.applySuppressionListReplaced(e)

@@ -107,9 +107,9 @@ func (s *State) ReleaseAuctionClaim(owner *RequestReservations) {
 	owner.hasAuction = false
 }
 
-// AuctionCount returns the number of auctions in memory, including expired ones that are not removed
+// AuctionCountWithExpired returns the number of auctions in memory, including expired ones that are not removed
 // yet.
-func (s *State) AuctionCount() (n int) {
+func (s *State) AuctionCountWithExpired() (n int) {
 	for i := range s.auctions {
 		n += s.auctions[i].rowCountWithExpired()
 	}

@@ -184,8 +184,8 @@ func TestIdempotencyKeyFindsLeadOrAuction(t *testing.T) {
 			}
 		}
 	}
-	if s := x.State; s.AuctionCount() != 0 {
-		t.Errorf("%d auctions, want 0: the auction has no name", s.AuctionCount())
+	if s := x.State; s.AuctionCountWithExpired() != 0 {
+		t.Errorf("%d auctions, want 0: the auction has no name", s.AuctionCountWithExpired())
 	}
 	// The lead leaves memory before its key does.
 	x.at += 2 * day

@@ -199,8 +199,8 @@ func TestMisuseOfStatePanics(t *testing.T) {
 		"a webhook of no supplier": func(x *testExchange) {
 			x.logAndApply(&event.PostSettled{Settlement: event.SettledDelivered, Webhook: market.WebhookPosted})
 		},
-		"a skipped event":  func(x *testExchange) { x.Apply(x.seq+2, x.at, &event.PausedOrResumed{}) },
-		"a repeated event": func(x *testExchange) { x.Apply(x.seq, x.at, &event.PausedOrResumed{}) },
+		"a skipped event":  func(x *testExchange) { x.Apply(x.seq+2, x.at, &event.CampaignOrBuyerPausedOrResumed{}) },
+		"a repeated event": func(x *testExchange) { x.Apply(x.seq, x.at, &event.CampaignOrBuyerPausedOrResumed{}) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			defer func() {

@@ -10,14 +10,14 @@ import (
 var november = market.StartOfUTCMonth(monday)
 
 // statusReported returns a buyer's report on testLead.
-func statusReported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusesChanged {
-	return &event.LeadStatusesChanged{Buyer: 1, At: monday, Changes: []event.LeadStatusChange{{
+func statusReported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusChangesDecided {
+	return &event.LeadStatusChangesDecided{Buyer: 1, At: monday, Changes: []event.RequestedLeadStatusChange{{
 		Lead: testLead, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
 }
 
 // returnDecided returns an operator's decision on a pending return.
-func returnDecided(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusesChanged {
+func returnDecided(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusChangesDecided {
 	ev := statusReported(result, market.StatusReturned, back)
 	ev.Changes[0].WasPending = true
 	return ev
@@ -129,9 +129,9 @@ func TestReturnFreesCapOnlyInItsWindow(t *testing.T) {
 // The key of a report finds it, although its leads do not exist.
 func TestReportIsFoundByIdempotencyKey(t *testing.T) {
 	x := newTestExchange()
-	x.logAndApply(&event.LeadStatusesChanged{
+	x.logAndApply(&event.LeadStatusChangesDecided{
 		Buyer: 1, Idempotency: event.RequestIdempotencyKey{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
-		Changes: []event.LeadStatusChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
+		Changes: []event.RequestedLeadStatusChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
 	})
 	restored := New()
 	replay(restored, x.log, x.seq)

@@ -25,11 +25,11 @@ type Credential struct {
 	LastUse *CredentialLastUse // never nil in the results of State
 }
 
-// operatorSettings holds the settings that no activation of a configuration resets: credentials,
+// settingsOutsideConfig holds the settings that no activation of a configuration resets: credentials,
 // secrets, pauses and the files of suppression lists. The entries are few and change rarely, so
 // one read-write lock guards all of them. Secrets are values that the exchange presents to buyers
 // and suppliers.
-type operatorSettings struct {
+type settingsOutsideConfig struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
 	existed map[credentialIdentity]bool // credentials that existed once; the first value of a configuration file is then ignored
@@ -80,8 +80,8 @@ type SuppressionListFile struct {
 }
 
 // newOperatorSettings returns settings without entries.
-func newOperatorSettings() operatorSettings {
-	return operatorSettings{
+func newOperatorSettings() settingsOutsideConfig {
+	return settingsOutsideConfig{
 		byHash: make(map[[32]byte]Credential), existed: make(map[credentialIdentity]bool),
 		secrets: make(map[string][]byte), paused: make(map[pausableObject]bool), lists: make(map[market.PermanentNumber]SuppressionListFile),
 	}
@@ -169,7 +169,7 @@ func (s *State) SuppressionListFile(list market.PermanentNumber) (current Suppre
 
 // applyCredentialAddedOrRevoked adds or replaces the event's credential, or deletes a revoked one. A
 // credential that is set again keeps its last use.
-func (a *operatorSettings) applyCredentialAddedOrRevoked(e *event.CredentialAddedOrRevoked) {
+func (a *settingsOutsideConfig) applyCredentialAddedOrRevoked(e *event.CredentialAddedOrRevoked) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.existed[credentialIdentityOf(e)] = true
@@ -189,7 +189,7 @@ func (a *operatorSettings) applyCredentialAddedOrRevoked(e *event.CredentialAdde
 
 // applySecretStoredOrDeleted stores the event's secret under its name. An event without a value
 // deletes the secret.
-func (a *operatorSettings) applySecretStoredOrDeleted(e *event.SecretStoredOrDeleted) {
+func (a *settingsOutsideConfig) applySecretStoredOrDeleted(e *event.SecretStoredOrDeleted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(e.Sealed) == 0 {
@@ -200,14 +200,14 @@ func (a *operatorSettings) applySecretStoredOrDeleted(e *event.SecretStoredOrDel
 }
 
 // applyPausedOrResumed stores whether the event's campaign or buyer is paused.
-func (a *operatorSettings) applyPausedOrResumed(e *event.PausedOrResumed) {
+func (a *settingsOutsideConfig) applyPausedOrResumed(e *event.CampaignOrBuyerPausedOrResumed) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.paused[pausableObject{e.Target, e.Ref}] = e.Paused
 }
 
 // applySuppressionListReplaced makes the event's file the current content of its suppression list.
-func (a *operatorSettings) applySuppressionListReplaced(e *event.SuppressionListReplaced) {
+func (a *settingsOutsideConfig) applySuppressionListReplaced(e *event.SuppressionListReplaced) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lists[e.List] = SuppressionListFile{
@@ -216,7 +216,7 @@ func (a *operatorSettings) applySuppressionListReplaced(e *event.SuppressionList
 }
 
 // sumOfEntryHashes returns the settings' part of State.Hash: the sum of the hashes of all entries.
-func (a *operatorSettings) sumOfEntryHashes() (sum uint64) {
+func (a *settingsOutsideConfig) sumOfEntryHashes() (sum uint64) {
 	for _, c := range a.byHash {
 		sum += c.contentHash()
 	}

@@ -54,8 +54,8 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (
 	return Reserved, market.LeadID{}, nil
 }
 
-// FindDuplicate returns the accepted lead that memory has under a duplicate key.
-func (s *State) FindDuplicate(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool) {
+// FindLeadByDuplicateKey returns the accepted lead that memory has under a duplicate key.
+func (s *State) FindLeadByDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *State) removeDuplicateValuesOfLead(dups []event.DuplicateCheckValue, le
 		key := (*[16]byte)(&dups[i].Key)
 		shard := &s.duplicates[shardIndex(key)]
 		shard.mu.Lock()
-		if _, position, ok := shard.table.find(key); ok && seq > shard.loaded && shard.table.rows.at(position).Lead == lead {
+		if _, position, ok := shard.table.findWithExpired(key); ok && seq > shard.loaded && shard.table.rows.at(position).Lead == lead {
 			shard.table.removeRow(position)
 		}
 		shard.mu.Unlock()

@@ -223,7 +223,7 @@ func (x *eventGenerator) changeSettings() {
 	case 0:
 		x.logAndApply(&event.BuyerFundsAdjusted{Buyer: market.PermanentNumber(1 + x.draw(3)), Amount: market.Money(x.draw(60)-20) * dollar, Opening: x.draw(5) == 0, At: x.at})
 	case 1:
-		x.logAndApply(&event.PausedOrResumed{Target: event.ObjectBuyer, Ref: market.PermanentNumber(1 + x.draw(3)), Paused: x.draw(2) == 0, At: x.at})
+		x.logAndApply(&event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: market.PermanentNumber(1 + x.draw(3)), Paused: x.draw(2) == 0, At: x.at})
 	case 2:
 		x.logAndApply(&event.SuppressionListReplaced{List: 1, File: string(rune('a' + x.draw(9))), Source: "s", Entries: uint64(x.draw(9)), At: x.at, By: string(rune('a' + x.draw(3))), Uploaded: x.draw(2) == 0})
 	case 3:
@@ -259,7 +259,7 @@ func (x *eventGenerator) reportStatuses() {
 		return
 	}
 	var h RequestReservations
-	ev := &event.LeadStatusesChanged{Request: x.newID(), Buyer: 1, At: x.at}
+	ev := &event.LeadStatusChangesDecided{Request: x.newID(), Buyer: 1, At: x.at}
 	keyed := x.ClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 3, x.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
 		ev.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 3, ExpiresAt: x.at + 10*hour}
@@ -272,9 +272,9 @@ func (x *eventGenerator) reportStatuses() {
 	x.ReleaseAll(&h)
 }
 
-func (x *eventGenerator) changeStatus(id market.LeadID) event.LeadStatusChange {
+func (x *eventGenerator) changeStatus(id market.LeadID) event.RequestedLeadStatusChange {
 	lead, ok := x.Lead(id)
-	c := event.LeadStatusChange{
+	c := event.RequestedLeadStatusChange{
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.LeadStatus(x.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: x.at,
 	}
@@ -302,7 +302,7 @@ func (x *eventGenerator) changeStatus(id market.LeadID) event.LeadStatusChange {
 		}
 	}
 	if c.Result == event.ChangeDone {
-		c.Webhook = x.maybeWebhook(c.To.WebhookType())
+		c.Webhook = x.maybeWebhook(c.To.WebhookTypeOfReport())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
 			c.Return.Charges = []event.CapCharge{{Cap: 1, Window: x.caps.counterOf(1).window, Amount: 1}}
@@ -314,7 +314,7 @@ func (x *eventGenerator) changeStatus(id market.LeadID) event.LeadStatusChange {
 // attemptWebhook logs the attempt of a webhook, or an operator's action on webhooks.
 func (x *eventGenerator) attemptWebhook() {
 	supplier := market.PermanentNumber(1 + x.draw(2))
-	ev := &event.WebhookAttempted{Supplier: supplier, At: x.at}
+	ev := &event.WebhookAttemptedOrDecided{Supplier: supplier, At: x.at}
 	dead := x.ListDeadLetters(supplier, 0, 3)
 	switch choice := x.draw(10); {
 	case choice == 0:
@@ -322,7 +322,7 @@ func (x *eventGenerator) attemptWebhook() {
 		return
 	case choice < 7 && len(dead) > 0: // dead letters are rare: an operator mostly acts on one at once
 		ev.Lead, ev.Type = dead[0].Lead, dead[0].Type
-		ev.Outcome = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[choice%2]
+		ev.Outcome = []event.WebhookOutcomeOrDecision{event.WebhookResent, event.WebhookDropped}[choice%2]
 	default:
 		h, ok := x.ClaimDueWebhook(supplier, x.at)
 		if !ok {
@@ -367,12 +367,12 @@ func (x *eventGenerator) changeUser() event.Event {
 	case 0:
 		return &event.UserAccountChanged{Name: name, Role: market.OperatorRole(1 + x.draw(3)), Password: "hash", Removed: x.draw(4) == 0, At: x.at, Invitation: [32]byte{byte(x.draw(4))}}
 	case 1:
-		return &event.InvitationChanged{
+		return &event.InvitationCreatedOrRevoked{
 			Hash: [32]byte{byte(1 + x.draw(3))}, Role: market.OperatorRole(1 + x.draw(3)), Expires: x.at + int64(x.draw(2))*hour, Revoked: x.draw(3) == 0, At: x.at, By: name,
 		}
 	case 2:
 		return &event.UserSecondFactorChanged{
-			User: name, Change: event.SecondFactorChange(1 + x.draw(4)), Sealed: []byte{1}, Step: uint64(x.draw(9)), Recovery: []event.RecoveryHash{{byte(x.draw(3))}}, At: x.at,
+			User: name, Change: event.SecondFactorChange(1 + x.draw(4)), Sealed: []byte{1}, Step: uint64(x.draw(9)), Recovery: []event.RecoveryCodeHash{{byte(x.draw(3))}}, At: x.at,
 		}
 	}
 	return &event.APITokenAddedOrRevoked{
@@ -386,8 +386,8 @@ func (x *eventGenerator) changeAlert() event.Event {
 	if x.draw(4) == 0 {
 		return &event.AlertSettingsChanged{Document: []byte(`{"channels": [{"id": "` + string(rune('a'+x.draw(3))) + `"}]}`), At: x.at}
 	}
-	return &event.AlertChanged{
-		Transition: event.AlertTransition(1 + x.draw(6)), Rule: string(rune('a' + x.draw(2))), Subject: string(rune('a' + x.draw(3))),
+	return &event.AlertOrNotificationChanged{
+		Transition: event.AlertOrNotificationTransition(1 + x.draw(6)), Rule: string(rune('a' + x.draw(2))), Subject: string(rune('a' + x.draw(3))),
 		Value: int64(x.draw(9)) - 4, Channels: []string{"c"}[:x.draw(2)], Of: uint64(1 + x.draw(9)), At: x.at,
 	}
 }
@@ -443,14 +443,14 @@ func countEvents(t *rapid.T, seen map[string]int) {
 			t.Fatal(err)
 		}
 		switch e := e.(type) {
-		case *event.LeadStatusesChanged:
+		case *event.LeadStatusChangesDecided:
 			for i := range e.Changes {
 				seen["report "+e.Changes[i].Result.String()]++
 				if e.Changes[i].WasPending {
 					seen["report settled "+e.Changes[i].Result.String()]++
 				}
 			}
-		case *event.WebhookAttempted:
+		case *event.WebhookAttemptedOrDecided:
 			seen["webhook "+e.Outcome.String()]++
 		case *event.LeadDecided:
 			if e.Sale.Test {

@@ -134,7 +134,7 @@ func (c *campaignRotations) encodeOrDecodeSnapshotLocked(body *snapshotSectionCo
 	}
 }
 
-func (a *operatorSettings) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+func (a *settingsOutsideConfig) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeMap(c, a.byHash, func(hash *[32]byte, of *Credential) {
 		encodeOrDecodeFixedBytes(c, hash[:])
 		encodeOrDecodeUvarint(c, &of.Kind)

@@ -53,7 +53,7 @@ func (s *State) Lead(id market.LeadID) (lead Lead, found bool) {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
-	if _, position, ok := shard.table.find((*[16]byte)(&id)); ok {
+	if _, position, ok := shard.table.findWithExpired((*[16]byte)(&id)); ok {
 		return *shard.table.rows.at(position), true
 	}
 	return Lead{}, false

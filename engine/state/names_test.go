@@ -79,8 +79,8 @@ func TestCredentialsPausesSecretsAndLists(t *testing.T) {
 	if paused, seen := x.PauseStatus(event.ObjectBuyer, 1); paused || seen {
 		t.Error("a buyer without a pause event is paused")
 	}
-	x.logAndApply(&event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true})
-	x.logAndApply(&event.PausedOrResumed{Target: event.ObjectCampaign, Ref: 1})
+	x.logAndApply(&event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true})
+	x.logAndApply(&event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectCampaign, Ref: 1})
 	if paused, seen := x.PauseStatus(event.ObjectBuyer, 1); !paused || !seen {
 		t.Error("a paused buyer is not paused")
 	}

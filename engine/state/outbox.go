@@ -84,8 +84,8 @@ type webhookRow struct {
 	Dead          bool
 }
 
-// QueuedWebhook is a copy of a pending webhook or a dead letter, for senders and operators.
-type QueuedWebhook struct {
+// OutboxWebhook is a copy of a pending webhook or a dead letter, for senders and operators.
+type OutboxWebhook struct {
 	Lead     market.LeadID
 	Type     market.WebhookType
 	Supplier market.PermanentNumber
@@ -110,15 +110,15 @@ type OutboxStatus struct {
 // ClaimDueWebhook returns the supplier's earliest webhook that is due at nowUnixNanos, and marks it
 // as in flight. Only the caller may then send it, until an event records the attempt's result or
 // the caller calls UnclaimWebhook. found is false if no webhook is due.
-func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos int64) (webhook QueuedWebhook, found bool) {
+func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos int64) (webhook OutboxWebhook, found bool) {
 	b := s.outboxes.get(supplier)
 	if b == nil {
-		return QueuedWebhook{}, false
+		return OutboxWebhook{}, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.due.n == 0 || b.due.at(0).due > nowUnixNanos {
-		return QueuedWebhook{}, false
+		return OutboxWebhook{}, false
 	}
 	n := b.due.at(0).row
 	b.removeRowFromHeap(n)
@@ -127,12 +127,12 @@ func (s *State) ClaimDueWebhook(supplier market.PermanentNumber, nowUnixNanos in
 		b.inFlight = make(map[webhookKey]struct{})
 	}
 	b.inFlight[row.key()] = struct{}{}
-	return row.toQueuedWebhook(supplier), true
+	return row.toOutboxWebhook(supplier), true
 }
 
 // UnclaimWebhook ends the claim on a webhook that the caller could not send. The webhook is due
 // again, unless it was dropped or died meanwhile.
-func (s *State) UnclaimWebhook(claimed QueuedWebhook) {
+func (s *State) UnclaimWebhook(claimed OutboxWebhook) {
 	b := s.outboxes.get(claimed.Supplier)
 	if b == nil {
 		return
@@ -176,9 +176,9 @@ func (s *State) OutboxStatus(supplier market.PermanentNumber) OutboxStatus {
 
 func (r *webhookRow) key() webhookKey { return webhookKey{r.Lead, r.Type} }
 
-// toQueuedWebhook returns a copy of the row for callers outside of the state.
-func (r *webhookRow) toQueuedWebhook(supplier market.PermanentNumber) QueuedWebhook {
-	return QueuedWebhook{
+// toOutboxWebhook returns a copy of the row for callers outside of the state.
+func (r *webhookRow) toOutboxWebhook(supplier market.PermanentNumber) OutboxWebhook {
+	return OutboxWebhook{
 		Lead: r.Lead, Type: r.Type, Supplier: supplier, Cause: r.Cause, Created: r.Created,
 		Due: r.Due, Attempts: r.Attempts, Dead: r.Dead,
 	}
@@ -257,7 +257,7 @@ func (o *webhookOutboxes) getOrCreateOutbox(supplier market.PermanentNumber) *su
 	return b
 }
 
-// notifySender notifies the receiver of WebhooksChanged that a webhook may be due. It does not
+// notifySender notifies the receiver of WebhookMayBeDue that a webhook may be due. It does not
 // wait for the receiver, and merges repeated notifications.
 func (o *webhookOutboxes) notifySender() {
 	select {
@@ -280,9 +280,9 @@ func (o *webhookOutboxes) sumOfEntryHashes() (sum uint64) {
 	return sum
 }
 
-// WebhooksChanged returns a channel that receives a value when a webhook may have become due, or
+// WebhookMayBeDue returns a channel that receives a value when a webhook may have become due, or
 // due earlier. Several changes give one value, so only one goroutine should receive.
-func (s *State) WebhooksChanged() <-chan struct{} { return s.outboxes.changed }
+func (s *State) WebhookMayBeDue() <-chan struct{} { return s.outboxes.changed }
 
 // OutboxTotals returns the sums of the counts of all suppliers' webhooks. FailingSince and Off are
 // not set.
@@ -313,40 +313,40 @@ func (s *State) SuppliersWithPendingWebhooks() (suppliers []market.PermanentNumb
 
 // FindWebhook returns the webhook of this type that the lead caused, pending or dead. It searches
 // all outboxes; found is false if no outbox has the webhook.
-func (s *State) FindWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook QueuedWebhook, found bool) {
+func (s *State) FindWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook OutboxWebhook, found bool) {
 	for _, b := range s.outboxes.all() {
 		if h, ok := b.findWebhook(lead, webhookType); ok {
 			return h, true
 		}
 	}
-	return QueuedWebhook{}, false
+	return OutboxWebhook{}, false
 }
 
-func (b *supplierWebhookOutbox) findWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook QueuedWebhook, found bool) {
+func (b *supplierWebhookOutbox) findWebhook(lead market.LeadID, webhookType market.WebhookType) (webhook OutboxWebhook, found bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n, ok := b.findRow(lead, webhookType)
 	if !ok {
-		return QueuedWebhook{}, false
+		return OutboxWebhook{}, false
 	}
-	return b.rows.at(int(n)).toQueuedWebhook(b.supplier), true
+	return b.rows.at(int(n)).toOutboxWebhook(b.supplier), true
 }
 
 // ListDeadLetters returns a page of a supplier's dead letters, the oldest first. It leaves out
 // the first skip ones and returns at most limit. It locks the outbox while it copies all dead
 // letters, so only operators' requests should call it.
-func (s *State) ListDeadLetters(supplier market.PermanentNumber, skip, limit int) []QueuedWebhook {
+func (s *State) ListDeadLetters(supplier market.PermanentNumber, skip, limit int) []OutboxWebhook {
 	b := s.outboxes.get(supplier)
 	if b == nil {
 		return nil
 	}
 	b.mu.Lock()
-	all := make([]QueuedWebhook, 0, b.dead.n)
+	all := make([]OutboxWebhook, 0, b.dead.n)
 	for i := range b.dead.n {
-		all = append(all, b.rows.at(int(b.dead.at(i).row)).toQueuedWebhook(supplier))
+		all = append(all, b.rows.at(int(b.dead.at(i).row)).toOutboxWebhook(supplier))
 	}
 	b.mu.Unlock()
-	slices.SortFunc(all, func(x, y QueuedWebhook) int {
+	slices.SortFunc(all, func(x, y OutboxWebhook) int {
 		return cmp.Or(cmp.Compare(x.Due, y.Due), cmp.Compare(x.Cause, y.Cause),
 			cmp.Compare(x.Type, y.Type), bytes.Compare(x.Lead[:], y.Lead[:]))
 	})

@@ -68,19 +68,19 @@ func (b *supplierWebhookOutbox) check() error {
 
 // outboxModel implements the rules of outboxes on a list.
 type outboxModel struct {
-	webhooks []QueuedWebhook // in any order
+	webhooks []OutboxWebhook // in any order
 	inFlight map[webhookKey]bool
 	status   map[market.PermanentNumber]OutboxStatus
 	limit    int
 }
 
-func byCause(a, b QueuedWebhook) int {
+func byCause(a, b OutboxWebhook) int {
 	return cmp.Or(cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Type, b.Type), bytes.Compare(a.Lead[:], b.Lead[:]))
 }
 
-func byDue(a, b QueuedWebhook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
+func byDue(a, b OutboxWebhook) int { return cmp.Or(cmp.Compare(a.Due, b.Due), byCause(a, b)) }
 
-func (m *outboxModel) ofSupplier(supplier market.PermanentNumber, dead bool) (webhooks []QueuedWebhook) {
+func (m *outboxModel) ofSupplier(supplier market.PermanentNumber, dead bool) (webhooks []OutboxWebhook) {
 	for _, h := range m.webhooks {
 		if h.Supplier == supplier && h.Dead == dead {
 			webhooks = append(webhooks, h)
@@ -91,7 +91,7 @@ func (m *outboxModel) ofSupplier(supplier market.PermanentNumber, dead bool) (we
 }
 
 // claimable returns the webhooks that may be claimed, by due time.
-func (m *outboxModel) claimable(supplier market.PermanentNumber) (webhooks []QueuedWebhook) {
+func (m *outboxModel) claimable(supplier market.PermanentNumber) (webhooks []OutboxWebhook) {
 	pending := m.ofSupplier(supplier, false)
 	for _, h := range pending {
 		claimable := !m.inFlight[webhookKey{h.Lead, h.Type}]
@@ -107,7 +107,7 @@ func (m *outboxModel) claimable(supplier market.PermanentNumber) (webhooks []Que
 	return webhooks
 }
 
-func (m *outboxModel) find(lead market.LeadID, kind market.WebhookType) *QueuedWebhook {
+func (m *outboxModel) find(lead market.LeadID, kind market.WebhookType) *OutboxWebhook {
 	for i := range m.webhooks {
 		if m.webhooks[i].Lead == lead && m.webhooks[i].Type == kind {
 			return &m.webhooks[i]
@@ -117,7 +117,7 @@ func (m *outboxModel) find(lead market.LeadID, kind market.WebhookType) *QueuedW
 }
 
 func (m *outboxModel) drop(lead market.LeadID, kind market.WebhookType) {
-	m.webhooks = slices.DeleteFunc(m.webhooks, func(h QueuedWebhook) bool { return h.Lead == lead && h.Type == kind })
+	m.webhooks = slices.DeleteFunc(m.webhooks, func(h OutboxWebhook) bool { return h.Lead == lead && h.Type == kind })
 }
 
 // trimDeadLetters drops dead letters above the limit, and at most maxExpired for their age.
@@ -136,14 +136,14 @@ func (m *outboxModel) trimDeadLetters(supplier market.PermanentNumber, at int64,
 
 func (m *outboxModel) apply(seq uint64, at int64, e event.Event) {
 	switch e := e.(type) {
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		for _, c := range e.Changes {
 			if m.find(c.Lead, c.Webhook) == nil {
-				m.webhooks = append(m.webhooks, QueuedWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.status[c.Supplier].Off})
+				m.webhooks = append(m.webhooks, OutboxWebhook{c.Lead, c.Webhook, c.Supplier, seq, at, at, 0, m.status[c.Supplier].Off})
 			}
 			m.trimDeadLetters(c.Supplier, at, 2)
 		}
-	case *event.WebhookAttempted:
+	case *event.WebhookAttemptedOrDecided:
 		m.applyAttempt(at, e)
 		m.trimDeadLetters(e.Supplier, at, 2)
 	case *event.SupplierWebhooksTurnedOnOrOff:
@@ -163,7 +163,7 @@ func (m *outboxModel) apply(seq uint64, at int64, e event.Event) {
 	}
 }
 
-func (m *outboxModel) applyAttempt(at int64, e *event.WebhookAttempted) {
+func (m *outboxModel) applyAttempt(at int64, e *event.WebhookAttemptedOrDecided) {
 	status := m.status[e.Supplier]
 	name := webhookKey{e.Lead, e.Type}
 	switch e.Outcome {
@@ -242,7 +242,7 @@ func supplierOf(lead market.LeadID) market.PermanentNumber { return market.Perma
 type outboxSimulation struct {
 	*testExchange
 	model   outboxModel
-	claimed []QueuedWebhook
+	claimed []OutboxWebhook
 	draw    func(n int) int
 }
 
@@ -271,8 +271,8 @@ func (x *outboxSimulation) step() error {
 		return x.restart()
 	case 3, 4:
 		lead := x.randomLead()
-		outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, x.draw(7))]
-		x.applyToBoth(&event.WebhookAttempted{
+		outcome := []event.WebhookOutcomeOrDecision{event.WebhookResent, event.WebhookDropped, event.WebhookDelivered, event.WebhookDead}[min(3, x.draw(7))]
+		x.applyToBoth(&event.WebhookAttemptedOrDecided{
 			Lead: lead, Supplier: supplierOf(lead), Type: market.WebhookType(1 + x.draw(4)), Outcome: outcome, Attempt: uint32(x.draw(4)), At: x.at,
 		})
 	case 5, 6:
@@ -280,12 +280,12 @@ func (x *outboxSimulation) step() error {
 	case 7, 8:
 		x.endAttempt()
 	default:
-		var changes []event.LeadStatusChange
+		var changes []event.RequestedLeadStatusChange
 		for range 1 + x.draw(3) {
 			lead := x.randomLead()
-			changes = append(changes, event.LeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(4))})
+			changes = append(changes, event.RequestedLeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(4))})
 		}
-		x.applyToBoth(&event.LeadStatusesChanged{Changes: changes})
+		x.applyToBoth(&event.LeadStatusChangesDecided{Changes: changes})
 	}
 	return nil
 }
@@ -310,8 +310,8 @@ func (x *outboxSimulation) resendOrDrop() {
 		return
 	}
 	h := x.model.webhooks[x.draw(len(x.model.webhooks))]
-	outcome := []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}[x.draw(2)]
-	x.applyToBoth(&event.WebhookAttempted{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: x.at})
+	outcome := []event.WebhookOutcomeOrDecision{event.WebhookResent, event.WebhookDropped}[x.draw(2)]
+	x.applyToBoth(&event.WebhookAttemptedOrDecided{Lead: h.Lead, Supplier: h.Supplier, Type: h.Type, Outcome: outcome, At: x.at})
 }
 
 // endAttempt ends the oldest attempt in flight.
@@ -321,7 +321,7 @@ func (x *outboxSimulation) endAttempt() {
 	}
 	h := x.claimed[0]
 	x.claimed = x.claimed[1:]
-	ev := &event.WebhookAttempted{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: x.at}
+	ev := &event.WebhookAttemptedOrDecided{Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, At: x.at}
 	switch x.draw(8) {
 	case 0:
 		x.UnclaimWebhook(h)
@@ -400,9 +400,9 @@ func TestLargeOutboxMatchesModel(t *testing.T) {
 	for n := range 400 {
 		lead := market.LeadID(scatteredID(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		x.applyToBoth(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(3))}}})
+		x.applyToBoth(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(3))}}})
 		if n%9 == 0 {
-			x.applyToBoth(&event.WebhookAttempted{Lead: lead, Supplier: supplierOf(lead), Type: x.model.webhooks[len(x.model.webhooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: x.at})
+			x.applyToBoth(&event.WebhookAttemptedOrDecided{Lead: lead, Supplier: supplierOf(lead), Type: x.model.webhooks[len(x.model.webhooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: x.at})
 		}
 		if n%5 == 0 {
 			x.at += second

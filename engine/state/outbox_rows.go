@@ -35,7 +35,7 @@ func (s *State) enqueueWebhook(causeSeq uint64, batchUnixNanos int64, supplier m
 
 // applyWebhookAttempted applies the result of a webhook attempt, or an operator's decision on a
 // dead letter, to the supplier's outbox.
-func (s *State) applyWebhookAttempted(seq uint64, batchUnixNanos int64, e *event.WebhookAttempted) {
+func (s *State) applyWebhookAttempted(seq uint64, batchUnixNanos int64, e *event.WebhookAttemptedOrDecided) {
 	if seq <= s.outboxes.outboxShardOf(e.Supplier).loaded {
 		return
 	}
@@ -70,7 +70,7 @@ func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *
 //
 // A failure does not change a webhook that died or was resent since the attempt began. A resend
 // changes nothing while the outbox is off. A webhook that the outbox no longer has is ignored.
-func (b *supplierWebhookOutbox) applyAttemptOrOperatorDecision(e *event.WebhookAttempted, batchUnixNanos int64) {
+func (b *supplierWebhookOutbox) applyAttemptOrOperatorDecision(e *event.WebhookAttemptedOrDecided, batchUnixNanos int64) {
 	switch e.Outcome {
 	case event.WebhookDelivered:
 		b.failingSince = 0

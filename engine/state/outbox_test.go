@@ -30,12 +30,12 @@ func scatteredID(n uint64) (id [16]byte) {
 // addWebhooks adds webhooks to the outbox by reports.
 func (d outboxTest) addWebhooks(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.logAndApply(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
+		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
 // claim claims the next due webhook.
-func (d outboxTest) claim(t *testing.T) QueuedWebhook {
+func (d outboxTest) claim(t *testing.T) OutboxWebhook {
 	t.Helper()
 	h, ok := d.ClaimDueWebhook(1, d.at)
 	if !ok {
@@ -44,8 +44,8 @@ func (d outboxTest) claim(t *testing.T) QueuedWebhook {
 	return h
 }
 
-func (d outboxTest) logAttempt(h QueuedWebhook, outcome event.WebhookOutcome, retryAfter int64) {
-	d.logAndApply(&event.WebhookAttempted{
+func (d outboxTest) logAttempt(h OutboxWebhook, outcome event.WebhookOutcomeOrDecision, retryAfter int64) {
+	d.logAndApply(&event.WebhookAttemptedOrDecided{
 		Lead: h.Lead, Type: h.Type, Supplier: h.Supplier, Attempt: h.Attempts + 1, Outcome: outcome, At: d.at, Due: d.at + retryAfter,
 	})
 }
@@ -58,7 +58,7 @@ func TestEventsAddWebhooksToOutbox(t *testing.T) {
 			e.Webhook = kind
 		case *event.PostSettled:
 			e.Webhook, e.Supplier = kind, 1
-		case *event.LeadStatusesChanged:
+		case *event.LeadStatusChangesDecided:
 			e.Changes[0].Webhook = kind
 		}
 		return ev
@@ -87,7 +87,7 @@ func TestEventsAddWebhooksToOutbox(t *testing.T) {
 				}
 			}
 			select {
-			case <-d.WebhooksChanged():
+			case <-d.WebhookMayBeDue():
 			default:
 				t.Error("WebhooksChanged has no notification")
 			}
@@ -121,10 +121,10 @@ func TestUnclaimedWebhookIsDueAgain(t *testing.T) {
 	if h, ok := d.ClaimDueWebhook(1, d.at); ok {
 		t.Fatalf("%+v was claimed twice", h)
 	}
-	<-d.WebhooksChanged()
+	<-d.WebhookMayBeDue()
 	d.UnclaimWebhook(h)
 	select {
-	case <-d.WebhooksChanged():
+	case <-d.WebhookMayBeDue():
 	default:
 		t.Error("WebhooksChanged has no notification after the unclaim")
 	}
@@ -145,7 +145,7 @@ func TestDeadLettersAreLimited(t *testing.T) {
 		d.logAttempt(d.claim(t), event.WebhookDead, 0)
 		d.at += hour
 	}
-	leads := func(dead []QueuedWebhook) (leads []byte) {
+	leads := func(dead []OutboxWebhook) (leads []byte) {
 		for _, h := range dead {
 			leads = append(leads, h.Lead[0])
 		}
@@ -175,7 +175,7 @@ func TestDeadLettersAreLimited(t *testing.T) {
 func TestEmptyOutboxReleasesMemory(t *testing.T) {
 	d := newOutboxTest()
 	for n := range uint64(3000) {
-		d.logAndApply(&event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Lead: scatteredID(n), Supplier: 1, Webhook: market.WebhookSold}}})
+		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: scatteredID(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
 		d.logAttempt(d.claim(t), event.WebhookDelivered, 0)
@@ -201,11 +201,11 @@ func TestRowSizes(t *testing.T) {
 
 // Replay does not apply events again that the snapshot's outbox already contains.
 func TestOutboxNewerThanSnapshotPosition(t *testing.T) {
-	failed := &event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
+	failed := &event.WebhookAttemptedOrDecided{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Attempt: 1, Outcome: event.WebhookFailed, At: monday}
 	for name, events := range map[string][]event.Event{
 		"failed, then turned on":         {failed, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}},
 		"turned off and on, then failed": {&event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true}, &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1}, failed},
-		"delivered":                      {&event.WebhookAttempted{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
+		"delivered":                      {&event.WebhookAttemptedOrDecided{Lead: market.LeadID{1}, Type: market.WebhookPosted, Supplier: 1, Outcome: event.WebhookDelivered}},
 	} {
 		d := newOutboxTest()
 		d.addWebhooks(1, market.WebhookPosted)

@@ -36,7 +36,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 				last = &file
 			}
 		},
-		"Leads":     func() { live.LeadCount() },
+		"Leads":     func() { live.LeadCountWithExpired() },
 		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountPermanentNumbers(2) },
 		"availability": func() {
 			live.BuyerAvailabilityVersion()
@@ -76,7 +76,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 				}
 			}
 			select {
-			case <-live.WebhooksChanged():
+			case <-live.WebhookMayBeDue():
 			default:
 			}
 		},
@@ -84,7 +84,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 		"auctions": func() {
 			var h RequestReservations
 			live.FindAuction([16]byte{1, 15: 1}, monday)
-			live.AuctionCount()
+			live.AuctionCountWithExpired()
 			live.ClaimNewAuctionName(&h, [16]byte{99, 15: 1}, monday)
 			live.ReleaseAll(&h)
 			live.ClaimAuctionForSale(&h, [16]byte{1, 15: 1}, monday)

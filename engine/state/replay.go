@@ -94,7 +94,7 @@ func (s *State) prefetchRowsOfEvent(e event.Event) (unusedSum uint32) {
 	case *event.PingAuctionCompleted:
 		unusedSum = s.auctionShardOf(&e.Name).table.prefetchForPut(&e.Name)
 		unusedSum += s.idempotency[shardIndex(&e.Idempotency.Key)].table.prefetchForPut(&e.Idempotency.Key)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		for i := range e.Changes {
 			lead := &e.Changes[i].Lead
 			unusedSum += s.leadShardOf(lead).table.prefetchForPut((*[16]byte)(lead))

@@ -86,7 +86,7 @@ func TestPrefetchChangesNothing(t *testing.T) {
 		for range 3 {
 			prefetched.PrefetchIntoCPUCache(lead)
 			prefetched.PrefetchIntoCPUCache(settled)
-			prefetched.PrefetchIntoCPUCache(&event.PausedOrResumed{})
+			prefetched.PrefetchIntoCPUCache(&event.CampaignOrBuyerPausedOrResumed{})
 		}
 		x.logAndApply(lead)
 		prefetched.logAndApply(lead)

@@ -160,7 +160,7 @@ func (shard *leadShard) settleUnfinishedPost(e *event.PostSettled) {
 
 // applyLeadStatusesChanged applies a buyer's report on leads, or an operator's decision on a return.
 // It skips changes that the event lists as rejected or without effect.
-func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *event.LeadStatusesChanged) {
+func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *event.LeadStatusChangesDecided) {
 	s.storeIdempotencyKey(&e.Idempotency, newIdempotencyRowAnsweredByEvent(seq), seq, batchUnixNanos)
 	for i := range e.Changes {
 		c := &e.Changes[i]
@@ -175,8 +175,8 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 }
 
 // applyStatusChange sets the lead's status, or the state of its return, by one change of a
-// LeadStatusesChanged event.
-func (l *Lead) applyStatusChange(c *event.LeadStatusChange) {
+// LeadStatusChangesDecided event.
+func (l *Lead) applyStatusChange(c *event.RequestedLeadStatusChange) {
 	switch c.Result {
 	case event.ChangeDone:
 		l.Status = c.To
@@ -192,7 +192,7 @@ func (l *Lead) applyStatusChange(c *event.LeadStatusChange) {
 
 // addOrRemovePendingReturn adds a return that waits for an operator's approval to the list of pending
 // returns, and removes a return that an operator has decided.
-func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *event.LeadStatusChange) {
+func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *event.RequestedLeadStatusChange) {
 	switch {
 	case seq <= s.loaded:
 	case c.Result == event.ChangePending:
@@ -202,11 +202,11 @@ func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *ev
 	}
 }
 
-// applyReturnToCountsCapsAndFunds applies one change of a LeadStatusesChanged event to the monthly returns,
-// the caps and the buyer's account. A return counts from the buyer's request on, in the month of the
-// lead's decision; a rejection takes it out again. An approval also gives capacity back to the caps
-// and credits the buyer.
-func (s *State) applyReturnToCountsCapsAndFunds(seq uint64, buyer market.PermanentNumber, c *event.LeadStatusChange) {
+// applyReturnToCountsCapsAndFunds applies one change of a LeadStatusChangesDecided event to the monthly
+// returns, the caps and the buyer's account. A return counts from the buyer's request on, in the month
+// of the lead's decision; a rejection takes it out again. An approval also gives capacity back to the
+// caps and credits the buyer.
+func (s *State) applyReturnToCountsCapsAndFunds(seq uint64, buyer market.PermanentNumber, c *event.RequestedLeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return

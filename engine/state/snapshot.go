@@ -158,7 +158,7 @@ func (shard *leadShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]L
 // complete.
 func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 	in := sectionReader{r: r}
-	if err := in.readHeader(); err != nil {
+	if err := in.readSnapshotHeader(); err != nil {
 		return 0, err
 	}
 	for i := range sectionsPerShard*shardCount + 1 {
@@ -291,9 +291,9 @@ func (in *sectionReader) ReadByte() (byte, error) {
 	return in.one[0], err
 }
 
-// readHeader reads the snapshot's header. It rejects versions and shard counts that this program
+// readSnapshotHeader reads the snapshot's header. It rejects versions and shard counts that this program
 // cannot load.
-func (in *sectionReader) readHeader() error {
+func (in *sectionReader) readSnapshotHeader() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
 		return fmt.Errorf("cannot read the header of the state snapshot: %w", err)
@@ -306,7 +306,7 @@ func (in *sectionReader) readHeader() error {
 	}
 	count, err := binary.ReadUvarint(in)
 	if err != nil {
-		return fmt.Errorf("cannot read the number of shards of the state snapshot: %w", err)
+		return fmt.Errorf("cannot read the number of shards of the state snapshot (truncated? use the snapshot before this one): %w", err)
 	}
 	if count != shardCount {
 		return fmt.Errorf("the state snapshot has %d shards, but this program has %d; run the release that wrote it", count, shardCount)

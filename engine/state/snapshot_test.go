@@ -46,8 +46,8 @@ func TestReplayRestoresLiveState(t *testing.T) {
 		}
 		replay(restored, x.log, x.seq)
 		checkHash(t, "replayed", restored, hashes)
-		if restored.FoundedEvent() != x.FoundedEvent() || restored.CurrentConfigVersion() != x.CurrentConfigVersion() || restored.LeadCount() != x.LeadCount() {
-			t.Fatalf("after replay: founded %+v, configuration %+v, %d leads", restored.FoundedEvent(), restored.CurrentConfigVersion(), restored.LeadCount())
+		if restored.FoundedEvent() != x.FoundedEvent() || restored.CurrentConfigVersion() != x.CurrentConfigVersion() || restored.LeadCountWithExpired() != x.LeadCountWithExpired() {
+			t.Fatalf("after replay: founded %+v, configuration %+v, %d leads", restored.FoundedEvent(), restored.CurrentConfigVersion(), restored.LeadCountWithExpired())
 		}
 	})
 }
@@ -132,9 +132,9 @@ func TestSnapshotAndLaterLogRestoreState(t *testing.T) {
 
 // listWebhooks returns the webhooks of all suppliers: first the pending ones in the order of
 // their due times, then the dead letters.
-func listWebhooks(s *State) (webhooks []QueuedWebhook) {
+func listWebhooks(s *State) (webhooks []OutboxWebhook) {
 	for _, b := range s.outboxes.all() {
-		var claimed []QueuedWebhook
+		var claimed []OutboxWebhook
 		for {
 			h, ok := s.ClaimDueWebhook(b.supplier, 1<<62)
 			if !ok {
@@ -350,7 +350,7 @@ func TestMalformedSnapshotsAreRejected(t *testing.T) {
 // withGlobalSectionTwice returns the file with the first section, the global one, repeated.
 func withGlobalSectionTwice(file []byte) []byte {
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.readHeader(); err != nil {
+	if err := in.readSnapshotHeader(); err != nil {
 		panic(err)
 	}
 	head := len(file) - in.r.(*bytes.Reader).Len()
@@ -374,22 +374,22 @@ func TestHashCoversEveryEvent(t *testing.T) {
 		"a credential":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revocation":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":             &event.SecretStoredOrDeleted{Name: "x", Sealed: []byte{1}},
-		"a pause":              &event.PausedOrResumed{Target: event.ObjectBuyer, Ref: 1},
+		"a pause":              &event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: 1},
 		"a list":               &event.SuppressionListReplaced{List: 1},
 		"a user":               &event.UserAccountChanged{Name: "anna", Role: market.RoleViewer},
-		"an invitation":        &event.InvitationChanged{Hash: [32]byte{1}, Role: market.RoleViewer},
+		"an invitation":        &event.InvitationCreatedOrRevoked{Hash: [32]byte{1}, Role: market.RoleViewer},
 		"a second factor":      &event.UserSecondFactorChanged{User: "anna", Change: event.SecondFactorEnrolled},
 		"a user's token":       &event.APITokenAddedOrRevoked{User: "anna"},
 		"alert settings":       &event.AlertSettingsChanged{Document: []byte("{}")},
-		"an alert":             &event.AlertChanged{Transition: event.AlertFired, Rule: "r"},
+		"an alert":             &event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r"},
 		"a saved report":       &event.SavedReportChanged{ID: "r", Document: []byte("{}")},
 		"a top-up":             &event.BuyerFundsAdjusted{Buyer: 1, Amount: 1},
 		"an empty account":     &event.BuyerFundsAdjusted{Buyer: 3, Opening: true},
 		"an auction":           auctionCompleted(monday + day),
-		"a report's key":       &event.LeadStatusesChanged{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
-		"a webhook":            &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Webhook: market.WebhookSold, Supplier: 1}}},
-		"a return's month":     &event.LeadStatusesChanged{Changes: []event.LeadStatusChange{{Result: event.ChangePending, Return: event.MoneyAndCapsReversedByReturn{Month: 1}}}},
-		"a failed attempt":     &event.WebhookAttempted{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
+		"a report's key":       &event.LeadStatusChangesDecided{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
+		"a webhook":            &event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Webhook: market.WebhookSold, Supplier: 1}}},
+		"a return's month":     &event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Result: event.ChangePending, Return: event.MoneyAndCapsReversedByReturn{Month: 1}}}},
+		"a failed attempt":     &event.WebhookAttemptedOrDecided{Supplier: 1, Outcome: event.WebhookFailed, At: monday},
 		"webhooks off":         &event.SupplierWebhooksTurnedOnOrOff{Supplier: 1, Off: true},
 		"an auction's key":     &event.PingAuctionCompleted{Idempotency: event.RequestIdempotencyKey{Key: [16]byte{1}, ExpiresAt: monday + day}},
 	} {
@@ -451,7 +451,7 @@ func TestDamagedSectionLengthNeedsLittleMemory(t *testing.T) {
 	head = append(head, sectionGlobal, 0, 1, 0)
 	head = binary.LittleEndian.AppendUint32(head, maxSectionBytes)
 	in := sectionReader{r: bytes.NewReader(head)}
-	if err := in.readHeader(); err != nil {
+	if err := in.readSnapshotHeader(); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.nextSection(); err == nil || cap(in.body) > 2<<20 {

@@ -27,7 +27,7 @@ type State struct {
 	pendingReturns    pendingReturns
 	rotations         campaignRotationTable
 	names             objectNumberRegistry
-	settings          operatorSettings
+	settings          settingsOutsideConfig
 	users             operatorUserTable
 	alerts            alert.Table
 	savedReports      savedreport.Table
@@ -106,8 +106,8 @@ func (s *State) Alerts() *alert.Table { return &s.alerts }
 // SavedReports returns the saved reports and the state of their e-mails.
 func (s *State) SavedReports() *savedreport.Table { return &s.savedReports }
 
-// LeadCount returns the number of leads in memory, including expired ones that are not removed yet.
-func (s *State) LeadCount() (n int) {
+// LeadCountWithExpired returns the number of leads in memory, including expired ones that are not removed yet.
+func (s *State) LeadCountWithExpired() (n int) {
 	for i := range s.leads {
 		n += s.leads[i].rowCountWithExpired()
 	}

@@ -57,9 +57,9 @@ func (t *table[R, P]) homeIndexEntry(key *[16]byte) uint32 {
 	return binary.LittleEndian.Uint32(key[8:12]) & uint32(len(t.index)-1)
 }
 
-// find looks the key up, and returns its index entry and its row's position. If found is false, the
+// findWithExpired looks the key up, and returns its index entry and its row's position. If found is false, the
 // table has no row with the key, and indexEntry is the free index entry for it.
-func (t *table[R, P]) find(key *[16]byte) (indexEntry uint32, position int, found bool) {
+func (t *table[R, P]) findWithExpired(key *[16]byte) (indexEntry uint32, position int, found bool) {
 	if len(t.index) == 0 {
 		return 0, 0, false
 	}
@@ -79,7 +79,7 @@ func (t *table[R, P]) find(key *[16]byte) (indexEntry uint32, position int, foun
 // get returns the row with this key. It returns nil if the row is missing or has expired at
 // nowUnixSeconds, in Unix seconds.
 func (t *table[R, P]) get(key *[16]byte, nowUnixSeconds uint32) P {
-	_, position, ok := t.find(key)
+	_, position, ok := t.findWithExpired(key)
 	if !ok {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 		t.cursor, t.soonest, t.nextSoonest = 0, added.expiryUnixSeconds(), added.expiryUnixSeconds()
 	}
 	t.soonest, t.nextSoonest = min(t.soonest, added.expiryUnixSeconds()), min(t.nextSoonest, added.expiryUnixSeconds())
-	entry, position, ok := t.find(added.key())
+	entry, position, ok := t.findWithExpired(added.key())
 	if ok {
 		known := t.rows.at(position)
 		t.sum -= P(known).contentHash()
@@ -129,7 +129,7 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 // editRow calls edit with the row that has this key, and updates the table's hash. edit may change
 // all fields but the key. rowExists is false if the table has no such row.
 func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
-	_, position, ok := t.find(key)
+	_, position, ok := t.findWithExpired(key)
 	if !ok {
 		return false
 	}
@@ -204,7 +204,7 @@ func (t *table[R, P]) removeRow(position int) {
 // indexEntryOf returns the index entry of a row that must be in the table. A missing row is a bug
 // and panics.
 func (t *table[R, P]) indexEntryOf(known P) uint32 {
-	entry, _, ok := t.find(known.key())
+	entry, _, ok := t.findWithExpired(known.key())
 	if !ok {
 		panic("BUG: the table's index does not lead to one of its rows")
 	}

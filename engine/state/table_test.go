@@ -45,7 +45,7 @@ func (t *table[R, P]) check() error {
 		if soonest := P(t.rows.at(position)).expiryUnixSeconds(); soonest < t.soonest {
 			return fmt.Errorf("row %d expires at %d, before the soonest, %d: the sweep would pass it over", position, soonest, t.soonest)
 		}
-		if _, found, ok := t.find(P(t.rows.at(position)).key()); !ok || found != position {
+		if _, found, ok := t.findWithExpired(P(t.rows.at(position)).key()); !ok || found != position {
 			return fmt.Errorf("row %d is not reached from its home", position)
 		}
 	}
@@ -112,7 +112,7 @@ func TestTableMatchesMapWithExpiry(t *testing.T) {
 					delete(model, key)
 				}
 			case 1:
-				if _, position, ok := rows.find(&key); ok {
+				if _, position, ok := rows.findWithExpired(&key); ok {
 					rows.removeRow(position)
 				}
 				delete(model, key)
@@ -163,7 +163,7 @@ func TestExpiredLeadsAndAuctionsLeaveMemory(t *testing.T) {
 			x.logAndApply(&event.LeadDecided{Lead: market.LeadID{byte(n), byte(round)}, Keep: x.at + day, Reason: market.ReasonNoBuyer})
 			x.logAndApply(&event.PingAuctionCompleted{Auction: market.AuctionID{byte(n)}, Name: [16]byte{byte(n + 1), byte(round)}, Keep: x.at + day})
 		}
-		if leads, auctions := x.LeadCount(), x.AuctionCount(); leads < 100 || leads > 101 || auctions < 100 || auctions > 101 {
+		if leads, auctions := x.LeadCountWithExpired(), x.AuctionCountWithExpired(); leads < 100 || leads > 101 || auctions < 100 || auctions > 101 {
 			t.Errorf("round %d: %d leads and %d auctions, want 100", round, leads, auctions)
 		}
 		x.at += 2 * day
@@ -201,7 +201,7 @@ func TestSnapshotKeepsRowOrderAndSweep(t *testing.T) {
 			key, until := collidingKey(n), now+uint32(rapid.IntRange(0, 40).Draw(t, "life"))
 			remove := rapid.IntRange(0, 4).Draw(t, "remove") == 0
 			for _, table := range tables {
-				if _, position, ok := table.find(&key); ok && remove {
+				if _, position, ok := table.findWithExpired(&key); ok && remove {
 					table.removeRow(position)
 				} else {
 					table.put(&idempotencyRow{Key: key, Until: until}, now)

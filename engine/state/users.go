@@ -39,8 +39,8 @@ func (a *APIToken) IsExpired(nowUnixNanos int64) bool {
 	return a.Expires != 0 && nowUnixNanos >= a.Expires
 }
 
-// operatorUserTable holds the operators' accounts by name, and their API tokens by hash. The
-// entries are few and change rarely, so one read-write lock guards them.
+// operatorUserTable holds the operators' accounts and second factors by name, and their API tokens and
+// the invitations by hash. The entries are few and change rarely, so one read-write lock guards them.
 type operatorUserTable struct {
 	mu     sync.RWMutex
 	users  map[string]OperatorUser
@@ -63,8 +63,8 @@ func (s *State) OperatorUser(name string) (account OperatorUser, found bool) {
 	return user, ok
 }
 
-// Users returns the accounts of all operators, sorted by name.
-func (s *State) Users() []OperatorUser {
+// OperatorUsers returns the accounts of all operators, sorted by name.
+func (s *State) OperatorUsers() []OperatorUser {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	all := make([]OperatorUser, 0, len(s.users.users))
@@ -75,18 +75,18 @@ func (s *State) Users() []OperatorUser {
 	return all
 }
 
-// APIToken returns the API token with this hash and its user's account, to authenticate a
+// APITokenEvenIfExpired returns the API token with this hash and its user's account, to authenticate a
 // request. found is false if no token has the hash. The caller checks the expiry.
-func (s *State) APIToken(hash [32]byte) (apiToken APIToken, owner OperatorUser, found bool) {
+func (s *State) APITokenEvenIfExpired(hash [32]byte) (apiToken APIToken, owner OperatorUser, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	token, ok := s.users.tokens[hash]
 	return token, s.users.users[token.User], ok
 }
 
-// APITokens returns a user's API tokens, or the tokens of all users if userOrEmptyForAll is empty.
+// APITokensWithExpired returns a user's API tokens, or the tokens of all users if userOrEmptyForAll is empty.
 // The oldest is first. Expired tokens are included.
-func (s *State) APITokens(userOrEmptyForAll string) (tokens []APIToken) {
+func (s *State) APITokensWithExpired(userOrEmptyForAll string) (tokens []APIToken) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	for _, token := range s.users.tokens {
@@ -207,7 +207,7 @@ func (t *operatorUserTable) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 		encodeOrDecodeBytes(c, &factor.Sealed)
 		encodeOrDecodeUvarint(c, &factor.LastStep)
 		encodeOrDecodeZigzag(c, &factor.At)
-		encodeOrDecodeList(c, &factor.Recovery, func(hash *event.RecoveryHash) { encodeOrDecodeFixedBytes(c, hash[:]) })
+		encodeOrDecodeList(c, &factor.Recovery, func(hash *event.RecoveryCodeHash) { encodeOrDecodeFixedBytes(c, hash[:]) })
 		factor.User = *user
 	})
 }
@@ -246,11 +246,11 @@ type SecondFactor struct {
 	Sealed   []byte
 	LastStep uint64 // the time step of the last accepted code; codes of it and earlier ones are used up
 	At       int64  // when it was enrolled or confirmed
-	Recovery []event.RecoveryHash
+	Recovery []event.RecoveryCodeHash
 }
 
-// Invitation returns the invitation whose token has this hash, or false if there is none.
-func (s *State) Invitation(hash [32]byte) (invitation Invitation, found bool) {
+// InvitationEvenIfClosed returns the invitation whose token has this hash, or false if there is none.
+func (s *State) InvitationEvenIfClosed(hash [32]byte) (invitation Invitation, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	invitation, found = s.users.invitations[hash]
@@ -269,9 +269,9 @@ func (s *State) InvitationsWithClosed() []Invitation {
 	return all
 }
 
-// SecondFactor returns a user's second factor, or false if the user has none. The caller must not
-// change its slices.
-func (s *State) SecondFactor(user string) (factor SecondFactor, found bool) {
+// SecondFactorEvenIfUnconfirmed returns a user's second factor, or false if the user has none. The
+// caller must not change its slices.
+func (s *State) SecondFactorEvenIfUnconfirmed(user string) (factor SecondFactor, found bool) {
 	s.users.mu.RLock()
 	defer s.users.mu.RUnlock()
 	factor, found = s.users.secondFactors[user]
@@ -279,8 +279,8 @@ func (s *State) SecondFactor(user string) (factor SecondFactor, found bool) {
 }
 
 const (
-	// keepClosedInvitations is how long after its end an invitation is remembered, so that its link
-	// says why it does not work.
+	// keepClosedInvitations is how long after its expiry an invitation is remembered, also if it was
+	// used or revoked before, so that its link says why it does not work.
 	keepClosedInvitations = int64(30 * 24 * time.Hour)
 	// maxInvitations limits the invitations in memory. The engine limits the acceptable ones to half
 	// of that, so there is always a closed or expired one to forget.
@@ -289,7 +289,7 @@ const (
 
 // applyInvitationChanged adds the event's invitation or revokes it. Before it adds one, it forgets
 // old ones that have ended.
-func (t *operatorUserTable) applyInvitationChanged(e *event.InvitationChanged) {
+func (t *operatorUserTable) applyInvitationChanged(e *event.InvitationCreatedOrRevoked) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.Revoked {
@@ -344,7 +344,7 @@ func (t *operatorUserTable) applySecondFactorChanged(e *event.UserSecondFactorCh
 		factor.LastStep = max(factor.LastStep, e.Step)
 	case event.SecondFactorUsed:
 		factor.LastStep = max(factor.LastStep, e.Step)
-		factor.Recovery = slices.DeleteFunc(slices.Clone(factor.Recovery), func(h event.RecoveryHash) bool { return slices.Contains(e.Recovery, h) })
+		factor.Recovery = slices.DeleteFunc(slices.Clone(factor.Recovery), func(h event.RecoveryCodeHash) bool { return slices.Contains(e.Recovery, h) })
 	default:
 		delete(t.secondFactors, e.User)
 		return

@@ -44,14 +44,14 @@ func TestSnapshotKeepsUsersAndTokens(t *testing.T) {
 			{Name: "anna", Role: market.RoleAdmin, Password: "hash of anna's", Created: 2, Changed: 2},
 			{Name: "bob", Role: market.RoleViewer, Password: "hash of bob's", Created: 1, Changed: 1},
 		}
-		if got := s.Users(); !slices.Equal(got, want) {
+		if got := s.OperatorUsers(); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v", name, got)
 		}
-		token, user, ok := s.APIToken([32]byte{1})
+		token, user, ok := s.APITokenEvenIfExpired([32]byte{1})
 		if want := (APIToken{User: "bob", Name: "cron", Role: market.RoleViewer, Hash: [32]byte{1}, Hint: "ppa_1", At: 4, Expires: 99}); !ok || token != want || user.Name != "bob" {
 			t.Errorf("%s: %+v of %+v, %v", name, token, user, ok)
 		}
-		if all, bobs := tokenHints(s.APITokens("")), tokenHints(s.APITokens("bob")); all != "ppa_1 ppa_3 ppa_2 " || bobs != "ppa_1 ppa_3 " {
+		if all, bobs := tokenHints(s.APITokensWithExpired("")), tokenHints(s.APITokensWithExpired("bob")); all != "ppa_1 ppa_3 ppa_2 " || bobs != "ppa_1 ppa_3 " {
 			t.Errorf("%s: all tokens %s, bob's %s", name, all, bobs)
 		}
 	}
@@ -73,7 +73,7 @@ func TestUserChangeRevokesTheirTokens(t *testing.T) {
 	} {
 		live := stateWithUsers(row.event)
 		for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
-			if got := tokenHints(s.APITokens("")); got != row.tokens {
+			if got := tokenHints(s.APITokensWithExpired("")); got != row.tokens {
 				t.Errorf("%s, %s: %s, want %s", what, name, got, row.tokens)
 			}
 			if got, _ := s.OperatorUser("bob"); got != row.user {
@@ -88,7 +88,7 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	x := newTestExchange()
 	file := snapshotOf(t, x)
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.readHeader(); err != nil {
+	if err := in.readSnapshotHeader(); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.nextSection(); err != nil || in.kind != sectionGlobal {
@@ -128,14 +128,14 @@ func describeInvitations(s *State) (all string) {
 func TestInvitationsEnd(t *testing.T) {
 	const later = int64(100 * time.Hour)
 	invite := func(number byte, by string, at int64) event.Event {
-		return &event.InvitationChanged{Hash: [32]byte{number}, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at, By: by}
+		return &event.InvitationCreatedOrRevoked{Hash: [32]byte{number}, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at, By: by}
 	}
 	first := []event.Event{invite(1, "anna", 10), invite(2, "operator", 11)}
 	for what, row := range map[string]struct {
 		event event.Event
 		want  string
 	}{
-		"revoked":                  {&event.InvitationChanged{Hash: [32]byte{1}, Revoked: true, At: 20}, "2:1 1:3 "},
+		"revoked":                  {&event.InvitationCreatedOrRevoked{Hash: [32]byte{1}, Revoked: true, At: 20}, "2:1 1:3 "},
 		"used":                     {&event.UserAccountChanged{Name: "carl", Role: market.RoleViewer, Password: "p", At: 20, Invitation: [32]byte{2}}, "2:2 1:1 "},
 		"inviter removed":          {&event.UserAccountChanged{Name: "anna", Removed: true, At: 20}, "2:1 1:3 "},
 		"inviter is no admin":      {&event.UserAccountChanged{Name: "anna", Role: market.RoleOperator, At: 20}, "2:1 1:3 "},
@@ -158,7 +158,7 @@ func TestInvitationsInMemoryAreLimited(t *testing.T) {
 		var hash [32]byte
 		binary.BigEndian.PutUint64(hash[:], i+1)
 		at := int64(i) * int64(time.Minute)
-		s.Apply(i+1, 7, &event.InvitationChanged{Hash: hash, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at})
+		s.Apply(i+1, 7, &event.InvitationCreatedOrRevoked{Hash: hash, Role: market.RoleViewer, Expires: at + int64(time.Hour), At: at})
 	}
 	if got := s.InvitationsWithClosed(); len(got) != maxInvitations || got[0].At != int64(maxInvitations+49)*int64(time.Minute) || got[len(got)-1].At != 50*int64(time.Minute) {
 		t.Errorf("%d invitations from %d to %d", len(got), got[len(got)-1].At, got[0].At)
@@ -166,10 +166,10 @@ func TestInvitationsInMemoryAreLimited(t *testing.T) {
 }
 
 func TestSecondFactorFollowsItsEvents(t *testing.T) {
-	change := func(change event.SecondFactorChange, step uint64, hashes ...event.RecoveryHash) event.Event {
+	change := func(change event.SecondFactorChange, step uint64, hashes ...event.RecoveryCodeHash) event.Event {
 		return &event.UserSecondFactorChanged{User: "bob", Change: change, Sealed: []byte("sealed"), Step: step, Recovery: hashes, At: int64(change)}
 	}
-	enrolled, confirmed := change(event.SecondFactorEnrolled, 0), change(event.SecondFactorConfirmed, 5, event.RecoveryHash{1}, event.RecoveryHash{2})
+	enrolled, confirmed := change(event.SecondFactorEnrolled, 0), change(event.SecondFactorConfirmed, 5, event.RecoveryCodeHash{1}, event.RecoveryCodeHash{2})
 	for what, row := range map[string]struct {
 		events []event.Event
 		want   string
@@ -178,7 +178,7 @@ func TestSecondFactorFollowsItsEvents(t *testing.T) {
 		"confirmed":      {[]event.Event{enrolled, confirmed}, "true sealed 5 2"},
 		"a code":         {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 9)}, "true sealed 9 2"},
 		"an older code":  {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 3)}, "true sealed 5 2"},
-		"recovery code":  {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 0, event.RecoveryHash{2})}, "true sealed 5 1"},
+		"recovery code":  {[]event.Event{enrolled, confirmed, change(event.SecondFactorUsed, 0, event.RecoveryCodeHash{2})}, "true sealed 5 1"},
 		"enrolled again": {[]event.Event{enrolled, confirmed, enrolled}, "false sealed 0 0"},
 		"removed":        {[]event.Event{enrolled, confirmed, change(event.SecondFactorRemoved, 0)}, ""},
 		"user removed":   {[]event.Event{enrolled, confirmed, &event.UserAccountChanged{Name: "bob", Removed: true}}, ""},
@@ -188,7 +188,7 @@ func TestSecondFactorFollowsItsEvents(t *testing.T) {
 		live := stateWithUsers(row.events...)
 		for name, s := range map[string]*State{"live": live, "loaded": restoreFromSnapshot(t, live)} {
 			got := ""
-			if f, ok := s.SecondFactor("bob"); ok {
+			if f, ok := s.SecondFactorEvenIfUnconfirmed("bob"); ok {
 				got = fmt.Sprintf("%v %s %d %d", f.Active, f.Sealed, f.LastStep, len(f.Recovery))
 			}
 			if got != row.want {

@@ -29,7 +29,7 @@ func (t *DeliveryPostTracer) BeginPost(buyer string, auction market.AuctionID, b
 }
 
 // EndPost records the buyer's answer to the post that BeginPost recorded, and its end now.
-func (t *DeliveryPostTracer) EndPost(result *market.PostResult, nowNanos int64) {
+func (t *DeliveryPostTracer) EndPost(result *market.BuyerPostResult, nowNanos int64) {
 	if t.trace == nil || t.index < 0 {
 		return
 	}

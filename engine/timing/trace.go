@@ -108,7 +108,7 @@ func (t *RequestTrace) SetLead(lead market.LeadID, campaign *market.Campaign) {
 // AddPing records a ping to a buyer; fromNanos and toNanos are its times in Unix nanoseconds. It
 // implements auction.Tracer. The outcome is not known before the end of the auction:
 // SetPingOutcomes adds it.
-func (t *RequestTrace) AddPing(span uint64, filterSet int, buyer market.BuyerID, fromNanos, toNanos int64, result *market.PingResult, bodySize int) {
+func (t *RequestTrace) AddPing(span uint64, filterSet int, buyer market.BuyerID, fromNanos, toNanos int64, result *market.BuyerPingResult, bodySize int) {
 	toNanos = max(fromNanos, toNanos)
 	if t.Held == (TimeSpan{}) {
 		t.Held = TimeSpan{fromNanos, toNanos}

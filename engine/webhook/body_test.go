@@ -61,7 +61,7 @@ func (h *recordedLog) state() *state.State {
 }
 
 // body returns the webhook's body.
-func (h *recordedLog) body(t *testing.T, s *state.State, w *state.QueuedWebhook) string {
+func (h *recordedLog) body(t *testing.T, s *state.State, w *state.OutboxWebhook) string {
 	t.Helper()
 	p, found, err := webhook.LoadPayload(s, h, w, 0)
 	if !found || err != nil {
@@ -117,12 +117,12 @@ func postSettled(how event.PostSettlement, kind market.WebhookType, change func(
 	return record
 }
 
-func statusChanged(from, to market.LeadStatus, change func(*event.LeadStatusChange)) *event.LeadStatusesChanged {
-	c := event.LeadStatusChange{Lead: testLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookType()}
+func statusChanged(from, to market.LeadStatus, change func(*event.RequestedLeadStatusChange)) *event.LeadStatusChangesDecided {
+	c := event.RequestedLeadStatusChange{Lead: testLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookTypeOfReport()}
 	if change != nil {
 		change(&c)
 	}
-	return &event.LeadStatusesChanged{Buyer: 1, At: 1, Changes: []event.LeadStatusChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
+	return &event.LeadStatusChangesDecided{Buyer: 1, At: 1, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
 }
 
 // examples have the records of one lead each; the last record triggers the webhook.
@@ -173,12 +173,12 @@ var examples = []struct {
 	{"qualified", market.WebhookQualified, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.WebhookSold, []event.Event{
 		leadDecided(asIntent), postSettled(event.SettledDelivered, market.WebhookNone, nil),
-		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.LeadStatusChange) { c.Reason = "paid \"at\" once" }),
+		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.RequestedLeadStatusChange) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.RequestedLeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.LeadStatusChange) {
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.RequestedLeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }
@@ -194,7 +194,7 @@ func TestWebhookBodies(t *testing.T) {
 			}
 			body := h.body(t, s, &w)
 			golden(t, filepath.Join("testdata", "webhooks", test.name+".json"), []byte(body+"\n"))
-			if id := `{"id":"` + market.NewWebhookID(testLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
+			if id := `{"id":"` + market.ComputeWebhookID(testLead, test.kind, w.Created).String() + `"`; !strings.HasPrefix(body, id) {
 				t.Errorf("%s does not begin with %s", body, id)
 			}
 			for _, person := range []string{"Pat", "+1415"} {
@@ -276,7 +276,7 @@ func TestWebhookBodiesWithoutLeadRow(t *testing.T) {
 		}
 		h := &recordedLog{records: append([]event.Event{numberAssignments()}, test.records...), noRows: true}
 		last := len(h.records)
-		w := state.QueuedWebhook{Lead: testLead, Type: test.kind, Supplier: 1, Cause: uint64(last), Created: batchTime(last)}
+		w := state.OutboxWebhook{Lead: testLead, Type: test.kind, Supplier: 1, Cause: uint64(last), Created: batchTime(last)}
 		if body := h.body(t, h.state(), &w); !strings.HasSuffix(body, tail) {
 			t.Errorf("%s: %s, want …%s", test.name, body, tail)
 		}
@@ -286,7 +286,7 @@ func TestWebhookBodiesWithoutLeadRow(t *testing.T) {
 // TestLoadUnknownLead has neither a record nor a row of the lead.
 func TestLoadUnknownLead(t *testing.T) {
 	h := &recordedLog{records: []event.Event{numberAssignments()}, removed: map[uint64]bool{77: true}}
-	w := state.QueuedWebhook{Lead: testLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1}
+	w := state.OutboxWebhook{Lead: testLead, Type: market.WebhookPosted, Supplier: 1, Cause: 77, Created: 1}
 	if p, found, err := webhook.LoadPayload(h.state(), h, &w, 0); found || err != nil {
 		t.Errorf("%+v, %v, %v", p, found, err)
 	}

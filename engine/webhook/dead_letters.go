@@ -14,7 +14,7 @@ import (
 // It is for resending dead letters. A resent webhook may be sent at once, even while older dead
 // letters of the lead exist. So the caller resends the webhooks of a group one by one, and several
 // groups at the same time.
-func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.QueuedWebhook) {
+func GroupWebhooksByLead(webhooks []state.OutboxWebhook) (groups [][]state.OutboxWebhook) {
 	index := make(map[market.LeadID]int)
 	for _, w := range webhooks {
 		i, exists := index[w.Lead]
@@ -26,18 +26,18 @@ func GroupWebhooksByLead(webhooks []state.QueuedWebhook) (groups [][]state.Queue
 		groups[i] = append(groups[i], w)
 	}
 	for _, group := range groups {
-		slices.SortFunc(group, func(a, b state.QueuedWebhook) int { return cmp.Compare(a.Cause, b.Cause) })
+		slices.SortFunc(group, func(a, b state.OutboxWebhook) int { return cmp.Compare(a.Cause, b.Cause) })
 	}
 	return groups
 }
 
 // FindWebhookByID returns the webhook with this id from the list. The result is false if the list
 // does not have it.
-func FindWebhookByID(webhooks []state.QueuedWebhook, id market.WebhookID) (match state.QueuedWebhook, found bool) {
+func FindWebhookByID(webhooks []state.OutboxWebhook, id market.WebhookID) (match state.OutboxWebhook, found bool) {
 	for _, w := range webhooks {
-		if market.NewWebhookID(w.Lead, w.Type, w.Created) == id {
+		if market.ComputeWebhookID(w.Lead, w.Type, w.Created) == id {
 			return w, true
 		}
 	}
-	return state.QueuedWebhook{}, false
+	return state.OutboxWebhook{}, false
 }

@@ -19,7 +19,7 @@ type EventLogReader interface {
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
 // longer has them, it takes the fields of the lead's row in memory. found is false if there is no
 // such row either. An error is the reader's. deadlineNanos is its time limit, in Unix nanoseconds.
-func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.QueuedWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
+func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.OutboxWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(queued.Cause, deadlineNanos)
 	if err != nil {
 		return Payload{}, false, err
@@ -41,7 +41,7 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Queued
 	switch cause := cause.(type) {
 	case *event.PostSettled:
 		payload.SetOutcomeOfSettlement(cause)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		payload.applyStatusReport(cause.Buyer, findTriggeringChange(cause, queued))
 	default:
 		return payload, known, nil
@@ -51,7 +51,7 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Queued
 
 // findTriggeringChange returns the change that triggered the queued webhook, from the event of a
 // buyer's status reports.
-func findTriggeringChange(record *event.LeadStatusesChanged, queued *state.QueuedWebhook) *event.LeadStatusChange {
+func findTriggeringChange(record *event.LeadStatusChangesDecided, queued *state.OutboxWebhook) *event.RequestedLeadStatusChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == queued.Lead && c.Webhook == queued.Type {
 			return c

@@ -17,7 +17,7 @@ import (
 // Other records trigger no event, because a later record ends the post. They are intents,
 // refusals followed by another post, answers at the deadline, exhausted retries and resent posts.
 // A lead therefore triggers at most one of the three. Later reports of the buyer trigger the
-// event of market.LeadStatus.WebhookType.
+// event of market.LeadStatus.WebhookTypeOfReport.
 //
 // The record stores the result. So a later change of the webhook configuration does not change
 // the events of old leads.

@@ -82,7 +82,7 @@ func newClient(t *testing.T) *buyer.Client {
 	return c
 }
 
-func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.PingResult {
+func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Server) market.BuyerPingResult {
 	t.Helper()
 	body, ok := o.buyer.Ping.Adapter.AppendPing(nil, o.campaign.Mapping, &o.lead, market.BuyerPingMetadata{
 		Auction: auction, Vertical: o.campaign.Vertical, ExpiresAt: window.UnixNano(),
@@ -90,22 +90,22 @@ func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Ser
 	if !ok {
 		t.Fatal("the adapter renders no ping")
 	}
-	return c.Ping(&market.PingRequest{
+	return c.Ping(&market.BuyerPingRequest{
 		Endpoint: endpointAt(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendTo(nil),
 		Deadline: time.Now().Add(20 * time.Second),
 	})
 }
 
-func (o *loadedExample) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.PostResult {
+func (o *loadedExample) post(t *testing.T, c *buyer.Client, server *httptest.Server, bid market.Bid) market.BuyerPostResult {
 	t.Helper()
-	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.PostMetadata{
+	body, ok := o.buyer.Post.Adapter.AppendPost(nil, o.campaign.Mapping, &o.lead, market.BuyerPostMetadata{
 		Auction: auction, Lead: leadID, Token: bid.Token, Vertical: o.campaign.Vertical,
 		Price: bid.Amount, Currency: o.campaign.Currency,
 	})
 	if !ok {
 		t.Fatal("the adapter renders no post")
 	}
-	return c.Post(&market.PostRequest{
+	return c.Post(&market.BuyerPostRequest{
 		Endpoint: endpointAt(o.buyer.Post, server), IdempotencyKey: "post-1", Body: body, Deadline: time.Now().Add(20 * time.Second),
 	})
 }

@@ -43,7 +43,7 @@ func TestEmailIsNotRepeatedToRecipientsThatHaveIt(t *testing.T) {
 	s := newReportService(nil)
 	settings := &alert.Settings{Channels: []alert.Channel{{ID: "mail", Kind: alert.ChannelEmail, To: []string{"a@example.com", "b@example.com"}}}}
 	s.table.ApplySettings(&event.AlertSettingsChanged{Document: settings.Encode()})
-	s.table.ApplyChange(&event.AlertChanged{Transition: event.AlertFired, Rule: "r", Channels: []string{"mail"}, At: 1})
+	s.table.ApplyChange(&event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r", Channels: []string{"mail"}, At: 1})
 	var sentTo []string
 	s.options.Transport = transportFunc(func(_ context.Context, to *notify.Destination) error {
 		sentTo = append(sentTo, strings.Join(to.Email.To, " "))

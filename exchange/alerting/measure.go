@@ -88,7 +88,7 @@ func (m *measurer) capUse() (samples []alert.Sample) {
 				continue
 			}
 			used := m.sources.State.CapUsage(limit, m.now).Used
-			sample := alert.Sample{Subject: string(buyer), Value: alert.Share(used, limit.Limit), Note: describeCapUse(limit, used, where)}
+			sample := alert.Sample{Subject: string(buyer), Value: alert.PercentOf(used, limit.Limit), Note: describeCapUse(limit, used, where)}
 			if before, ok := highest[buyer]; !ok || sample.Value > before.Value {
 				highest[buyer] = sample
 			}
@@ -161,7 +161,7 @@ func (m *measurer) buyerDaysLeft(ctx context.Context) (samples []alert.Sample, o
 		left := max(m.spendable(b), 0)
 		days := maxDaysLeft
 		if left/365 < day {
-			days = alert.Share(int64(left), int64(day)) / 100
+			days = alert.PercentOf(int64(left), int64(day)) / 100
 		}
 		return alert.Sample{Value: days, Note: fmt.Sprintf("%s left, %s spent in 24 hours", left, day)}
 	}), true
@@ -174,7 +174,7 @@ func rate(rule *alert.Rule, part, whole uint64, isComplete bool, verb, noun stri
 		return alert.Sample{Quiet: isComplete, Unknown: !isComplete}
 	}
 	return alert.Sample{
-		Value: alert.Share(int64(part), int64(whole)),
+		Value: alert.PercentOf(int64(part), int64(whole)),
 		Note:  fmt.Sprintf("%d of %d %s %s in %s", part, whole, noun, verb, alert.FormatWindow(rule.Window)),
 	}
 }

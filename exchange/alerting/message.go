@@ -66,7 +66,7 @@ type payload struct {
 
 // newMessage returns the notification of a change. rule is nil if it was removed.
 func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Message {
-	said := alert.Describe(rule, change.Transition, change.Subject, change.Value, change.Threshold, change.Note)
+	said := alert.DescribeChange(rule, change.Transition, change.Subject, change.Value, change.Threshold, change.Note)
 	body := payload{
 		Type: "alert.fired", Rule: change.Rule, Value: change.Value, Threshold: change.Threshold, Message: said,
 		At: time.Unix(0, change.At).UTC().Format(time.RFC3339), Exchange: s.options.Tenant,

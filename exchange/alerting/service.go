@@ -63,7 +63,7 @@ type Service struct {
 
 // evaluation is the result of an evaluation. Its list and map do not change.
 type evaluation struct {
-	pending     []alert.Pending
+	pending     []alert.PendingAlert
 	values      map[alert.Key]alert.Sample
 	atUnixNanos int64
 }
@@ -127,13 +127,13 @@ func (s *Service) Evaluate(ctx context.Context, nowUnixNanos int64) {
 	s.evaluating.Lock()
 	defer s.evaluating.Unlock()
 	if s.measurer.begin(nowUnixNanos) {
-		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.Firing(), func(rule *alert.Rule) ([]alert.Sample, bool) {
+		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.FiringAlerts(), func(rule *alert.Rule) ([]alert.Sample, bool) {
 			return s.measurer.measure(ctx, rule)
 		}, nowUnixNanos)
 		if ctx.Err() != nil {
 			return
 		}
-		s.publish(evaluation{s.evaluator.Pending(), s.evaluator.Values(), nowUnixNanos})
+		s.publish(evaluation{s.evaluator.PendingAlerts(), s.evaluator.Values(), nowUnixNanos})
 		s.record(changes)
 	}
 	s.queueUnsent()
@@ -149,7 +149,7 @@ func (s *Service) publish(e evaluation) {
 // record records the changes of alerts, up to the first that the log does not accept, and queues the
 // notifications of each at once. So a full queue drops the surplus, and records that, before the
 // history grows. The caller holds s.evaluating.
-func (s *Service) record(changes []*event.AlertChanged) {
+func (s *Service) record(changes []*event.AlertOrNotificationChanged) {
 	for _, change := range changes {
 		if err := s.options.Engine.RecordAlertChange(change); err != nil {
 			s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
@@ -162,7 +162,7 @@ func (s *Service) record(changes []*event.AlertChanged) {
 
 // queueUnsent queues the notifications that are not in the queue. The caller holds s.evaluating.
 func (s *Service) queueUnsent() {
-	for _, change := range s.table.Unfinished(s.queued) {
+	for _, change := range s.table.ChangesWithUnsentNotifications(s.queued) {
 		for _, n := range change.Notifications {
 			if n.Outcome == 0 {
 				s.queue.Add(notify.Item{ID: change.Number, Channel: n.Channel, Resolved: change.Transition == event.AlertResolved, Due: time.Unix(0, change.At)})
@@ -174,7 +174,7 @@ func (s *Service) queueUnsent() {
 
 // recordOutcome records how a notification ended. If that fails, a restart sends it again.
 func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause error) {
-	record := &event.AlertChanged{Transition: event.NotificationSent, Of: item.ID, Channels: []string{item.Channel}, At: s.options.Now()}
+	record := &event.AlertOrNotificationChanged{Transition: event.NotificationSent, Of: item.ID, Channels: []string{item.Channel}, At: s.options.Now()}
 	switch outcome {
 	case notify.Failed:
 		record.Transition = event.NotificationFailed
@@ -268,7 +268,7 @@ func (s *Service) Table() *alert.Table { return s.table }
 func (s *Service) Now() int64 { return s.options.Now() }
 
 // HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
-func (s *Service) HasSubject(subjectType alert.Subject, id string) (known bool) {
+func (s *Service) HasSubject(subjectType alert.SubjectKind, id string) (known bool) {
 	catalog := s.options.Catalog()
 	if catalog == nil {
 		return false
@@ -302,7 +302,7 @@ func (s *Service) Change(by string, change func(*alert.Settings) error) error {
 
 // Evaluation returns the alerts that are pending, the function that returns the current values, and
 // the time of the last evaluation (zero: none). It does not wait for an evaluation that runs.
-func (s *Service) Evaluation() (pending []alert.Pending, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
+func (s *Service) Evaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.last
@@ -315,7 +315,7 @@ func (s *Service) Evaluation() (pending []alert.Pending, valueOf func(alert.Key)
 // ChannelHealth returns the state of each channel that had a notification since the start.
 func (s *Service) ChannelHealth() map[string]alerts.ChannelHealth {
 	all := make(map[string]alerts.ChannelHealth)
-	for id, h := range s.queue.Health() {
+	for id, h := range s.queue.HealthByChannel() {
 		all[id] = alerts.NewChannelHealth(alerts.ChannelCounts{Queued: h.Queued, Sent: h.Sent, Failed: h.Failed, Dropped: h.Dropped},
 			h.LastSuccess, h.FailingSince, h.Attempting, alerts.PrintableText(h.LastError, maxErrorLength))
 	}

@@ -60,7 +60,7 @@ const withheldReason = "(withheld: not one of the campaign's reasons)"
 
 // addStatusReport adds a buyer's report on the lead, or an operator's decision on a return, to
 // the explanation. If the report took effect, it also changes the lead's status.
-func (c *leadTimeline) addStatusReport(ev *event.LeadStatusesChanged, change *event.LeadStatusChange) {
+func (c *leadTimeline) addStatusReport(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
 	r := StatusReport{
 		At: UnixNanos(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
@@ -98,7 +98,7 @@ func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos in
 
 // addWebhookAttempt adds an attempt to send a webhook to the explained webhook of the same
 // type.
-func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttempted) {
+func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttemptedOrDecided) {
 	for i := range c.webhooks {
 		if c.webhooks[i].kind == ev.Type {
 			c.webhooks[i].last = *ev

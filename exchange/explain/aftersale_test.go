@@ -31,18 +31,18 @@ func (c *history) addDeliveredLead(n byte, change ...func(*event.PostSettled)) m
 }
 
 // addReport records a buyer's report on a lead.
-func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.LeadStatusChange)) {
+func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.RequestedLeadStatusChange)) {
 	c.t.Helper()
-	status := event.LeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	status := event.RequestedLeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
 		do(&status)
 	}
-	c.Add(&event.LeadStatusesChanged{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, status}})
+	c.Add(&event.LeadStatusChangesDecided{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, status}})
 }
 
 // withReturn sets the reason and the amounts of a return.
-func withReturn(reason string) func(*event.LeadStatusChange) {
-	return func(c *event.LeadStatusChange) {
+func withReturn(reason string) func(*event.RequestedLeadStatusChange) {
+	return func(c *event.RequestedLeadStatusChange) {
 		c.Reason = reason
 		c.Return = event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
 	}
@@ -68,11 +68,11 @@ func (x *Explanation) reportsText() string {
 // TestExplainReports: the lead's status, the amounts returned and the author of each
 // report. A report without an effect appears too.
 func TestExplainReports(t *testing.T) {
-	wasPending := func(c *event.LeadStatusChange) { c.WasPending = true }
+	wasPending := func(c *event.RequestedLeadStatusChange) { c.WasPending = true }
 	type step struct {
 		to     market.LeadStatus
 		result event.LeadStatusChangeResult
-		change []func(*event.LeadStatusChange)
+		change []func(*event.RequestedLeadStatusChange)
 	}
 	for name, row := range map[string]struct {
 		steps    []step
@@ -83,7 +83,7 @@ func TestExplainReports(t *testing.T) {
 		"no report": {nil, "ACCEPTED", "", "The buyer acknowledged the lead."},
 		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted."},
 		"contacted, then sold": {
-			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.LeadStatusChange){func(c *event.LeadStatusChange) { c.From = market.StatusContacted }}}},
+			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.RequestedLeadStatusChange){func(c *event.RequestedLeadStatusChange) { c.From = market.StatusContacted }}}},
 			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reported it as sold.",
 		},
 		"reported twice": {
@@ -91,16 +91,16 @@ func TestExplainReports(t *testing.T) {
 			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
 		"too late, then valid": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.LeadStatusChange){withReturn("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.RequestedLeadStatusChange){withReturn("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
 			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
 			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
 		"returned for an unlisted reason": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn("Ann Lee hung up")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn("Ann Lee hung up")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
 		"a test lead is returned": {
@@ -108,16 +108,16 @@ func TestExplainReports(t *testing.T) {
 			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
 		"pending": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
 		"pending, then approved": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.LeadStatusChange){withReturn(""), wasPending}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn(""), wasPending}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
 			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
 		"pending, then refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.LeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.LeadStatusChange){withReturn(""), wasPending}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.RequestedLeadStatusChange){withReturn(""), wasPending}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
 			"buy_1 asked to return it; an operator refused.",
 		},
@@ -147,9 +147,9 @@ func TestExplainReports(t *testing.T) {
 func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
 	id := c.addDeliveredLead(1)
-	report := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
+	report := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
 	c.Add(report)
-	unknownReport := &event.LeadStatusesChanged{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.LeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	unknownReport := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
 	c.Add(unknownReport)
 	if doc, err := c.ExplainRequest(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
 		t.Errorf("%+v, %v", doc, err)
@@ -186,9 +186,9 @@ func withWebhook(kind market.WebhookType) func(*event.PostSettled) {
 }
 
 // addWebhookAttempt records an attempt to send a webhook.
-func (c *history) addWebhookAttempt(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcome, change ...func(*event.WebhookAttempted)) {
+func (c *history) addWebhookAttempt(id market.LeadID, kind market.WebhookType, attempt uint32, outcome event.WebhookOutcomeOrDecision, change ...func(*event.WebhookAttemptedOrDecided)) {
 	c.t.Helper()
-	ev := &event.WebhookAttempted{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
+	ev := &event.WebhookAttemptedOrDecided{Lead: id, Type: kind, Supplier: 1, Attempt: attempt, Outcome: outcome, At: c.Now}
 	if outcome == event.WebhookFailed {
 		ev.Due = c.Now + int64(time.Minute)
 	}
@@ -218,7 +218,7 @@ func TestExplainWebhooks(t *testing.T) {
 	const posted = market.WebhookPosted
 	type attempt struct {
 		n       uint32
-		outcome event.WebhookOutcome
+		outcome event.WebhookOutcomeOrDecision
 	}
 	for want, attempts := range map[string][]attempt{
 		"lead.posted pending:":                                        nil,
@@ -252,13 +252,13 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	c := newHistory(t)
 	unsold := c.NewLeadID(1)
 	c.Add(&event.LeadDecided{Lead: unsold, Campaign: 1, Supplier: 1, Catalog: 1, Reason: market.ReasonNoBuyer, Webhook: market.WebhookUnmatched, Keep: c.Now + 1e15})
-	c.addWebhookAttempt(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttempted) { h.Status = 204 })
+	c.addWebhookAttempt(unsold, market.WebhookUnmatched, 1, event.WebhookDelivered, func(h *event.WebhookAttemptedOrDecided) { h.Status = 204 })
 	if doc := c.mustExplainLead(unsold); doc.webhooksText() != "lead.unmatched delivered: 1 delivered" || doc.Webhooks[0].Attempts[0].Status != 204 {
 		t.Error(doc.webhooksText())
 	}
 	id := c.addDeliveredLead(2, withWebhook(market.WebhookPosted))
-	c.addWebhookAttempt(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttempted) { h.Fault = market.FaultConnect })
-	c.addReport(id, market.StatusContacted, event.ChangeDone, func(change *event.LeadStatusChange) { change.Webhook = market.WebhookContacted })
+	c.addWebhookAttempt(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttemptedOrDecided) { h.Fault = market.FaultConnect })
+	c.addReport(id, market.StatusContacted, event.ChangeDone, func(change *event.RequestedLeadStatusChange) { change.Webhook = market.WebhookContacted })
 	c.addWebhookAttempt(id, market.WebhookContacted, 1, event.WebhookDelivered)
 	c.addWebhookAttempt(id, market.WebhookPosted, 2, event.WebhookDelivered)
 	doc := c.mustExplainLead(id)
@@ -356,24 +356,24 @@ func (c *history) addRandomEvent(rt *rapid.T, id market.LeadID) {
 	row := mustRow(rt, c, id)
 	kind := market.WebhookType(rapid.IntRange(int(market.WebhookPosted), int(market.WebhookReturned)).Draw(rt, "webhook"))
 	if webhook, queued := c.State.FindWebhook(id, kind); queued {
-		outcomes := []event.WebhookOutcome{event.WebhookDelivered, event.WebhookFailed, event.WebhookDead}
+		outcomes := []event.WebhookOutcomeOrDecision{event.WebhookDelivered, event.WebhookFailed, event.WebhookDead}
 		if webhook.Dead {
-			outcomes = []event.WebhookOutcome{event.WebhookResent, event.WebhookDropped}
+			outcomes = []event.WebhookOutcomeOrDecision{event.WebhookResent, event.WebhookDropped}
 		}
 		c.addWebhookAttempt(id, kind, webhook.Attempts+1, rapid.SampledFrom(outcomes).Draw(rt, "outcome"))
 		return
 	}
 	to := market.LeadStatus(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
-	from := func(change *event.LeadStatusChange) { change.From = row.Status }
+	from := func(change *event.RequestedLeadStatusChange) { change.From = row.Status }
 	switch {
 	case !row.Status.CanReportChangeTo(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
 		c.addReport(id, to, event.ChangeNotAllowed, from)
 	case row.ReturnState() == market.ReturnPending:
 		result := rapid.SampledFrom([]event.LeadStatusChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
-		c.addReport(id, market.StatusReturned, result, from, func(change *event.LeadStatusChange) { change.WasPending = true })
+		c.addReport(id, market.StatusReturned, result, from, func(change *event.RequestedLeadStatusChange) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
 		c.addReport(id, to, event.ChangePending, from)
 	default:
-		c.addReport(id, to, event.ChangeDone, from, func(change *event.LeadStatusChange) { change.Webhook = to.WebhookType() })
+		c.addReport(id, to, event.ChangeDone, from, func(change *event.RequestedLeadStatusChange) { change.Webhook = to.WebhookTypeOfReport() })
 	}
 }

@@ -70,9 +70,9 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 		return ev.Lead == lead
 	case *event.PostSettled:
 		return ev.Lead == lead
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		return changeOfLead(ev, lead) != nil
-	case *event.WebhookAttempted:
+	case *event.WebhookAttemptedOrDecided:
 		return ev.Lead == lead
 	}
 	return false
@@ -80,7 +80,7 @@ func concernsLead(ev event.Event, lead market.LeadID) bool {
 
 // changeOfLead returns the part of a status report that concerns the lead, or nil. One report
 // may cover several leads.
-func changeOfLead(ev *event.LeadStatusesChanged, lead market.LeadID) *event.LeadStatusChange {
+func changeOfLead(ev *event.LeadStatusChangesDecided, lead market.LeadID) *event.RequestedLeadStatusChange {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {
 			return &ev.Changes[i]

@@ -70,7 +70,7 @@ func (c *history) newAuction(n byte, sellerID string) *event.PingAuctionComplete
 		},
 	}
 	if sellerID != "" {
-		auction.Token, auction.Name = market.BidToken{n}, nameOfAuction(auction.Supplier, sellerID, false)
+		auction.Token, auction.Name = market.ExchangeBidToken{n}, nameOfAuction(auction.Supplier, sellerID, false)
 	}
 	return auction
 }

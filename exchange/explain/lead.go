@@ -135,12 +135,12 @@ func (c *leadTimeline) addPost(sale *event.Sale, intendedAtNanos int64) {
 // accordingly.
 func (c *leadTimeline) applyEvent(entry *logEntry) {
 	switch ev := entry.event.(type) {
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		change := changeOfLead(ev, c.lead)
 		c.addStatusReport(ev, change)
 		c.addWebhookIfAny(change.Webhook, entry.at)
 		return
-	case *event.WebhookAttempted:
+	case *event.WebhookAttemptedOrDecided:
 		c.addWebhookAttempt(ev)
 		return
 	}

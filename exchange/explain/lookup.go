@@ -76,7 +76,7 @@ func (e *Explainer) ExplainRequest(id market.RequestID) (*Explanation, error) {
 			return ev.Request == id
 		case *event.LeadDecided:
 			return ev.Request == id
-		case *event.LeadStatusesChanged:
+		case *event.LeadStatusChangesDecided:
 			return ev.Request == id
 		}
 		return false
@@ -84,7 +84,7 @@ func (e *Explainer) ExplainRequest(id market.RequestID) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if report, ok := found.event.(*event.LeadStatusesChanged); ok {
+	if report, ok := found.event.(*event.LeadStatusChangesDecided); ok {
 		return e.explainReportedLead(report)
 	}
 	return e.explainEntry(found)
@@ -92,7 +92,7 @@ func (e *Explainer) ExplainRequest(id market.RequestID) (*Explanation, error) {
 
 // explainReportedLead explains the lead to which a status report refers. If the report covers several
 // leads, it explains the first that exists.
-func (e *Explainer) explainReportedLead(report *event.LeadStatusesChanged) (*Explanation, error) {
+func (e *Explainer) explainReportedLead(report *event.LeadStatusChangesDecided) (*Explanation, error) {
 	for i := range report.Changes {
 		if change := &report.Changes[i]; !change.Lead.IsZero() && change.Result != event.ChangeUnknown {
 			return e.ExplainLead(change.Lead)

@@ -128,7 +128,7 @@ func TestExplainSellerOffer(t *testing.T) {
 		t.Error(doc.Why)
 	}
 	noBid := c.newAuction(3, "none")
-	noBid.Bids, noBid.Trail, noBid.Token, noBid.Reason = nil, nil, market.BidToken{}, market.ReasonCapsFull
+	noBid.Bids, noBid.Trail, noBid.Token, noBid.Reason = nil, nil, market.ExchangeBidToken{}, market.ReasonCapsFull
 	if doc := explained(noBid); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "no_bid", "caps_full"}) {
 		t.Errorf("%+v", doc)
 	}

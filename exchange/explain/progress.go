@@ -8,7 +8,7 @@ import (
 // webhookProgress is a webhook to the supplier, with its last recorded attempt.
 type webhookProgress struct {
 	kind market.WebhookType
-	last event.WebhookAttempted // zero before the first attempt
+	last event.WebhookAttemptedOrDecided // zero before the first attempt
 }
 
 // matchesStateInMemory reports whether the events read so far lead to exactly the status, the return

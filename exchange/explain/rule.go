@@ -21,7 +21,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	if c.trailAt != decision.at {
 		r.batches, r.refused = append(r.batches, c.trailAt), c.trailRefused
 	}
-	r.decision = exclusion.Decision{
+	r.decision = exclusion.DecisionInputs{
 		Campaign: config.compiled, Auction: len(decided.Auction.Bids) > 0,
 		Instants: []int64{decided.Decided, decided.Auction.Began, c.trailAt},
 	}
@@ -49,7 +49,7 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	}
 	held := auctionEntry.mustBePingAuction()
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
-	r.decision = exclusion.Decision{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
+	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
 	r.fillLead(held.Fields, nil)
 	r.addRules(held.Test)
 }
@@ -59,7 +59,7 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 type ruleFinder struct {
 	explainer *Explainer
 	doc       *Explanation
-	decision  exclusion.Decision
+	decision  exclusion.DecisionInputs
 	outcomes  []event.FilterSetsWithOutcome
 	bids      []event.Bid
 	lead      *event.LeadDecided // nil for a ping
@@ -118,7 +118,7 @@ func (r *ruleFinder) addRules(test bool) {
 	}
 }
 
-func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.Basis) {
+func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.ActualValueBasis) {
 	if r.explainer.OnList == nil {
 		return false, exclusion.Unknown
 	}
@@ -129,7 +129,7 @@ func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.Bas
 // duplicateOf returns the earlier lead that the log records. The log has one of them, so if several
 // buyers already had the lead, memory must have the others. Without outcomes, only the buyer of an
 // accepted bid was considered.
-func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.Basis) {
+func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.ActualValueBasis) {
 	if r.lead == nil {
 		return market.LeadID{}, exclusion.Unknown
 	}
@@ -160,13 +160,13 @@ func (r *ruleFinder) filterSetsWith(outcome market.BuyerOutcome) (sets []*market
 	return sets
 }
 
-func (r *ruleFinder) unconfirmed(test bool) func(*market.Buyer) (int, exclusion.Basis) {
-	return func(buyer *market.Buyer) (int, exclusion.Basis) {
+func (r *ruleFinder) unconfirmed(test bool) func(*market.Buyer) (int, exclusion.ActualValueBasis) {
+	return func(buyer *market.Buyer) (int, exclusion.ActualValueBasis) {
 		return r.explainer.State.CountUnknownDeliveries(buyer.Ref, test), exclusion.Reconstructed
 	}
 }
 
-func (r *ruleFinder) pingShare(buyer *market.Buyer) (uint64, exclusion.Basis) {
+func (r *ruleFinder) pingShare(buyer *market.Buyer) (uint64, exclusion.ActualValueBasis) {
 	at := r.decision.Instants[0]
 	if r.lead != nil && r.lead.Auction.Began != 0 {
 		at = r.lead.Auction.Began
@@ -189,7 +189,7 @@ func (c *leadTimeline) addPostRules() {
 		}
 		for j := range c.doc.Posts {
 			if post := &c.doc.Posts[j]; post.Buyer == candidate.Buyer {
-				candidate.Rule = exclusion.NewPostRule(post.describeStatusOrFault())
+				candidate.Rule = exclusion.NewUnacceptedPostRule(post.describeStatusOrFault())
 			}
 		}
 	}

@@ -31,8 +31,8 @@ type pastCap struct {
 	known  bool
 }
 
-// capUsagesBefore returns the use of the caps before the log's batch of a decision, by the number of the cap. decidedNanos
-// is the instant whose windows count. A cap whose use is unknown is missing.
+// capUsagesBefore returns the use of the caps before the log's batch of a decision, by the number of
+// the cap. decidedNanos is the instant whose windows count. A cap whose use is unknown is missing.
 func (e *Explainer) capUsagesBefore(caps []*market.Cap, batchNanos, decidedNanos int64) map[market.PermanentNumber]exclusion.CapUsage {
 	usages := make(map[market.PermanentNumber]exclusion.CapUsage, len(caps))
 	past := make(map[market.PermanentNumber]*pastCap, len(caps))
@@ -93,7 +93,7 @@ func forEachCapCharge(ev event.Event, visit func(charge *event.CapCharge, sign i
 			each(ev.Sale.Charges, -1)
 			each(ev.Next.Charges, 1)
 		}
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		for i := range ev.Changes {
 			if c := &ev.Changes[i]; c.Result == event.ChangeDone && c.Return.Month != 0 {
 				each(c.Return.Charges, -1)
@@ -150,7 +150,7 @@ func buyersOf(ev event.Event) []market.PermanentNumber {
 			return []market.PermanentNumber{ev.Sale.Buyer}
 		}
 		return []market.PermanentNumber{ev.Sale.Buyer, ev.Next.Buyer}
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		return []market.PermanentNumber{ev.Buyer}
 	}
 	return nil

@@ -267,7 +267,7 @@ func (s *Service) Change(by string, decide func() (id string, report *savedrepor
 // MailProgress implements savedreports.Service.
 func (s *Service) MailProgress() map[string]savedreports.MailProgress {
 	all := make(map[string]savedreports.MailProgress)
-	for id, h := range s.queue.Health() {
+	for id, h := range s.queue.HealthByChannel() {
 		all[id] = savedreports.MailProgress{IsWaiting: h.Queued > 0, FailingSince: h.FailingSince, LastError: alerts.PrintableText(h.LastError, maxErrorLength)}
 	}
 	return all

@@ -84,9 +84,10 @@ func (r *Reader) IterateEntries(s *ledger.Statement) (*EntryIterator, error) {
 	return &EntryIterator{events: events, lines: s.NewEntryBuilder(), until: s.To}, nil
 }
 
-// fillOpenEndsWithMonth replaces a zero From by the beginning of To's month, or of the current month
-// if To is zero too. A To at a month's beginning belongs to the month before. It replaces a zero To by
-// the end of the current month, or of From's month if From is later. nowNanos is the current time; months are those of the zone.
+// fillOpenEndsWithMonth replaces a zero From by the beginning of To's month, or of the current month if
+// To is zero too. A To at a month's beginning belongs to the month before. It replaces a zero To by the
+// end of the current month, or of From's month if From is later. nowNanos is the current time; months
+// are those of the zone.
 func fillOpenEndsWithMonth(period ledger.Period, nowNanos int64, zone *time.Location) ledger.Period {
 	if period.From == 0 {
 		last := nowNanos
@@ -120,7 +121,7 @@ func (e *EntryIterator) Next() (*ledger.Entry, error) {
 		if at >= e.until {
 			return nil, io.EOF
 		}
-		e.pending = e.lines.EntriesOfEvent(seq, at, ev)
+		e.pending = e.lines.AddEventAndListEntries(seq, at, ev)
 	}
 	next := &e.pending[0]
 	e.pending = e.pending[1:]

@@ -77,7 +77,7 @@ func TestStatementOverSegments(t *testing.T) {
 	}
 	check := func(from int64) {
 		t.Helper()
-		var last ledger.BalanceAndReserved
+		var last ledger.BalanceAndHeld
 		for day := range int64(days) {
 			at := begin + 1 + day*int64(24*time.Hour)
 			if at < from {
@@ -92,7 +92,7 @@ func TestStatementOverSegments(t *testing.T) {
 				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
 			}
 		}
-		if live := log.State.BuyerFunds(1); last != (ledger.BalanceAndReserved{Balance: live.Balance}) {
+		if live := log.State.BuyerFunds(1); last != (ledger.BalanceAndHeld{Balance: live.Balance}) {
 			t.Errorf("last closing balance is %+v, the account has %+v", last, live)
 		}
 	}
@@ -101,7 +101,7 @@ func TestStatementOverSegments(t *testing.T) {
 	check(0)
 	// At noon of the third day a post is open.
 	noon := begin + int64(2*24*time.Hour) + int64(18*time.Hour)
-	if s, _, err := readStatement(t, log, buyer1, begin, noon); err != nil || s.Closing != (ledger.BalanceAndReserved{Balance: 975_000_000, Held: 12_500_000}) {
+	if s, _, err := readStatement(t, log, buyer1, begin, noon); err != nil || s.Closing != (ledger.BalanceAndHeld{Balance: 975_000_000, Held: 12_500_000}) {
 		t.Errorf("%+v %v", s, err)
 	}
 	keep := begin + int64(10*24*time.Hour)

@@ -135,7 +135,7 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.PingAuctionCompleted:
 		f.addRequest(e.Request.String(), seq)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		f.addRequest(e.Request.String(), seq)
 		for i := range e.Changes {
 			f.addWebhook(e.Changes[i].Lead.String(), e.Changes[i].Webhook, seq)

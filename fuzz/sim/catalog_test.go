@@ -140,7 +140,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		built.Returns.MaxShare = market.ShareInMillionths(l.money("returnshare"))
 	}
 	for _, s := range t.lineup(id) {
-		states := must.Value(market.ParseUSStates(s.list("states")))(tb)
+		states := must.Value(market.ParseUSStatesOrAll(s.list("states")))(tb)
 		buyer := c.Buyers[market.BuyerID(s.at(1))]
 		priority, _ := rank(s)
 		built.FilterSets = append(built.FilterSets, market.FilterSet{

@@ -216,7 +216,7 @@ func (m *model) attemptResult(d *delivery) (fate string, pause time.Duration) {
 	return "refused", 0
 }
 
-// recordAttempt records an attempt that another one follows.
+// recordAttemptAndDequeueFinished records an attempt that another one follows.
 func (m *model) recordAttempt(d *delivery) {
 	m.commit(func() {
 		if d.step > d.attempts {

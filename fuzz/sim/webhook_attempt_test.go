@@ -13,7 +13,7 @@ import (
 )
 
 // sendWebhook makes one webhook attempt. It returns false if the process has died.
-func (w *world) sendWebhook(e *engine.Engine, h state.QueuedWebhook) bool {
+func (w *world) sendWebhook(e *engine.Engine, h state.OutboxWebhook) bool {
 	message, err := e.BuildWebhookMessage(&h)
 	if err != nil {
 		e.State().UnclaimWebhook(h)

@@ -67,9 +67,9 @@ func refOf(body []byte) string {
 }
 
 // Post is one attempt; the buyer's behavior at its start decides its result.
-func (e endpoints) Post(req *market.PostRequest) market.PostResult {
+func (e endpoints) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	if e.wait(0) {
-		return market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
+		return market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
 	}
 	buyer := buyerAt(&req.Endpoint)
 	e.mu.Lock()
@@ -87,24 +87,24 @@ func (e endpoints) Post(req *market.PostRequest) market.PostResult {
 	}
 	e.mu.Unlock()
 	if e.wait(min(r.after, time.Until(req.Deadline))) {
-		return market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}
+		return market.BuyerPostResult{Verdict: market.VerdictUnknown, Fault: market.FaultBroken}
 	}
 	if r.after >= postTimeout {
-		return market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout, Elapsed: r.after}
+		return market.BuyerPostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout, Elapsed: r.after}
 	}
 	switch r.what {
 	case "refuse":
-		return market.PostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}
+		return market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}
 	case "forbid":
-		return market.PostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}
+		return market.BuyerPostResult{Verdict: market.VerdictRefused, Status: 403, Code: "forbidden"}
 	case "fail":
-		return market.PostResult{Verdict: market.VerdictUnknown, Status: 503}
+		return market.BuyerPostResult{Verdict: market.VerdictUnknown, Status: 503}
 	case "unreached":
-		return market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
+		return market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
 	case "busy":
-		return market.PostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: r.again}
+		return market.BuyerPostResult{Verdict: market.VerdictBusy, Status: 429, RetryAfter: r.again}
 	}
-	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
+	return market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
 }
 
 // wait advances the time. It returns true if the process died meanwhile.
@@ -126,7 +126,7 @@ func (e endpoints) wait(d time.Duration) bool {
 }
 
 // Ping is one ping, with a result like Post.
-func (e endpoints) Ping(req *market.PingRequest) market.PingResult {
+func (e endpoints) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	buyer, ref := buyerAt(&req.Endpoint), refOf(req.Body)
 	e.mu.Lock()
 	e.pings = append(e.pings, pinged{ref, buyer})
@@ -137,23 +137,23 @@ func (e endpoints) Ping(req *market.PingRequest) market.PingResult {
 	e.mu.Unlock()
 	left := time.Until(req.Deadline)
 	if e.wait(min(o.after, left)) || o.after > left {
-		return market.PingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
+		return market.BuyerPingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
 	}
 	switch o.what {
 	case "none":
-		return market.PingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}
+		return market.BuyerPingResult{Outcome: market.OutcomeNoBid, Status: 200, Reason: "not_today"}
 	case "error":
-		return market.PingResult{Outcome: market.OutcomeError, Status: 500}
+		return market.BuyerPingResult{Outcome: market.OutcomeError, Status: 500}
 	case "garbage":
-		return market.PingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}
+		return market.BuyerPingResult{Outcome: market.OutcomeInvalid, Status: 200, Fault: market.FaultMalformed}
 	case "throttle":
-		return market.PingResult{Outcome: market.OutcomeRateLimited, Status: 429}
+		return market.BuyerPingResult{Outcome: market.OutcomeRateLimited, Status: 429}
 	}
 	bid := market.Bid{Amount: market.Money(o.amount), Token: "tok-" + buyer}
 	if o.what == "euro" {
 		bid.Currency = market.Currency{'E', 'U', 'R'}
 	}
-	return market.PingResult{Status: 200, Bid: bid}
+	return market.BuyerPingResult{Status: 200, Bid: bid}
 }
 
 // runWebhooks sends due webhooks until stop. A webhook whose process died before its event was
@@ -177,7 +177,7 @@ func (w *world) runWebhooks(e *engine.Engine, stop <-chan struct{}) {
 		}
 		select {
 		case <-timer.After(time.Until(next)):
-		case <-e.State().WebhooksChanged():
+		case <-e.State().WebhookMayBeDue():
 		case <-stop:
 			return
 		}

@@ -68,7 +68,7 @@ func TestBid(t *testing.T) {
 // TestBidsOf checks the bids for pings.
 func TestBidsOf(t *testing.T) {
 	byState := must.Value(ParsePricing("CA=20,TX=15.5"))(t)
-	california := must.Value(market.ParseUSStates([]string{"CA", "NY"}))(t)
+	california := must.Value(market.ParseUSStatesOrAll([]string{"CA", "NY"}))(t)
 	rows := []struct {
 		name    string
 		options Options

@@ -9,8 +9,8 @@ import (
 	"pingpost/outbound/buyer/reading"
 )
 
-// setPingResultFrom2xxBody reads the body of a 2xx answer to a ping by the adapter protocol's rules, and sets the
-// result.
+// setPingResultFrom2xxBody reads the body of a 2xx answer to a ping by the adapter protocol's rules,
+// and sets the result.
 //
 //   - If the rules have a field that says whether the buyer accepts, a no is a no-bid, and an
 //     unknown or missing word makes the answer invalid. A yes must have a price.
@@ -18,7 +18,7 @@ import (
 //     endpoints write a zero price into every answer.
 //   - An answer with a reason for a rejection, but without the configured field for acceptance,
 //     is a no-bid too.
-func (d *validatedAdapter) setPingResultFrom2xxBody(result *market.PingResult, body []byte, defaultBidToken []byte) {
+func (d *validatedAdapter) setPingResultFrom2xxBody(result *market.BuyerPingResult, body []byte, defaultBidToken []byte) {
 	f, err := d.rules.ExtractFields(body)
 	if err != nil {
 		result.Outcome, result.Fault = market.OutcomeInvalid, market.FaultUnreadable
@@ -53,7 +53,7 @@ func isPriceMissingOrZero(price string) bool {
 // setPingResult sets the result of a ping from the status and the body of the answer. A 204 is a
 // no-bid, and a status outside 2xx is an error. The adapter protocol's rules decide about the rest. Only an
 // answer with a status outside 2xx may be incomplete.
-func (d *validatedAdapter) setPingResult(result *market.PingResult, body, auctionID []byte) {
+func (d *validatedAdapter) setPingResult(result *market.BuyerPingResult, body, auctionID []byte) {
 	switch status := result.Status; {
 	case status == fasthttp.StatusNoContent:
 		result.Outcome = market.OutcomeNoBid
@@ -70,7 +70,7 @@ func (d *validatedAdapter) setPingResult(result *market.PingResult, body, auctio
 // setBidWithCurrencyAndToken sets the bid with this amount in the result, after it has read currency and
 // token from the fields f. If one of them is invalid, the result gets no bid. Without a
 // configured token field the auction's id serves as the token.
-func (d *validatedAdapter) setBidWithCurrencyAndToken(result *market.PingResult, f *reading.AnswerFields, amount market.Money, defaultBidToken []byte) {
+func (d *validatedAdapter) setBidWithCurrencyAndToken(result *market.BuyerPingResult, f *reading.AnswerFields, amount market.Money, defaultBidToken []byte) {
 	bid := market.Bid{Amount: amount, Token: string(defaultBidToken)}
 	if code := f[reading.Currency]; code != "" {
 		currency, ok := market.ParseCurrency(strings.ToUpper(code))
@@ -105,11 +105,11 @@ func toJSONNumberNotation(price string) []byte {
 	return []byte(whole + "." + fraction)
 }
 
-// judgePost sets the verdict on a post that was answered with a 2xx, by the adapter protocol's rules.
-// Only a configured word for yes is an acceptance. A rejection is a configured word for no, or any
-// other word if none is configured. Otherwise it is unknown whether the buyer has the lead.
-// isComplete is false if the body arrived incompletely.
-func (d *validatedAdapter) judgePost(result market.PostResult, body []byte, isComplete bool) market.PostResult {
+// judgePostFrom2xxBody sets the verdict on a post that was answered with a 2xx, by the adapter
+// protocol's rules. Only a configured word for yes is an acceptance. A rejection is a configured word
+// for no, or any other word if none is configured. Otherwise it is unknown whether the buyer has the
+// lead. isComplete is false if the body arrived incompletely.
+func (d *validatedAdapter) judgePostFrom2xxBody(result market.BuyerPostResult, body []byte, isComplete bool) market.BuyerPostResult {
 	result.Verdict = market.VerdictUnknown
 	if !isComplete {
 		return result
@@ -121,7 +121,7 @@ func (d *validatedAdapter) judgePost(result market.PostResult, body []byte, isCo
 	}
 	switch d.rules.Decide(&f) {
 	case reading.Yes:
-		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, leadIDOrEmpty(&f)
+		result.Verdict, result.BuyerLeadID = market.VerdictAccepted, buyerLeadIDOrEmpty(&f)
 	case reading.No:
 		result.Verdict, result.Code = market.VerdictRefused, rejectionCodeOrEmpty(&f)
 		result.Final = result.Code != codeReusedKey
@@ -147,10 +147,10 @@ func rejectionCodeOrEmpty(f *reading.AnswerFields) string {
 	return errorCodeOrEmpty(strings.ToLower(f[reading.Reason]))
 }
 
-// leadIDOrEmpty returns the id that the buyer gave the lead, or "" if it is too long or may be an
+// buyerLeadIDOrEmpty returns the id that the buyer gave the lead, or "" if it is too long or may be an
 // e-mail address.
-func leadIDOrEmpty(f *reading.AnswerFields) string {
-	if id := f[reading.LeadID]; len(id) <= maxLeadID && isLeadIDText(id) {
+func buyerLeadIDOrEmpty(f *reading.AnswerFields) string {
+	if id := f[reading.LeadID]; len(id) <= maxLeadID && mayBeBuyerLeadID(id) {
 		return id
 	}
 	return ""

@@ -132,22 +132,22 @@ func TestAdapterStatuses(t *testing.T) {
 	rows := []struct {
 		status, body string
 		ping         string
-		post         market.PostResult
+		post         market.BuyerPostResult
 	}{
-		{"200 OK", bid, "bid 2 t", market.PostResult{Verdict: accepted}},
-		{"202 Accepted", bid, "bid 2 t", market.PostResult{Verdict: accepted}},
-		{"204 No Content", "", "no_bid", market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
-		{"200 OK", big, "invalid too_large", market.PostResult{Verdict: unknown, Fault: market.FaultTooLarge}},
-		{"202 Accepted", big, "invalid too_large", market.PostResult{Verdict: unknown, Fault: market.FaultTooLarge}},
-		{"302 Found", yes, "error", market.PostResult{Verdict: refused}},
-		{"400 Bad Request", data(`"why":"BAD_ZIP"`), "error bad_zip", market.PostResult{Verdict: refused, Code: "bad_zip", Final: true}},
-		{"401 Unauthorized", `no`, "error", market.PostResult{Verdict: refused}},
-		{"404 Not Found", `<html>`, "error", market.PostResult{Verdict: refused, Final: true}},
-		{"408 Request Timeout", yes, "error", market.PostResult{Verdict: unknown}},
-		{"409 Conflict", yes, "error", market.PostResult{Verdict: refused}},
-		{"422 Unprocessable Content", data(`"why":"idempotency_key_reused"`), "error idempotency_key_reused", market.PostResult{Verdict: refused, Code: "idempotency_key_reused"}},
-		{"429 Too Many Requests", data(`"why":"slow"`), "rate_limited 1s", market.PostResult{Verdict: market.VerdictBusy, Code: "slow", RetryAfter: time.Second}},
-		{"500 Internal Server Error", yes, "error", market.PostResult{Verdict: unknown}},
+		{"200 OK", bid, "bid 2 t", market.BuyerPostResult{Verdict: accepted}},
+		{"202 Accepted", bid, "bid 2 t", market.BuyerPostResult{Verdict: accepted}},
+		{"204 No Content", "", "no_bid", market.BuyerPostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
+		{"200 OK", big, "invalid too_large", market.BuyerPostResult{Verdict: unknown, Fault: market.FaultTooLarge}},
+		{"202 Accepted", big, "invalid too_large", market.BuyerPostResult{Verdict: unknown, Fault: market.FaultTooLarge}},
+		{"302 Found", yes, "error", market.BuyerPostResult{Verdict: refused}},
+		{"400 Bad Request", data(`"why":"BAD_ZIP"`), "error bad_zip", market.BuyerPostResult{Verdict: refused, Code: "bad_zip", Final: true}},
+		{"401 Unauthorized", `no`, "error", market.BuyerPostResult{Verdict: refused}},
+		{"404 Not Found", `<html>`, "error", market.BuyerPostResult{Verdict: refused, Final: true}},
+		{"408 Request Timeout", yes, "error", market.BuyerPostResult{Verdict: unknown}},
+		{"409 Conflict", yes, "error", market.BuyerPostResult{Verdict: refused}},
+		{"422 Unprocessable Content", data(`"why":"idempotency_key_reused"`), "error idempotency_key_reused", market.BuyerPostResult{Verdict: refused, Code: "idempotency_key_reused"}},
+		{"429 Too Many Requests", data(`"why":"slow"`), "rate_limited 1s", market.BuyerPostResult{Verdict: market.VerdictBusy, Code: "slow", RetryAfter: time.Second}},
+		{"500 Internal Server Error", yes, "error", market.BuyerPostResult{Verdict: unknown}},
 	}
 	for _, row := range rows {
 		t.Run(row.status, func(t *testing.T) {
@@ -170,22 +170,22 @@ func TestAdapterPostAnswers(t *testing.T) {
 		name   string
 		change func(*market.AdapterProtocol)
 		body   string
-		want   market.PostResult
+		want   market.BuyerPostResult
 	}{
-		{"taken", nil, data(`"status":"taken","id":"b-1"`), market.PostResult{Verdict: accepted, BuyerLeadID: "b-1"}},
-		{"an id that is a number", nil, data(`"status":"1","id":90071992547409931`), market.PostResult{Verdict: accepted, BuyerLeadID: "90071992547409931"}},
-		{"no id", nil, data(`"status":1`), market.PostResult{Verdict: accepted}},
-		{"an id that is an address", nil, data(`"status":1,"id":"ann@example.com"`), market.PostResult{Verdict: accepted}},
-		{"an id too long", nil, data(`"status":1,"id":"` + long + `"`), market.PostResult{Verdict: accepted}},
-		{"declined", nil, data(`"status":"Declined","why":"Duplicate"`), market.PostResult{Verdict: refused, Code: "duplicate", Final: true}},
-		{"declined for the key", nil, data(`"status":"declined","why":"idempotency_key_reused"`), market.PostResult{Verdict: refused, Code: "idempotency_key_reused"}},
-		{"neither", nil, data(`"status":"queued","id":"b-1"`), market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
-		{"an empty object", nil, `{}`, market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
-		{"only a reason", nil, data(`"why":"duplicate"`), market.PostResult{Verdict: unknown, Fault: market.FaultMalformed}},
-		{"no JSON", nil, `taken`, market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
-		{"XML", inXML, `<R><Ok>yes</Ok><Id>7</Id></R>`, market.PostResult{Verdict: accepted, BuyerLeadID: "7"}},
-		{"truncated XML", inXML, `<R><Ok>yes</Ok><Id>7</Id>`, market.PostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
-		{"a form", inForm, `ok=0&why=dup`, market.PostResult{Verdict: refused, Code: "dup", Final: true}},
+		{"taken", nil, data(`"status":"taken","id":"b-1"`), market.BuyerPostResult{Verdict: accepted, BuyerLeadID: "b-1"}},
+		{"an id that is a number", nil, data(`"status":"1","id":90071992547409931`), market.BuyerPostResult{Verdict: accepted, BuyerLeadID: "90071992547409931"}},
+		{"no id", nil, data(`"status":1`), market.BuyerPostResult{Verdict: accepted}},
+		{"an id that is an address", nil, data(`"status":1,"id":"ann@example.com"`), market.BuyerPostResult{Verdict: accepted}},
+		{"an id too long", nil, data(`"status":1,"id":"` + long + `"`), market.BuyerPostResult{Verdict: accepted}},
+		{"declined", nil, data(`"status":"Declined","why":"Duplicate"`), market.BuyerPostResult{Verdict: refused, Code: "duplicate", Final: true}},
+		{"declined for the key", nil, data(`"status":"declined","why":"idempotency_key_reused"`), market.BuyerPostResult{Verdict: refused, Code: "idempotency_key_reused"}},
+		{"neither", nil, data(`"status":"queued","id":"b-1"`), market.BuyerPostResult{Verdict: unknown, Fault: market.FaultMalformed}},
+		{"an empty object", nil, `{}`, market.BuyerPostResult{Verdict: unknown, Fault: market.FaultMalformed}},
+		{"only a reason", nil, data(`"why":"duplicate"`), market.BuyerPostResult{Verdict: unknown, Fault: market.FaultMalformed}},
+		{"no JSON", nil, `taken`, market.BuyerPostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
+		{"XML", inXML, `<R><Ok>yes</Ok><Id>7</Id></R>`, market.BuyerPostResult{Verdict: accepted, BuyerLeadID: "7"}},
+		{"truncated XML", inXML, `<R><Ok>yes</Ok><Id>7</Id>`, market.BuyerPostResult{Verdict: unknown, Fault: market.FaultUnreadable}},
+		{"a form", inForm, `ok=0&why=dup`, market.BuyerPostResult{Verdict: refused, Code: "dup", Final: true}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ func FuzzAdapterAnswer(f *testing.F) {
 				return
 			}
 			d := &validatedAdapter{rules: extracted}
-			result := market.PingResult{Status: 200}
+			result := market.BuyerPingResult{Status: 200}
 			d.setPingResult(&result, []byte(body), []byte("auc_1"))
 			if bid := result.Bid; result.Outcome == market.OutcomeNone && (bid.Amount < 0 || bid.Amount > market.MaxMoney || bid.Token == "" || len(bid.Token) > market.MaxBidToken || !isVisibleASCII([]byte(bid.Token))) {
 				t.Fatalf("%+v", bid)
@@ -38,8 +38,8 @@ func FuzzAdapterAnswer(f *testing.F) {
 			if result.Outcome != market.OutcomeNone && result.Bid != (market.Bid{}) || result.Outcome == market.OutcomeNoBid && errorCodeOrEmpty(result.Reason) != result.Reason {
 				t.Fatalf("%+v", result)
 			}
-			post := d.judgePost(market.PostResult{Status: 200}, []byte(body), true)
-			if post.Verdict == 0 || errorCodeOrEmpty(post.Code) != post.Code || !isLeadIDText(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
+			post := d.judgePostFrom2xxBody(market.BuyerPostResult{Status: 200}, []byte(body), true)
+			if post.Verdict == 0 || errorCodeOrEmpty(post.Code) != post.Code || !mayBeBuyerLeadID(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
 				t.Fatalf("%+v", post)
 			}
 		}

@@ -23,13 +23,13 @@ func newAdapterConfig(change func(*market.AdapterProtocol)) *market.AdapterProto
 	return d
 }
 
-func pingIn(d *market.AdapterProtocol, url string) *market.PingRequest {
+func pingIn(d *market.AdapterProtocol, url string) *market.BuyerPingRequest {
 	p := pingTo(url, longTimeout)
 	p.Endpoint.AdapterProtocol = d
 	return p
 }
 
-func postIn(d *market.AdapterProtocol, url string) *market.PostRequest {
+func postIn(d *market.AdapterProtocol, url string) *market.BuyerPostRequest {
 	p := postTo(url, longTimeout)
 	p.Endpoint.AdapterProtocol = d
 	return p
@@ -110,7 +110,7 @@ func TestInvalidAdapterIsNotSent(t *testing.T) {
 			p := postIn(newAdapterConfig(change), buyer.post())
 			p.Endpoint.Credential, p.Endpoint.Header = "blue", "X-Key"
 			got := withoutElapsed(client.Post(p))
-			if want := (market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Requests()) != 0 {
+			if want := (market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultEndpoint}); got != want || len(buyer.Requests()) != 0 {
 				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
 			}
 		})

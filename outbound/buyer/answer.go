@@ -42,8 +42,8 @@ func (a *parsedJSONAnswer) releaseToPool() {
 // that the buyer's program answered, and not a proxy in front of it.
 //
 // If the buyer endpoint has an adapter protocol, the adapter protocol's rules decide for every 2xx status.
-func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PostResult {
-	r := market.PostResult{Status: sendResult.Status, Fault: sendResult.Fault}
+func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.BuyerPostResult {
+	r := market.BuyerPostResult{Status: sendResult.Status, Fault: sendResult.Fault}
 	if sendResult.Status == 0 {
 		r.Verdict = market.VerdictUnknown
 		if !sendResult.Sent {
@@ -67,10 +67,10 @@ func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, respons
 // judgePostByAdapter completes the result of a post to an endpoint that uses the adapter protocol d
 // instead of the contract. The adapter protocol's rules decide about a 2xx; other statuses decide by
 // themselves.
-func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.PostResult, response *fasthttp.Response) market.PostResult {
+func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.BuyerPostResult, response *fasthttp.Response) market.BuyerPostResult {
 	whole := result.Fault == market.FaultNone
 	if result.Status >= 200 && result.Status <= 299 {
-		return d.judgePost(result, response.Body(), whole)
+		return d.judgePostFrom2xxBody(result, response.Body(), whole)
 	}
 	if whole {
 		result.Code = d.readRejectionCode(response.Body())
@@ -80,7 +80,7 @@ func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.PostResul
 
 // judgePostByStatus sets the verdict by the HTTP status alone, for statuses that mean the same
 // with every body.
-func (c *Client) judgePostByStatus(result market.PostResult, response *fasthttp.Response) market.PostResult {
+func (c *Client) judgePostByStatus(result market.BuyerPostResult, response *fasthttp.Response) market.BuyerPostResult {
 	switch status := result.Status; {
 	case status == fasthttp.StatusTooManyRequests:
 		result.Verdict, result.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
@@ -97,7 +97,7 @@ func (c *Client) judgePostByStatus(result market.PostResult, response *fasthttp.
 // judgePostByBody sets the verdict on a post that was answered with 200 or 201. readable is false
 // if the body is incomplete or no JSON object; it is then unknown whether the buyer has the
 // lead.
-func judgePostByBody(result market.PostResult, parsed *parsedJSONAnswer, readable bool) market.PostResult {
+func judgePostByBody(result market.BuyerPostResult, parsed *parsedJSONAnswer, readable bool) market.BuyerPostResult {
 	if !readable {
 		result.Verdict = market.VerdictUnknown
 		if result.Fault == market.FaultNone {
@@ -162,19 +162,19 @@ func isNullFalseOrEmptyText(m market.JSONMember) bool {
 // it, so it takes the first valid one.
 func (a *parsedJSONAnswer) buyerLeadID() (idOrEmpty string) {
 	for _, name := range [...]string{"lead_id", "id", "buyer_lead_id"} {
-		if id := validLeadIDOfMember(&a.body, name); id != "" {
+		if id := validBuyerLeadIDOfMember(&a.body, name); id != "" {
 			return id
 		}
 	}
 	if m, ok := a.body.Lookup("data"); ok && a.body.ParseMember(m, &a.nested) {
-		return validLeadIDOfMember(&a.nested, "id")
+		return validBuyerLeadIDOfMember(&a.nested, "id")
 	}
 	return ""
 }
 
-func validLeadIDOfMember(object *strictjson.Object, name string) (idOrEmpty string) {
+func validBuyerLeadIDOfMember(object *strictjson.Object, name string) (idOrEmpty string) {
 	m, _ := object.Lookup(name)
-	if id := stringOrNumberText(m); len(id) <= maxLeadID && isLeadIDText(id) {
+	if id := stringOrNumberText(m); len(id) <= maxLeadID && mayBeBuyerLeadID(id) {
 		return id
 	}
 	return ""
@@ -205,9 +205,9 @@ func errorCodeOrEmpty(text string) string {
 	return text
 }
 
-// isLeadIDText reports whether a text from a buyer may be an id: visible ASCII characters
+// mayBeBuyerLeadID reports whether a text from a buyer may be an id: visible ASCII characters
 // without @. An e-mail address must not be logged as an id.
-func isLeadIDText(text string) bool {
+func mayBeBuyerLeadID(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '@' {
 			return false

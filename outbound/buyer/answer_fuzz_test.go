@@ -65,7 +65,7 @@ func wantRejection(object map[string]any) (refused bool, code string) {
 }
 
 // wantPost returns the result of an answer to a post, as the contract defines it.
-func wantPost(status int, body []byte) (r market.PostResult) {
+func wantPost(status int, body []byte) (r market.BuyerPostResult) {
 	r.Status = status
 	object, ok := decodeObject(body)
 	refused, code := wantRejection(object)
@@ -98,15 +98,15 @@ func wantPost(status int, body []byte) (r market.PostResult) {
 }
 
 // wantPing returns the result of a 200 to a ping, as the contract defines it.
-func wantPing(body []byte) (r market.PingResult) {
+func wantPing(body []byte) (r market.BuyerPingResult) {
 	r.Status = 200
 	object, ok := decodeObject(body)
 	if !ok {
 		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
 		return r
 	}
-	malformed := func(path string) market.PingResult {
-		return market.PingResult{Status: 200, Outcome: market.OutcomeInvalid, Fault: market.FaultMalformed, Reason: path}
+	malformed := func(path string) market.BuyerPingResult {
+		return market.BuyerPingResult{Status: 200, Outcome: market.OutcomeInvalid, Fault: market.FaultMalformed, Reason: path}
 	}
 	auction, hasAuction := object["auction_id"]
 	bid, isBid := object["bid"].(map[string]any)
@@ -137,7 +137,7 @@ func wantPing(body []byte) (r market.PingResult) {
 	}
 	if value := bid["valid_until"]; value != nil {
 		text, _ := value.(string)
-		if r.Bid.ValidUntil, ok = format.ParseTimestamp([]byte(text)); !ok {
+		if r.Bid.ValidUntil, ok = format.ParseTimestampClamped([]byte(text)); !ok {
 			return malformed("bid.valid_until")
 		}
 	}
@@ -164,7 +164,7 @@ func FuzzAnswer(f *testing.F) {
 			t.Fatalf("post: %d %q: %+v\nwant %+v", pingRow.Status, body, got, want)
 		}
 		pingRow.Status = 200
-		if got, want := client.judgePingAndPauseAfter429(&market.PingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), pingRow, &response), wantPing(body); got != want {
+		if got, want := client.judgePingAndPauseAfter429(&market.BuyerPingRequest{Auction: []byte("auc_1")}, new(buyerEndpoint), pingRow, &response), wantPing(body); got != want {
 			t.Fatalf("ping: %q: %+v\nwant %+v", body, got, want)
 		}
 	})

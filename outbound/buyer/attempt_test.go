@@ -91,7 +91,7 @@ func TestPostIsSentOnce(t *testing.T) {
 
 // deliver posts a lead as the engine does: it makes a second attempt if the first one
 // renewed the credential.
-func deliver(client *Client, p *market.PostRequest) market.PostResult {
+func deliver(client *Client, p *market.BuyerPostRequest) market.BuyerPostResult {
 	first := client.Post(p)
 	if !first.CredentialRenewed {
 		return first
@@ -213,7 +213,7 @@ func TestCloseEndsConnsAfterAttempts(t *testing.T) {
 	})
 	client := newClient(t, nil)
 	client.Post(postTo(buyer.post(), longTimeout))
-	late := make(chan market.PostResult)
+	late := make(chan market.BuyerPostResult)
 	go func() { late <- client.Post(postTo(buyer.post(), longTimeout)) }()
 	for len(buyer.Requests()) < 2 {
 		time.Sleep(time.Millisecond)
@@ -223,7 +223,7 @@ func TestCloseEndsConnsAfterAttempts(t *testing.T) {
 	if got := <-late; got.Verdict != accepted {
 		t.Errorf("attempt in flight: got %+v, want accepted", got)
 	}
-	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, buyer.post())
+	target, _ := client.hosts.FindOrCreateTarget(dial.ConnOwner{}, buyer.post())
 	if all, _ := target.CountConnections(); all != 0 {
 		t.Errorf("%d connections are open after Close, want 0", all)
 	}

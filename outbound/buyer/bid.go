@@ -11,7 +11,7 @@ import (
 //
 // A no-bid need not repeat the auction's id, because it sells no lead. An answer with the id of
 // another auction is invalid, because it belongs to another ping.
-func (a *parsedJSONAnswer) readPingAnswer(result *market.PingResult, auctionID []byte) {
+func (a *parsedJSONAnswer) readPingAnswer(result *market.BuyerPingResult, auctionID []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
 	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auctionID)) {
 		markPingAnswerInvalid(result, "auction_id")
@@ -33,7 +33,7 @@ func (a *parsedJSONAnswer) readPingAnswer(result *market.PingResult, auctionID [
 
 // readBidOrMarkInvalid reads amount, currency, expiry and token of a bid into result. If one of them is
 // invalid, result gets no bid and names the invalid member.
-func (a *parsedJSONAnswer) readBidOrMarkInvalid(result *market.PingResult) {
+func (a *parsedJSONAnswer) readBidOrMarkInvalid(result *market.BuyerPingResult) {
 	var bid market.Bid
 	m, _ := a.nested.Lookup("amount")
 	amount, err := market.ParseBidAmount(m.Text)
@@ -50,7 +50,7 @@ func (a *parsedJSONAnswer) readBidOrMarkInvalid(result *market.PingResult) {
 		}
 	}
 	if m, ok := a.nested.Lookup("valid_until"); ok && m.Kind != market.JSONNull {
-		bid.ValidUntil, ok = format.ParseTimestamp(m.Text)
+		bid.ValidUntil, ok = format.ParseTimestampClamped(m.Text)
 		if !ok || m.Kind != market.JSONString {
 			markPingAnswerInvalid(result, "bid.valid_until")
 			return
@@ -65,9 +65,9 @@ func (a *parsedJSONAnswer) readBidOrMarkInvalid(result *market.PingResult) {
 	result.Bid = bid
 }
 
-// markPingAnswerInvalid marks a ping's result as an invalid answer. invalidMemberPath is the name of the invalid
-// member, such as "bid.amount".
-func markPingAnswerInvalid(result *market.PingResult, invalidMemberPath string) {
+// markPingAnswerInvalid marks a ping's result as an invalid answer. invalidMemberPath is the name of
+// the invalid member, such as "bid.amount".
+func markPingAnswerInvalid(result *market.BuyerPingResult, invalidMemberPath string) {
 	result.Outcome, result.Fault, result.Reason = market.OutcomeInvalid, market.FaultMalformed, invalidMemberPath
 }
 

@@ -18,9 +18,9 @@ const maxBuyerEndpoints = 1 << 14
 // usual.
 const maxPingPause = time.Hour
 
-// buyerEndpoint is one endpoint of one buyer, ready for use: the target, the credential, the
-// adapter protocol, and the pause of pings after a 429. Two buyers with the same address and credential have
-// two buyerEndpointCache, with separate connections, limits and pauses. An OAuth token endpoint is a
+// buyerEndpoint is one endpoint of one buyer, ready for use: the target, the credential, the adapter
+// protocol, and the pause of pings after a 429. Two buyers with the same address and credential have
+// two buyerEndpoints, with separate connections, limits and pauses. An OAuth token endpoint is a
 // buyerEndpoint too, without a credential.
 type buyerEndpoint struct {
 	*dial.Target
@@ -115,7 +115,7 @@ func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoin
 	if fault := checkCredentialHeader(settings); fault != market.FaultNone {
 		return nil, fault
 	}
-	at, fault := c.hosts.FindTarget(owner, settings.URL)
+	at, fault := c.hosts.FindOrCreateTarget(owner, settings.URL)
 	if fault != market.FaultNone {
 		return nil, fault
 	}

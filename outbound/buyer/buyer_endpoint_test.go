@@ -35,7 +35,7 @@ func TestPingsPauseAfter429(t *testing.T) {
 			}
 			if row.pause > 0 {
 				now = noon.Add(row.pause - time.Millisecond)
-				want := market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
+				want := market.BuyerPingResult{Outcome: market.OutcomeRateLimited, RetryAfter: time.Millisecond}
 				if got := withoutTimes(client.Ping(pingTo(buyer.ping(), longTimeout))); got != want || len(buyer.Requests()) != 1 {
 					t.Errorf("a millisecond before the end: %+v, %d requests", got, len(buyer.Requests()))
 				}

@@ -84,7 +84,7 @@ func New(options Options) *Client {
 		PostIdleTimeout: postIdleTimeout, MaxKept: maxKept, OnExtraAnswer: options.OnExtraAnswer,
 	})}
 	c.endpoints.newEndpoint = c.newBuyerEndpoint
-	c.tokenSources.fetch, c.tokenSources.now = c.fetchToken, options.Now
+	c.tokenSources.fetch, c.tokenSources.now = c.requestTokenAndReportFailure, options.Now
 	return c
 }
 
@@ -102,7 +102,7 @@ func (c *Client) SetConnLimits(buyers map[market.BuyerID]*market.Buyer) {
 // Post makes one attempt to post a lead to a buyer. It returns when the result is certain or
 // the deadline passes. It never repeats a request of which a byte may have reached the buyer,
 // because the engine decides about repeats.
-func (c *Client) Post(p *market.PostRequest) market.PostResult {
+func (c *Client) Post(p *market.BuyerPostRequest) market.BuyerPostResult {
 	begun := c.options.Now()
 	result := c.attemptPost(p)
 	result.Elapsed = c.options.Now().Sub(begun)

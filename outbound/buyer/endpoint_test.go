@@ -49,8 +49,8 @@ func newClient(t *testing.T, change func(*Options)) *Client {
 }
 
 // postTo returns a post of a lead to an address.
-func postTo(url string, within time.Duration) *market.PostRequest {
-	return &market.PostRequest{
+func postTo(url string, within time.Duration) *market.BuyerPostRequest {
+	return &market.BuyerPostRequest{
 		Endpoint:       market.Endpoint{URL: url},
 		IdempotencyKey: "key-1",
 		RequestID:      market.RequestID{1},
@@ -62,7 +62,7 @@ func postTo(url string, within time.Duration) *market.PostRequest {
 func (e *endpoint) post() string { return "http://" + e.Address + "/v1/post" }
 
 // withoutElapsed clears the part of a result that no table can state.
-func withoutElapsed(r market.PostResult) market.PostResult {
+func withoutElapsed(r market.BuyerPostResult) market.BuyerPostResult {
 	r.Elapsed = 0
 	return r
 }
@@ -87,7 +87,7 @@ func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 
 // idleOf returns the number of idle connections that a client keeps to the buyer.
 func (e *endpoint) idleOf(client *Client) int {
-	target, _ := client.hosts.FindTarget(dial.ConnOwner{}, e.post())
+	target, _ := client.hosts.FindOrCreateTarget(dial.ConnOwner{}, e.post())
 	_, idle := target.CountConnections()
 	return idle
 }

@@ -55,7 +55,7 @@ func TestUnreachableEndpointIsNotSent(t *testing.T) {
 			p := postTo("", row.within)
 			p.Endpoint = row.at
 			got := withoutElapsed(client.Post(p))
-			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: row.fault}
+			want := market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: row.fault}
 			if got != want {
 				t.Errorf("\n got %+v\nwant %+v", got, want)
 			}

@@ -16,21 +16,21 @@ import (
 //
 // After a 429 it sends no pings to this endpoint until the time that the buyer named, at most an
 // hour. During this pause it returns rate_limited. A test ping ignores the pause and causes none.
-func (c *Client) Ping(p *market.PingRequest) market.PingResult {
+func (c *Client) Ping(p *market.BuyerPingRequest) market.BuyerPingResult {
 	begun := c.options.Now()
 	result := c.attemptPing(p, begun)
 	result.Elapsed = c.options.Now().Sub(begun)
 	return result
 }
 
-func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingResult {
+func (c *Client) attemptPing(p *market.BuyerPingRequest, now time.Time) market.BuyerPingResult {
 	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
-		return market.PingResult{Outcome: market.OutcomeError, Fault: fault}
+		return market.BuyerPingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
 	a := out.endpoint
 	if wait := a.remainingPingPause(now); wait > 0 && !p.Test {
-		return market.PingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
+		return market.BuyerPingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
@@ -46,15 +46,15 @@ func (c *Client) attemptPing(p *market.PingRequest, now time.Time) market.PingRe
 	}
 	result := c.judgePingAndPauseAfter429(p, a, done, response)
 	out.credential = s.credential
-	result.Reason = out.redactIfSecret(result.Reason)
+	result.Reason = out.emptyIfContainsSecret(result.Reason)
 	return result
 }
 
 // judgePingAndPauseAfter429 returns the outcome of a ping that was sent. Without an adapter protocol, only a
 // 200 counts as an answer. A 429 is rate_limited and, unless the ping is a test, pauses the buyer's
 // pings. Every other status is an error.
-func (c *Client) judgePingAndPauseAfter429(p *market.PingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.PingResult {
-	r := market.PingResult{Status: sendResult.Status, Fault: sendResult.Fault}
+func (c *Client) judgePingAndPauseAfter429(p *market.BuyerPingRequest, a *buyerEndpoint, sendResult dial.SendResult, response *fasthttp.Response) market.BuyerPingResult {
+	r := market.BuyerPingResult{Status: sendResult.Status, Fault: sendResult.Fault}
 	switch {
 	case sendResult.Status == fasthttp.StatusTooManyRequests:
 		now := c.options.Now()

@@ -13,8 +13,8 @@ import (
 )
 
 // pingTo returns a ping of the auction auc_1 to an address.
-func pingTo(url string, within time.Duration) *market.PingRequest {
-	return &market.PingRequest{
+func pingTo(url string, within time.Duration) *market.BuyerPingRequest {
+	return &market.BuyerPingRequest{
 		Endpoint:       market.Endpoint{URL: url},
 		IdempotencyKey: "ping-1",
 		RequestID:      market.RequestID{1},
@@ -27,7 +27,7 @@ func pingTo(url string, within time.Duration) *market.PingRequest {
 
 func (e *endpoint) ping() string { return "http://" + e.Address + "/v1/ping" }
 
-func withoutTimes(r market.PingResult) market.PingResult {
+func withoutTimes(r market.BuyerPingResult) market.BuyerPingResult {
 	r.Elapsed = 0
 	return r
 }
@@ -36,7 +36,7 @@ func withoutTimes(r market.PingResult) market.PingResult {
 func bidWith(members string) string { return `{"auction_id":"auc_1","bid":{` + members + `}}` }
 
 // verdict formats a result as in the tables: the outcome, then the bid or the reason.
-func verdict(r market.PingResult) string {
+func verdict(r market.BuyerPingResult) string {
 	words := []string{r.Outcome.String()}
 	if r.Outcome == market.OutcomeNone {
 		words = []string{"bid", r.Bid.Amount.String() + r.Bid.Currency.String(), r.Bid.Token}

@@ -9,7 +9,7 @@ import (
 )
 
 // resolvedRequest is the buyer endpoint and the body of a request after secrets have replaced the
-// placeholders in them. It keeps the secrets, so that redactIfSecret finds them in the answer.
+// placeholders in them. It keeps the secrets, so that emptyIfContainsSecret finds them in the answer.
 type resolvedRequest struct {
 	endpoint *buyerEndpoint
 	body     []byte
@@ -71,9 +71,9 @@ const maxSecret = 4096
 // contain a shorter one by chance.
 const minRedactedSecret = 4
 
-// redactIfSecret returns a text from the buyer's answer, or "" if the text contains a secret that
+// emptyIfContainsSecret returns a text from the buyer's answer, or "" if the text contains a secret that
 // the request contained. The result is logged and displayed.
-func (o *resolvedRequest) redactIfSecret(text string) (safeText string) {
+func (o *resolvedRequest) emptyIfContainsSecret(text string) (safeText string) {
 	if containsRedactableSecret(text, o.credential) {
 		return ""
 	}

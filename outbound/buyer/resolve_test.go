@@ -11,7 +11,7 @@ import (
 const keyName = "buyer/old/secret/key"
 
 // postWithSecrets returns a post in an adapter protocol with a secret in its address, headers and body.
-func postWithSecrets(e *endpoint) *market.PostRequest {
+func postWithSecrets(e *endpoint) *market.BuyerPostRequest {
 	placeholder := func(how escape.SecretEscaping) string {
 		return string(escape.AppendSecretPlaceholder(nil, how, keyName))
 	}
@@ -56,7 +56,7 @@ func TestMissingSecretSendsNothing(t *testing.T) {
 			buyer := listen(t, noBid)
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return secret, secret != "" } })
 			p := postWithSecrets(buyer)
-			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
+			want := market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
 			if got := withoutElapsed(client.Post(p)); got != want || len(buyer.Requests()) != 0 {
 				t.Errorf("%+v, %d requests", got, len(buyer.Requests()))
 			}

@@ -20,16 +20,16 @@ const (
 	maxLifetime     = 24 * time.Hour  // a longer one is shortened
 )
 
-// fetchToken requests an access token from an OAuth token endpoint. The same rules apply as for
-// buyers' endpoints: allowed addresses, size of the answer, no redirects. After any failure the
-// fault is FaultCredential; Options.OnTokenFailure receives the real reason.
-func (c *Client) fetchToken(key oauthClientKey) (fetchedToken, market.OutboundRequestFault) {
+// requestTokenAndReportFailure requests an access token from an OAuth token endpoint. The same rules
+// apply as for buyers' endpoints: allowed addresses, size of the answer, no redirects. After any
+// failure the fault is FaultCredential; Options.OnTokenFailure receives the real reason.
+func (c *Client) requestTokenAndReportFailure(key oauthClientKey) (fetchedToken, market.OutboundRequestFault) {
 	got, status, fault := c.requestToken(key)
 	if fault == market.FaultNone {
 		return got, market.FaultNone
 	}
 	if c.options.OnTokenFailure != nil {
-		c.options.OnTokenFailure(key.secret, fault, status)
+		c.options.OnTokenFailure(key.secretName, fault, status)
 	}
 	return fetchedToken{}, market.FaultCredential
 }
@@ -40,7 +40,7 @@ func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int,
 		return fetchedToken{}, 0, fault
 	}
 	deadline := time.Now().Add(tokenTimeout)
-	secret, fault := staticSecret{secrets: c.options.Secrets, name: key.secret}.credential(deadline)
+	secret, fault := staticSecret{secrets: c.options.Secrets, name: key.secretName}.credential(deadline)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
 	}
@@ -55,7 +55,7 @@ func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int,
 	case done.Status != fasthttp.StatusOK:
 		return fetchedToken{}, done.Status, market.FaultCredential
 	}
-	got, fault = parseToken(response.Body())
+	got, fault = parseTokenAnswer(response.Body())
 	return got, done.Status, fault
 }
 
@@ -73,9 +73,9 @@ func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
 	return append(body, '}')
 }
 
-// parseToken parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
+// parseTokenAnswer parses a token endpoint's answer (RFC 6749, 5.1). An answer without a token type
 // counts as a bearer token. It rejects other types, because the exchange cannot send them.
-func parseToken(text []byte) (fetchedToken, market.OutboundRequestFault) {
+func parseTokenAnswer(text []byte) (fetchedToken, market.OutboundRequestFault) {
 	parsed, _ := answerPool.Get().(*parsedJSONAnswer)
 	defer parsed.releaseToPool()
 	if parsed.body.Parse(text) != nil {

@@ -25,8 +25,8 @@ const (
 // oauthClientKey identifies one OAuth client at one token endpoint. Requests with equal keys share a
 // token.
 type oauthClientKey struct {
-	client market.OAuthClient
-	secret string // name of the client's secret
+	client     market.OAuthClient
+	secretName string // name of the client's secret
 }
 
 // tokenSources remembers the source of tokens of each OAuth client, so that all pings and posts
@@ -97,13 +97,13 @@ func (s *tokenSource) credential(deadline time.Time) (string, market.OutboundReq
 	now := s.now()
 	if s.isTokenValidLocked(now) {
 		if !now.Before(s.renewAt) {
-			s.startFetchLocked(now)
+			s.startOrJoinFetchLocked(now)
 		}
 		token := s.token
 		s.mu.Unlock()
 		return token, market.FaultNone
 	}
-	done := s.startFetchLocked(now)
+	done := s.startOrJoinFetchLocked(now)
 	s.mu.Unlock()
 	if done == nil || !waitForFetch(done, deadline) {
 		return "", market.FaultCredential
@@ -135,7 +135,7 @@ func (s *tokenSource) renewAfter401(rejectedToken string, deadline time.Time) (h
 		s.nextFetch = laterTime(s.nextFetch, s.requestedAt.Add(fetchBackoff(s.earlyRejections)))
 		s.earlyRejections++
 	}
-	done := s.startFetchLocked(now)
+	done := s.startOrJoinFetchLocked(now)
 	s.mu.Unlock()
 	if done == nil || !waitForFetch(done, deadline) {
 		return false
@@ -145,10 +145,10 @@ func (s *tokenSource) renewAfter401(rejectedToken string, deadline time.Time) (h
 	return s.token != rejectedToken
 }
 
-// startFetchLocked starts to fetch a token in the background, unless a fetch is running. It
+// startOrJoinFetchLocked starts to fetch a token in the background, unless a fetch is running. It
 // returns a channel that is closed when the fetch ends. It returns nil if an earlier failure
 // forbids a fetch for now. The caller holds s.mu.
-func (s *tokenSource) startFetchLocked(now time.Time) (done chan struct{}) {
+func (s *tokenSource) startOrJoinFetchLocked(now time.Time) (done chan struct{}) {
 	if s.fetching == nil && !now.Before(s.nextFetch) {
 		s.fetching = make(chan struct{})
 		go s.fetchAndStoreToken(now)

@@ -12,7 +12,7 @@ import (
 )
 
 // oauthTo returns a ping of an OAuth client.
-func oauthTo(buyer *endpoint, tokens string) *market.PingRequest {
+func oauthTo(buyer *endpoint, tokens string) *market.BuyerPingRequest {
 	p := pingTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue/oauth", "Authorization", "Bearer "
 	p.Endpoint.OAuth = &market.OAuthClient{TokenURL: tokens, ClientID: `x"1`, Scope: "ping post"}
@@ -118,7 +118,7 @@ func TestTokenAnswers(t *testing.T) {
 			}
 			post := postTo(buyer.post(), longTimeout)
 			post.Endpoint = oauthTo(buyer, tokenURL(tokens)).Endpoint
-			want := market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
+			want := market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultCredential}
 			if got := withoutElapsed(client.Post(post)); row.wantAuth == "" && got != want {
 				t.Errorf("a post: %+v", got)
 			}
@@ -159,15 +159,15 @@ func TestTokenEndpointAddresses(t *testing.T) {
 // A 401 renews the token once, for a ping and for a post.
 func Test401RenewsTokenOnce(t *testing.T) {
 	unauthorized := answers("401 Unauthorized", `{"error":"unauthorized"}`)
-	ping := func(c *Client, p *market.PingRequest) string { return verdict(c.Ping(p)) }
-	post := func(c *Client, p *market.PingRequest) string {
+	ping := func(c *Client, p *market.BuyerPingRequest) string { return verdict(c.Ping(p)) }
+	post := func(c *Client, p *market.BuyerPingRequest) string {
 		r := postTo(p.Endpoint.URL, longTimeout)
 		r.Endpoint = p.Endpoint
 		return deliver(c, r).Verdict.String()
 	}
 	rows := []struct {
 		name    string
-		call    func(*Client, *market.PingRequest) string
+		call    func(*Client, *market.BuyerPingRequest) string
 		replies []reply
 		want    string
 		sent    string

@@ -11,18 +11,19 @@ import (
 
 var errUnexpectedDataOrEnd = errors.New("the endpoint closed the reused connection, or sent data on it, before the next request was sent")
 
-// sendRequest writes a request to the connection. isReused says that the connection carried
-// another request before. If it then already holds data or was closed, sendRequest sends no byte and
-// returns errUnexpectedDataOrEnd. Other errors are from the network.
+// sendRequest writes a request to the connection. On a plain socket it also waits until the answer's
+// first byte arrives, the deadline passes or the connection fails. isReused says that the connection
+// carried another request before. If it then already holds data or was closed, sendRequest sends no
+// byte and returns errUnexpectedDataOrEnd. Other errors are from the network.
 func (c *outboundConn) sendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
-		err := c.socket.sendAndWaitForAnswer(request, isReused)
+		err := c.socket.sendAndWaitForFirstByte(request, isReused)
 		if errors.Is(err, errUnexpectedDataOrEnd) {
-			c.hasUnexpectedDataOrEnd()
+			c.readUnexpectedDataOrEnd()
 		}
 		return err
 	}
-	if isReused && c.hasUnexpectedDataOrEnd() {
+	if isReused && c.readUnexpectedDataOrEnd() {
 		return errUnexpectedDataOrEnd
 	}
 	_, err := c.Conn.Write(request)
@@ -41,7 +42,7 @@ type outboundConn struct {
 	earliestDeadline, latestDeadline time.Time
 
 	probeBuffer    [32]byte
-	sawExtraAnswer bool // hasUnexpectedDataOrEnd found an extra answer
+	sawExtraAnswer bool // readUnexpectedDataOrEnd found an extra answer
 	used           bool // it has carried a request before
 
 	idleSince time.Duration // when the pool got it back, by Hosts.clock
@@ -58,7 +59,7 @@ func (c *outboundConn) resetForRequest() (isReused bool) {
 	return isReused
 }
 
-// hasUnexpectedDataOrEnd reports whether the connection holds data, or was closed, before the next
+// readUnexpectedDataOrEnd reports whether the connection holds data, or was closed, before the next
 // request is sent. That request would take such data for its own answer. The caller closes the
 // connection then.
 //
@@ -67,7 +68,7 @@ func (c *outboundConn) resetForRequest() (isReused bool) {
 //
 // Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
 // to detect it (see hostConns).
-func (c *outboundConn) hasUnexpectedDataOrEnd() bool {
+func (c *outboundConn) readUnexpectedDataOrEnd() bool {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
 	c.socket.nonBlocking = false

@@ -21,10 +21,10 @@ type SendResult struct {
 	staleConn bool // a reused connection was closed, or held unexpected data, before a byte of an answer
 }
 
-// exchange sends one request over a connection of the pool and reads the answer into response.
+// sendOverPooledConn sends one request over a connection of the pool and reads the answer into response.
 // It returns the connection to the pool only after exactly one complete answer. Otherwise a
 // later request could take leftover bytes for its own answer.
-func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult {
+func (h *hostConns) sendOverPooledConn(r *Request, response *fasthttp.Response) SendResult {
 	left := time.Until(r.Deadline)
 	if left <= 0 {
 		return SendResult{Fault: market.FaultTimeout}
@@ -36,7 +36,7 @@ func (h *hostConns) exchange(r *Request, response *fasthttp.Response) SendResult
 		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
 	if err != nil {
-		return SendResult{Fault: faultOfDial(err)}
+		return SendResult{Fault: faultOfAcquireConn(err)}
 	}
 	conn := mustBeOutboundConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)

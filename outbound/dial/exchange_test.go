@@ -116,11 +116,11 @@ func TestSilentEndpointEndsAtDeadline(t *testing.T) {
 // An error of the pool is not a dial error, and a dial error keeps its cause.
 func TestDialFaults(t *testing.T) {
 	failed := &dialError{market.FaultTLS, errors.New("bad certificate")}
-	if got := faultOfDial(failed); got != market.FaultTLS {
+	if got := faultOfAcquireConn(failed); got != market.FaultTLS {
 		t.Errorf("dialing: %v", got)
 	}
 	for _, err := range []error{fasthttp.ErrNoFreeConns, fasthttp.ErrTimeout} {
-		if got := faultOfDial(err); got != market.FaultConnectionLimit {
+		if got := faultOfAcquireConn(err); got != market.FaultConnectionLimit {
 			t.Errorf("%v: %v", err, got)
 		}
 	}

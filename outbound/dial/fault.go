@@ -29,9 +29,9 @@ func faultOfConnect(err error) market.OutboundRequestFault {
 	return market.FaultConnect
 }
 
-// faultOfDial classifies the error of a request that got no connection. If the dialer did not
+// faultOfAcquireConn classifies the error of a request that got no connection. If the dialer did not
 // fail, all connections were in use until the wait ended.
-func faultOfDial(err error) market.OutboundRequestFault {
+func faultOfAcquireConn(err error) market.OutboundRequestFault {
 	var failed *dialError
 	if errors.As(err, &failed) {
 		return failed.fault

@@ -16,7 +16,7 @@ const HeadLimit = 16 << 10
 //
 // An HTTP/1.1 answer does not say which request it is for. If an endpoint answers a
 // request twice, the next request on that connection can read the second answer. The check
-// for unexpected data (outboundConn.hasUnexpectedDataOrEnd) misses an answer that arrives after
+// for unexpected data (outboundConn.readUnexpectedDataOrEnd) misses an answer that arrives after
 // it. Two rules limit the damage:
 //
 //   - Pings have separate connections. There are hundreds of pings for each post, so most

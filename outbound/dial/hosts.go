@@ -70,10 +70,10 @@ func New(options Options) *Hosts {
 	return hs
 }
 
-// FindTarget returns the target through which an owner sends requests to an address. It returns
+// FindOrCreateTarget returns the target through which an owner sends requests to an address. It returns
 // FaultEndpoint if the address is invalid. Configurations are validated, but a delivery in the
 // log may have an address that predates the validation.
-func (hs *Hosts) FindTarget(owner ConnOwner, address string) (*Target, market.OutboundRequestFault) {
+func (hs *Hosts) FindOrCreateTarget(owner ConnOwner, address string) (*Target, market.OutboundRequestFault) {
 	return hs.targets.findOrCreate(owner, address)
 }
 

@@ -52,7 +52,7 @@ func listenTLS(t *testing.T, server *httptest.Server, replies ...dialtest.ReplyF
 
 func findTarget(t *testing.T, hosts *Hosts, address string) *Target {
 	t.Helper()
-	target, fault := hosts.FindTarget(ConnOwner{}, address)
+	target, fault := hosts.FindOrCreateTarget(ConnOwner{}, address)
 	if fault != market.FaultNone {
 		t.Fatal(fault)
 	}
@@ -207,7 +207,7 @@ func TestOwnersHaveOwnConns(t *testing.T) {
 	hosts := newHosts(t, nil)
 	var targets []*Target
 	for _, owner := range []ConnOwner{{Name: "a"}, {Name: "b"}, {Name: "a", Test: true}} {
-		target, fault := hosts.FindTarget(owner, "http://"+e.Address+"/")
+		target, fault := hosts.FindOrCreateTarget(owner, "http://"+e.Address+"/")
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}
@@ -223,8 +223,8 @@ func TestOwnersHaveOwnConns(t *testing.T) {
 		t.Errorf("connections %v", got)
 	}
 	hosts.SetConnLimits(map[string]int{"a": 3, "b": 2})
-	late, _ := hosts.FindTarget(ConnOwner{Name: "b", Test: true}, "http://"+e.Address+"/")
-	other, _ := hosts.FindTarget(ConnOwner{Name: "c"}, "http://"+e.Address+"/")
+	late, _ := hosts.FindOrCreateTarget(ConnOwner{Name: "b", Test: true}, "http://"+e.Address+"/")
+	other, _ := hosts.FindOrCreateTarget(ConnOwner{Name: "c"}, "http://"+e.Address+"/")
 	for i, want := range []int{3, 2, 3, 2, hosts.options.MaxConns} {
 		for _, pool := range append(targets, late, other)[i].host.pools {
 			if pool.MaxConns != want {

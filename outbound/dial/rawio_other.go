@@ -2,9 +2,9 @@
 
 package dial
 
-// hasInput always returns false, because this system cannot check a socket for data without
+// hasInputOrEnd always returns false, because this system cannot check a socket for data without
 // waiting.
-func hasInput(uintptr) bool { return false }
+func hasInputOrEnd(uintptr) bool { return false }
 
 // canWriteRaw reports whether writeRaw works on this system.
 const canWriteRaw = false

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// hasInput reports whether a read from the non-blocking socket would return at once: with data,
+// hasInputOrEnd reports whether a read from the non-blocking socket would return at once: with data,
 // with its end or with an error.
-func hasInput(descriptor uintptr) bool {
+func hasInputOrEnd(descriptor uintptr) bool {
 	var one [1]byte
 	for {
 		_, _, err := syscall.Recvfrom(int(descriptor), one[:], syscall.MSG_PEEK)

@@ -19,11 +19,11 @@ type rawSendState struct {
 	err       error
 }
 
-// sendAndWaitForAnswer writes a request to the socket. It returns when the first byte of an answer
+// sendAndWaitForFirstByte writes a request to the socket. It returns when the first byte of an answer
 // arrives, the deadline passes or the connection fails; the following read tells these apart.
 // With checkUnexpectedFirst it first checks for unexpected data. Errors are those of
 // outboundConn.sendRequest.
-func (w *socketConn) sendAndWaitForAnswer(request []byte, checkUnexpectedFirst bool) error {
+func (w *socketConn) sendAndWaitForFirstByte(request []byte, checkUnexpectedFirst bool) error {
 	t := &w.sending
 	t.unsent, t.started, t.peekFirst, t.err = request, false, checkUnexpectedFirst, nil
 	err := w.raw.Read(t.step)
@@ -50,7 +50,7 @@ func (w *socketConn) sendStep(descriptor uintptr) (rawReadDone bool) {
 		return true
 	}
 	t.started = true
-	if t.peekFirst && hasInput(descriptor) {
+	if t.peekFirst && hasInputOrEnd(descriptor) {
 		t.err = errUnexpectedDataOrEnd
 		return true
 	}

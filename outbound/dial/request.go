@@ -38,7 +38,7 @@ type Request struct {
 func (t *Target) Send(r *Request, response *fasthttp.Response) (result SendResult) {
 	repeated := false
 	for range maxConnTries {
-		result = t.host.exchange(r, response)
+		result = t.host.sendOverPooledConn(r, response)
 		if !result.staleConn || result.Sent && (!r.Repeatable || repeated) {
 			break
 		}

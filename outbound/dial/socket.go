@@ -34,7 +34,7 @@ func newSocketConn(conn net.Conn) *socketConn {
 			w.raw = raw
 		}
 	}
-	w.peekStep = func(descriptor uintptr) { w.peekResult = hasInput(descriptor) }
+	w.peekStep = func(descriptor uintptr) { w.peekResult = hasInputOrEnd(descriptor) }
 	w.sending.step = w.sendStep
 	return w
 }

@@ -39,7 +39,7 @@ func NewStandardClient(o StandardClientOptions) *http.Client {
 	}
 	return &http.Client{
 		Timeout: o.Timeout,
-		Transport: &limitedTransport{maxResponse: o.MaxResponse, inner: &http.Transport{
+		Transport: &bodyLimitingTransport{maxResponse: o.MaxResponse, inner: &http.Transport{
 			DialContext: dial(false), DialTLSContext: dial(true), MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: HeadLimit, ResponseHeaderTimeout: o.Timeout,
 		}},
@@ -47,8 +47,8 @@ func NewStandardClient(o StandardClientOptions) *http.Client {
 	}
 }
 
-// limitedTransport makes the reading of a longer body fail, so that a server cannot fill the memory.
-type limitedTransport struct {
+// bodyLimitingTransport makes the reading of a longer body fail, so that a server cannot fill the memory.
+type bodyLimitingTransport struct {
 	inner       http.RoundTripper
 	maxResponse int64
 }
@@ -56,7 +56,7 @@ type limitedTransport struct {
 var errResponseTooLarge = errors.New("the answer is larger than the limit")
 
 // RoundTrip sends the request and returns the answer, whose body is limited.
-func (l *limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+func (l *bodyLimitingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.inner.RoundTrip(request)
 	if err == nil {
 		response.Body = &limitedBody{response.Body, l.maxResponse}

@@ -105,8 +105,9 @@ func (ts *targetCache) setConnLimits(limitByOwnerName map[string]int) {
 	}
 }
 
-// forgetAllLocked forgets all targets, because there are too many. Callers that hold a target can
-// still use it. Its connections are closed when they become idle. The caller holds ts.mu.
+// forgetAllLocked forgets all targets, their connections, and which origins are distrusted after an
+// extra answer, because there are too many targets. Callers that hold a target can still use it. Its
+// connections are closed when they become idle. The caller holds ts.mu.
 func (ts *targetCache) forgetAllLocked() {
 	for _, h := range ts.byHost {
 		h.closeIdleConns()

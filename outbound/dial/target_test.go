@@ -86,14 +86,14 @@ func TestParseTarget(t *testing.T) {
 // The number of remembered targets is limited, and addresses of one origin share a host.
 func TestTargetCacheIsLimited(t *testing.T) {
 	hosts := newHosts(t, nil)
-	ping, _ := hosts.FindTarget(ConnOwner{}, "https://blue.example/v1/ping")
-	post, _ := hosts.FindTarget(ConnOwner{}, "https://BLUE.example:443/v1/post")
-	plain, _ := hosts.FindTarget(ConnOwner{}, "http://blue.example/v1/post")
+	ping, _ := hosts.FindOrCreateTarget(ConnOwner{}, "https://blue.example/v1/ping")
+	post, _ := hosts.FindOrCreateTarget(ConnOwner{}, "https://BLUE.example:443/v1/post")
+	plain, _ := hosts.FindOrCreateTarget(ConnOwner{}, "http://blue.example/v1/post")
 	if ping.host != post.host || ping.host == plain.host {
 		t.Error("origins and hosts differ: want one host for each origin")
 	}
 	for i := range 2 * maxTargets {
-		hosts.FindTarget(ConnOwner{}, "https://blue.example/"+strconv.Itoa(i))
+		hosts.FindOrCreateTarget(ConnOwner{}, "https://blue.example/"+strconv.Itoa(i))
 		if n := len(hosts.targets.byURL); n > maxTargets {
 			t.Fatalf("%d targets are remembered", n)
 		}

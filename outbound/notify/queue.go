@@ -81,14 +81,14 @@ type Queue struct {
 type channelQueue struct {
 	waiting []Item // oldest first; a worker sends the first
 	running bool   // a worker runs
-	health  Health
+	health  ChannelHealth
 
 	failures int                // failed attempts in a row since the last Resume
 	endPause context.CancelFunc // nil: the channel does not pause
 }
 
-// Health is the state of a channel.
-type Health struct {
+// ChannelHealth is the state of a channel.
+type ChannelHealth struct {
 	Queued                int
 	Sent, Failed, Dropped uint64
 	LastSuccess           time.Time // zero: none since the start
@@ -177,7 +177,7 @@ func (q *Queue) work(c *channelQueue) {
 		if q.ctx.Err() != nil && !item.isSentAfter(err) {
 			continue // the queue closes; the item is added again after the restart
 		}
-		outcome, finished := q.recordAttempt(c, item, err)
+		outcome, finished := q.recordAttemptAndDequeueFinished(c, item, err)
 		if finished {
 			q.options.Done(item, outcome, err)
 		}
@@ -235,8 +235,8 @@ func (q *Queue) send(item Item) (err error) {
 	return q.options.Send(ctx, item)
 }
 
-// recordAttempt updates the channel's health, and removes the item if it is finished.
-func (q *Queue) recordAttempt(c *channelQueue, item Item, err error) (outcome Outcome, finished bool) {
+// recordAttemptAndDequeueFinished updates the channel's health, and removes the item if it is finished.
+func (q *Queue) recordAttemptAndDequeueFinished(c *channelQueue, item Item, err error) (outcome Outcome, finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.options.Now()
@@ -269,11 +269,11 @@ func (q *Queue) recordAttempt(c *channelQueue, item Item, err error) (outcome Ou
 	return outcome, true
 }
 
-// Health returns the state of each channel that had an item since the start.
-func (q *Queue) Health() map[string]Health {
+// HealthByChannel returns the state of each channel that had an item since the start.
+func (q *Queue) HealthByChannel() map[string]ChannelHealth {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	all := make(map[string]Health, len(q.channels))
+	all := make(map[string]ChannelHealth, len(q.channels))
 	for id, c := range q.channels {
 		health := c.health
 		health.Queued = len(c.waiting)

@@ -92,7 +92,7 @@ func TestItemsAreSentInOrder(t *testing.T) {
 	if got := f.outcomes(5); got != "a 0 sent, a 1 sent, a 2 sent, a 3 sent, a 4 sent" {
 		t.Error(got)
 	}
-	if h := q.Health()["a"]; h.Sent != 5 || h.Queued != 0 || h.LastSuccess.IsZero() || !h.FailingSince.IsZero() {
+	if h := q.HealthByChannel()["a"]; h.Sent != 5 || h.Queued != 0 || h.LastSuccess.IsZero() || !h.FailingSince.IsZero() {
 		t.Errorf("%+v", h)
 	}
 }
@@ -108,7 +108,7 @@ func TestHangingChannelBlocksOnlyItself(t *testing.T) {
 		q.Add(item(id, "b"))
 	}
 	f.outcomes(40)
-	if h := q.Health()["hangs"]; h.Queued != 2 || h.Sent != 0 {
+	if h := q.HealthByChannel()["hangs"]; h.Queued != 2 || h.Sent != 0 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -154,7 +154,7 @@ func TestResumeEndsPause(t *testing.T) {
 			t.Errorf("paused for %v, want %v", d, pauseAfterFirstFailure)
 		}
 		q.Resume("a")
-		if h := q.Health()["a"]; h.Sent != 0 {
+		if h := q.HealthByChannel()["a"]; h.Sent != 0 {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -185,7 +185,7 @@ func TestOldItemsFail(t *testing.T) {
 	if got := f.outcomes(2); got != "a 1 failed, a 2 failed" {
 		t.Error(got)
 	}
-	if h := q.Health()["a"]; h.Failed != 2 || h.LastError != "refused" || h.FailingSince.IsZero() {
+	if h := q.HealthByChannel()["a"]; h.Failed != 2 || h.LastError != "refused" || h.FailingSince.IsZero() {
 		t.Errorf("%+v", h)
 	}
 }
@@ -218,7 +218,7 @@ func TestFullQueueDropsOldest(t *testing.T) {
 	if got := f.outcomes(3); got != "a 2 dropped, a 1 dropped, a 3 dropped" {
 		t.Error(got)
 	}
-	if h := q.Health()["a"]; h.Queued != 4 || h.Dropped != 3 {
+	if h := q.HealthByChannel()["a"]; h.Queued != 4 || h.Dropped != 3 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -229,7 +229,7 @@ func TestQueueIsBounded(t *testing.T) {
 	for id := range uint64(3000) {
 		q.Add(item(id, "a"))
 	}
-	if h := q.Health()["a"]; h.Queued != 1000 || h.Dropped != 2000 {
+	if h := q.HealthByChannel()["a"]; h.Queued != 1000 || h.Dropped != 2000 {
 		t.Errorf("%+v", h)
 	}
 }

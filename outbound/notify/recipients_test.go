@@ -54,7 +54,7 @@ func TestPartlyAcceptedEmail(t *testing.T) {
 		if got := fmt.Sprintf("%s %d", outcome, attempts); got != test.want || fmt.Sprint(known) != test.known {
 			t.Errorf("%s: %s, known %v, want %s, %s", name, got, known, test.want, test.known)
 		}
-		if h := q.Health()["mail"]; (h.LastError == "") != test.healthy || h.FailingSince.IsZero() != (outcome == "sent") {
+		if h := q.HealthByChannel()["mail"]; (h.LastError == "") != test.healthy || h.FailingSince.IsZero() != (outcome == "sent") {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}

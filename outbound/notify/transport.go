@@ -108,7 +108,7 @@ func (t *Transport) SendMail(ctx context.Context, server mail.Server, message *m
 
 // post sends a body as JSON, with the signatures of the suppliers' webhooks if there is a secret.
 func (t *Transport) post(ctx context.Context, address, secret, id string, body []byte) error {
-	target, fault := t.hosts.FindTarget(dial.ConnOwner{}, address)
+	target, fault := t.hosts.FindOrCreateTarget(dial.ConnOwner{}, address)
 	if fault != market.FaultNone {
 		return errors.New("the channel's address is invalid")
 	}

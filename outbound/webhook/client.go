@@ -77,7 +77,7 @@ func (c *Client) signAndSend(r *market.WebhookRequest, now time.Time) market.Web
 	if !ok {
 		return market.WebhookResult{Fault: market.FaultCredential}
 	}
-	target, fault := c.hosts.FindTarget(dial.ConnOwner{}, string(address))
+	target, fault := c.hosts.FindOrCreateTarget(dial.ConnOwner{}, string(address))
 	if fault != market.FaultNone {
 		return market.WebhookResult{Fault: fault}
 	}

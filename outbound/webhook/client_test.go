@@ -88,7 +88,7 @@ func TestAnswers(t *testing.T) {
 		{"503 with a huge body", dialtest.ReplyWithAnswer("503 Service Unavailable", huge), longTimeout, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
 		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), longTimeout, market.WebhookResult{Status: 101}},
 		{"no answer", dialtest.WriteAndHang(""), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"an endless head", dialtest.WriteSlowly("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
+		{"an endless head", dialtest.WriteSlowlyForever("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
 		{"a closed connection", dialtest.WriteAndClose(""), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
 		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), longTimeout, market.WebhookResult{Fault: market.FaultUnreadable}},

@@ -12,7 +12,7 @@ type endpointState struct {
 	supplier    market.PermanentNumber
 	inFlight    int   // attempts under way
 	slow        bool  // the last finished attempt was slow
-	queued      bool  // it is in one of Sender.ready
+	queued      bool  // it is in one of Sender.readyEndpoints
 	pausedUntil int64 // Unix nanoseconds: no attempt before; 0: not paused
 }
 

@@ -36,7 +36,7 @@ type fakeOutbox struct {
 }
 
 type row struct {
-	webhook state.QueuedWebhook
+	webhook state.OutboxWebhook
 	claimed bool
 }
 
@@ -81,7 +81,7 @@ func (b *fakeOutbox) add(supplier market.PermanentNumber, lead byte, webhookType
 	defer b.mu.Unlock()
 	now := time.Now()
 	b.causes++
-	b.rows[supplier] = append(b.rows[supplier], &row{webhook: state.QueuedWebhook{
+	b.rows[supplier] = append(b.rows[supplier], &row{webhook: state.OutboxWebhook{
 		Lead: market.LeadID{byte(supplier), byte(supplier >> 8), lead}, Type: webhookType, Supplier: supplier,
 		Cause: b.causes, Created: now.UnixNano(), Due: now.Add(after).UnixNano(),
 	}})
@@ -154,18 +154,18 @@ func (b *fakeOutbox) waitsForEarlier(r *row) bool {
 	})
 }
 
-func (b *fakeOutbox) ClaimDueWebhook(supplier market.PermanentNumber, now int64) (state.QueuedWebhook, bool) {
+func (b *fakeOutbox) ClaimDueWebhook(supplier market.PermanentNumber, now int64) (state.OutboxWebhook, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.earliest(supplier)
 	if r == nil || r.webhook.Due > now {
-		return state.QueuedWebhook{}, false
+		return state.OutboxWebhook{}, false
 	}
 	r.claimed = true
 	return r.webhook, true
 }
 
-func (b *fakeOutbox) UnclaimWebhook(h state.QueuedWebhook) {
+func (b *fakeOutbox) UnclaimWebhook(h state.OutboxWebhook) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if r := b.find(h); r != nil {
@@ -173,7 +173,7 @@ func (b *fakeOutbox) UnclaimWebhook(h state.QueuedWebhook) {
 	}
 }
 
-func (b *fakeOutbox) find(h state.QueuedWebhook) *row {
+func (b *fakeOutbox) find(h state.OutboxWebhook) *row {
 	for _, r := range b.rows[h.Supplier] {
 		if r.webhook.Lead == h.Lead && r.webhook.Type == h.Type {
 			return r
@@ -201,11 +201,11 @@ func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.PermanentNumbe
 	return all
 }
 
-func (b *fakeOutbox) WebhooksChanged() <-chan struct{} { return b.changed }
+func (b *fakeOutbox) WebhookMayBeDue() <-chan struct{} { return b.changed }
 
 // BuildWebhookMessage names an event after its supplier, lead and type. An event in gone becomes a
 // dead letter, which no longer concerns the sender.
-func (b *fakeOutbox) BuildWebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
+func (b *fakeOutbox) BuildWebhookMessage(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone[nameOf(h)] {
@@ -215,7 +215,7 @@ func (b *fakeOutbox) BuildWebhookMessage(h *state.QueuedWebhook) (engine.Webhook
 	return engine.WebhookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.messageErr
 }
 
-func nameOf(h *state.QueuedWebhook) string {
+func nameOf(h *state.OutboxWebhook) string {
 	return fmt.Sprintf("%d/%d/%d", h.Supplier, h.Lead[2], h.Type)
 }
 
@@ -254,7 +254,7 @@ func (b *fakeOutbox) inFlightTo(supplier market.PermanentNumber) int {
 	return b.inFlight[supplier]
 }
 
-func (b *fakeOutbox) RecordWebhookAttempt(h state.QueuedWebhook, result market.WebhookResult) error {
+func (b *fakeOutbox) RecordWebhookAttempt(h state.OutboxWebhook, result market.WebhookResult) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.logErr != nil {

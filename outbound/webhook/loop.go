@@ -34,7 +34,7 @@ func (s *Sender) run() {
 		select {
 		case <-s.closing:
 			return
-		case <-s.options.Outbox.WebhooksChanged():
+		case <-s.options.Outbox.WebhookMayBeDue():
 			s.outboxChanged = true
 		case c := <-s.completions:
 			s.finishAttempt(c)

@@ -32,22 +32,22 @@ const (
 type Outbox interface {
 	// ClaimDueWebhook returns a supplier's earliest due webhook. It returns the same webhook again
 	// only after its attempt was logged or UnclaimWebhook was called.
-	ClaimDueWebhook(supplier market.PermanentNumber, nowNanos int64) (claimed state.QueuedWebhook, ok bool)
-	UnclaimWebhook(claimed state.QueuedWebhook)
+	ClaimDueWebhook(supplier market.PermanentNumber, nowNanos int64) (claimed state.OutboxWebhook, ok bool)
+	UnclaimWebhook(claimed state.OutboxWebhook)
 	// NextWebhookDueTime returns the earliest due time of the supplier's webhooks that can be
 	// claimed.
 	NextWebhookDueTime(supplier market.PermanentNumber) (dueNanos int64, ok bool)
 	SuppliersWithPendingWebhooks() []market.PermanentNumber
-	// WebhooksChanged receives a value when a webhook may be due earlier than
+	// WebhookMayBeDue receives a value when a webhook may be due earlier than
 	// NextWebhookDueTime reported.
-	WebhooksChanged() <-chan struct{}
+	WebhookMayBeDue() <-chan struct{}
 }
 
 // Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
 // results of attempts. After an error the Sender returns the webhook to the outbox.
 type Engine interface {
-	BuildWebhookMessage(queued *state.QueuedWebhook) (engine.WebhookMessage, error)
-	RecordWebhookAttempt(queued state.QueuedWebhook, result market.WebhookResult) error
+	BuildWebhookMessage(queued *state.OutboxWebhook) (engine.WebhookMessage, error)
+	RecordWebhookAttempt(queued state.OutboxWebhook, result market.WebhookResult) error
 }
 
 // SenderOptions configure a Sender.
@@ -155,7 +155,7 @@ func (s *Sender) Close() {
 
 // runAttempt sends the queued webhook once, logs the result, and reports the end to the loop. If the
 // attempt could not be made or logged, it returns the webhook to the outbox.
-func (s *Sender) runAttempt(e *endpointState, queued state.QueuedWebhook, countedAsSlow bool) {
+func (s *Sender) runAttempt(e *endpointState, queued state.OutboxWebhook, countedAsSlow bool) {
 	defer s.attempts.Done()
 	c := attemptCompletion{endpoint: e, countedAsSlow: countedAsSlow}
 	result, err := s.postWebhook(&queued)
@@ -172,7 +172,7 @@ func (s *Sender) runAttempt(e *endpointState, queued state.QueuedWebhook, counte
 // postWebhook encodes and sends one webhook. If that panics, it reports the panic and counts a
 // failed attempt. Otherwise the panic would end the process, and end it again at each later
 // attempt of the same webhook.
-func (s *Sender) postWebhook(queued *state.QueuedWebhook) (result market.WebhookResult, err error) {
+func (s *Sender) postWebhook(queued *state.OutboxWebhook) (result market.WebhookResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			result, err = market.WebhookResult{}, nil

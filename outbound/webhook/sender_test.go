@@ -228,7 +228,7 @@ func TestCloseBeforeAttempt(t *testing.T) {
 // slowEngine takes two minutes to encode a message.
 type slowEngine struct{ *fakeOutbox }
 
-func (s slowEngine) BuildWebhookMessage(h *state.QueuedWebhook) (engine.WebhookMessage, error) {
+func (s slowEngine) BuildWebhookMessage(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
 	time.Sleep(2 * time.Minute)
 	return s.fakeOutbox.BuildWebhookMessage(h)
 }

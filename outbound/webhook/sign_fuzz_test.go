@@ -56,7 +56,7 @@ func FuzzSign(f *testing.F) {
 		if (len(keys) > 0) != (len(first) > 0) || len(first) > 0 && (len(keys) == 2) != (len(second) > 0) {
 			t.Fatalf("secrets %q and %q gave %d keys", present, previous, len(keys))
 		}
-		target, fault := hosts.FindTarget(dial.ConnOwner{}, address)
+		target, fault := hosts.FindOrCreateTarget(dial.ConnOwner{}, address)
 		if len(keys) == 0 || fault != market.FaultNone {
 			return
 		}

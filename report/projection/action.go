@@ -13,7 +13,7 @@ type ActionRow struct {
 	Seq                            uint64 // of its first event
 	At, Ended                      int64  // Unix nanoseconds; Ended is zero if the log has no end of the action
 	Actor                          string
-	Credential                     event.OperatorCredential
+	Credential                     event.OperatorCredentialKind
 	Token                          string
 	Role                           market.OperatorRole
 	Address, Operation             string

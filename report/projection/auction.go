@@ -26,7 +26,7 @@ type BidRow struct {
 	Bid     event.Bid
 }
 
-func (b *ChangeBatch) applyAuctionHeld(ev *event.PingAuctionCompleted) {
+func (b *ChangeBatch) applyPingAuctionCompleted(ev *event.PingAuctionCompleted) {
 	a := AuctionRow{
 		ID: ev.Auction, Seq: b.Seq, At: b.At, Campaign: ev.Campaign, Supplier: ev.Supplier,
 		Reason: ev.Reason, Asked: len(ev.Bids), Test: ev.Test,
@@ -81,5 +81,5 @@ func (b *ChangeBatch) sourceAndStateOfAuction(id market.AuctionID) (sourceNumber
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil
 	}
-	return b.stored.LoadSourceAndState(b.ctx, id)
+	return b.stored.LoadSourceAndUSStateOfAuction(b.ctx, id)
 }

@@ -45,9 +45,9 @@ type StoredRowReader interface {
 	LoadPostOrNil(ctx context.Context, key PostKey) (*PostRow, error)
 	LoadWebhookOrNil(ctx context.Context, key WebhookKey) (*WebhookRow, error)
 	LoadActionOrNil(ctx context.Context, id market.RequestID) (*ActionRow, error)
-	// LoadSourceAndState returns the lead source and the US state of an auction, or zero values
+	// LoadSourceAndUSStateOfAuction returns the lead source and the US state of an auction, or zero values
 	// if it is unknown.
-	LoadSourceAndState(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
+	LoadSourceAndUSStateOfAuction(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
 const (
@@ -78,15 +78,15 @@ func (b *ChangeBatch) ApplyEvent(seq uint64, atNanos int64, ev event.Event) erro
 	case *event.LeadDecided:
 		return b.applyLeadDecided(fact)
 	case *event.PingAuctionCompleted:
-		b.applyAuctionHeld(fact)
+		b.applyPingAuctionCompleted(fact)
 		return nil
 	case *event.PostAttemptFailed:
 		return b.applyFailedPostAttempt(fact)
 	case *event.PostSettled:
 		return b.applyPostSettled(fact)
-	case *event.LeadStatusesChanged:
+	case *event.LeadStatusChangesDecided:
 		return b.applyStatusChanged(fact)
-	case *event.WebhookAttempted:
+	case *event.WebhookAttemptedOrDecided:
 		return b.applyWebhookAttempt(fact)
 	case *event.LeadPersonalDataErased:
 		return b.clearErasedLeads(fact)

@@ -97,7 +97,7 @@ func SmallestStoredColumnSet(g DimensionColumnSet, unit int64) (smallest Dimensi
 
 // UnitSpan is a range of time: the hours, days or quarters (Unit) from number First to before
 // number Last.
-type UnitSpan struct{ Unit, First, Last int64 }
+type UnitSpan struct{ Unit, First, End int64 }
 
 // SplitIntoSpans divides a range of quarters of an hour into as few units as possible: whole
 // days, hours beside them, and quarters at the ends. No unit extends beyond the range, so a

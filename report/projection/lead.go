@@ -54,15 +54,15 @@ func (b *ChangeBatch) sourceAndState(fields []event.LeadField) (sourceNumber int
 		case fieldState:
 			usState = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
-			sourceNumber = b.Sources.numberOf(fields[i].Text)
+			sourceNumber = b.Sources.findOrAssignNumber(fields[i].Text)
 		}
 	}
 	return sourceNumber, usState
 }
 
-// loadLeadRow returns the row of a lead, from the batch or else from the database. It returns
+// loadLeadRowOrNil returns the row of a lead, from the batch or else from the database. It returns
 // nil if the database begins after the lead.
-func (b *ChangeBatch) loadLeadRow(id market.LeadID) (*LeadRow, error) {
+func (b *ChangeBatch) loadLeadRowOrNil(id market.LeadID) (*LeadRow, error) {
 	found, known := b.Leads[id]
 	if known {
 		return found, nil
@@ -82,7 +82,7 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 	if l.Auction.IsZero() {
 		l.Auction = ev.Post.Auction
 	}
-	if err := b.setSourceAndStateOfLead(l, ev); err != nil {
+	if err := b.setSourceAndUSStateOfLead(l, ev); err != nil {
 		return err
 	}
 	b.Leads[l.ID] = l
@@ -110,9 +110,9 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 	return nil
 }
 
-// setSourceAndStateOfLead sets the lead's source and US state from its fields. Where these lack
+// setSourceAndUSStateOfLead sets the lead's source and US state from its fields. Where these lack
 // one of them, it takes the value of the lead's ping.
-func (b *ChangeBatch) setSourceAndStateOfLead(l *LeadRow, ev *event.LeadDecided) error {
+func (b *ChangeBatch) setSourceAndUSStateOfLead(l *LeadRow, ev *event.LeadDecided) error {
 	l.Source, l.State = b.sourceAndState(ev.Fields)
 	if ev.Post.Auction.IsZero() || l.Source != NoSource && l.State != "" {
 		return nil
@@ -140,13 +140,13 @@ func (b *ChangeBatch) recordAndCountUnsold(l *LeadRow, delivery market.DeliveryS
 
 // applyStatusChanged applies a buyer's status report, or an operator's decision about a
 // return, to the leads and the sums.
-func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusesChanged) error {
+func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusChangesDecided) error {
 	for i := range ev.Changes {
 		change := &ev.Changes[i]
 		if change.Result != event.ChangeDone || change.Lead.IsZero() {
 			continue
 		}
-		l, err := b.loadLeadRow(change.Lead)
+		l, err := b.loadLeadRowOrNil(change.Lead)
 		if err != nil {
 			return err
 		}
@@ -163,7 +163,7 @@ func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusesChanged) error {
 func (b *ChangeBatch) clearErasedLeads(ev *event.LeadPersonalDataErased) error {
 	b.ErasedPersons = append(b.ErasedPersons, ev.Leads...)
 	for _, id := range ev.Leads {
-		l, err := b.loadLeadRow(id)
+		l, err := b.loadLeadRowOrNil(id)
 		if err != nil {
 			return err
 		}

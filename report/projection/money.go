@@ -37,14 +37,14 @@ func (b *ChangeBatch) addSaleLedgerEntriesToSums(ev event.Event, supplier market
 			c := l.sumKeyFor(payer, 0)
 			c.Supplier = supplier
 			c.Campaign = b.ledgerEntries[i].Campaign
-			b.countLedgerEntry(c, party, &b.ledgerEntries[i])
+			b.addLedgerEntryToSums(c, party, &b.ledgerEntries[i])
 		}
 	}
 }
 
-// countLedgerEntry adds one entry of the ledger, on the account of party, to the sums with
+// addLedgerEntryToSums adds one entry of the ledger, on the account of party, to the sums with
 // this key.
-func (b *ChangeBatch) countLedgerEntry(key SumDimensionValues, party ledger.Party, e *ledger.Entry) {
+func (b *ChangeBatch) addLedgerEntryToSums(key SumDimensionValues, party ledger.Party, e *ledger.Entry) {
 	key.Currency = e.Currency
 	switch {
 	case e.Kind == ledger.EntrySale && party.IsBuyer():
@@ -62,7 +62,7 @@ func (b *ChangeBatch) countLedgerEntry(key SumDimensionValues, party ledger.Part
 
 // countReturnedMoney adds the money of returned leads to the sums: the buyer's credit, and
 // each supplier's reversed payout.
-func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
+func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusChangesDecided) error {
 	suppliers := make(map[market.LeadID]market.PermanentNumber, len(ev.Changes))
 	b.parties = append(b.parties[:0], ledger.Party{Kind: event.ObjectBuyer, Ref: ev.Buyer})
 	for i := range ev.Changes {
@@ -82,7 +82,7 @@ func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
 		b.ledgerEntries = party.AppendEntriesOfEvent(b.ledgerEntries[:0], ev)
 		for i := range b.ledgerEntries {
 			e := &b.ledgerEntries[i]
-			l, err := b.loadLeadRow(e.Lead)
+			l, err := b.loadLeadRowOrNil(e.Lead)
 			if err != nil {
 				return err
 			}
@@ -91,7 +91,7 @@ func (b *ChangeBatch) countReturnedMoney(ev *event.LeadStatusesChanged) error {
 				c.Source, c.State = l.Source, l.State
 			}
 			c.Campaign, c.Supplier, c.Buyer = e.Campaign, suppliers[e.Lead], ev.Buyer
-			b.countLedgerEntry(c, party, e)
+			b.addLedgerEntryToSums(c, party, e)
 		}
 	}
 	return nil

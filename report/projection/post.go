@@ -27,9 +27,9 @@ type PostKey struct {
 	Number int // from 1
 }
 
-// loadNewestPostOf returns the row of the lead's newest post. It returns nil for a lead without
+// loadNewestPostOrNil returns the row of the lead's newest post. It returns nil for a lead without
 // a post, or if the database begins after it.
-func (b *ChangeBatch) loadNewestPostOf(l *LeadRow) (*PostRow, error) {
+func (b *ChangeBatch) loadNewestPostOrNil(l *LeadRow) (*PostRow, error) {
 	if l == nil || l.Posts == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -63,11 +63,11 @@ func (b *ChangeBatch) addAndCountPost(l *LeadRow, sale *event.Sale) {
 
 // applyFailedPostAttempt applies a failed attempt to deliver a lead that will be repeated.
 func (b *ChangeBatch) applyFailedPostAttempt(ev *event.PostAttemptFailed) error {
-	l, err := b.loadLeadRow(ev.Lead)
+	l, err := b.loadLeadRowOrNil(ev.Lead)
 	if err != nil {
 		return err
 	}
-	p, err := b.loadNewestPostOf(l)
+	p, err := b.loadNewestPostOrNil(l)
 	if p == nil || err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (b *ChangeBatch) applyFailedPostAttempt(ev *event.PostAttemptFailed) error 
 // applyPostSettled changes the report's rows and sums for the final result of a post, or for a
 // later change of that result.
 func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
-	l, err := b.loadLeadRow(ev.Lead)
+	l, err := b.loadLeadRowOrNil(ev.Lead)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
 	if supplier == 0 {
 		supplier = l.Supplier
 	}
-	p, err := b.loadNewestPostOf(l)
+	p, err := b.loadNewestPostOrNil(l)
 	if err != nil {
 		return err
 	}

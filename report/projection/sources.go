@@ -28,9 +28,9 @@ func NewLeadSourceNumbering() *LeadSourceNumbering {
 	return &LeadSourceNumbering{refs: map[string]int64{OtherSourceName: OtherSource}}
 }
 
-// numberOf returns the number of a source, and assigns the next one to a new source. It returns
+// findOrAssignNumber returns the number of a source, and assigns the next one to a new source. It returns
 // OtherSource for a text that must not be stored.
-func (s *LeadSourceNumbering) numberOf(text []byte) int64 {
+func (s *LeadSourceNumbering) findOrAssignNumber(text []byte) int64 {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return NoSource

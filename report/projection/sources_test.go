@@ -12,17 +12,17 @@ func TestSourceNumbers(t *testing.T) {
 		"facebook": true, " Google Ads / 2026 ": true, "größe": true, "": false, "  ": false,
 		"a@b.example": false, "call 2125550142": false, "x\x00y": false, "\xff": false, strings.Repeat("x", 65): false,
 	} {
-		if ref := s.numberOf([]byte(text)); (ref > OtherSource) != want || ref == NoSource && strings.TrimSpace(text) != "" {
+		if ref := s.findOrAssignNumber([]byte(text)); (ref > OtherSource) != want || ref == NoSource && strings.TrimSpace(text) != "" {
 			t.Errorf("source %q has the number %d", text, ref)
 		}
 	}
-	if s.numberOf([]byte("facebook")) != s.numberOf([]byte(" facebook")) {
+	if s.findOrAssignNumber([]byte("facebook")) != s.findOrAssignNumber([]byte(" facebook")) {
 		t.Error("the same source has two numbers")
 	}
 	for i := range 2 * maxSources {
-		s.numberOf([]byte("s" + string(rune(0x4e00+i))))
+		s.findOrAssignNumber([]byte("s" + string(rune(0x4e00+i))))
 	}
-	if len(s.refs) != maxSources || s.numberOf([]byte("one more")) != OtherSource || s.numberOf([]byte("facebook")) <= OtherSource {
+	if len(s.refs) != maxSources || s.findOrAssignNumber([]byte("one more")) != OtherSource || s.findOrAssignNumber([]byte("facebook")) <= OtherSource {
 		t.Errorf("%d sources have numbers", len(s.refs))
 	}
 }

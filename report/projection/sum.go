@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// SumDimensionValues identify a sum, which is one row of the report's totals: a quarter of an hour and
-// one value of each dimension.
+// SumDimensionValues is the key of one sum: a quarter of an hour, one value of each dimension, and the
+// currency.
 type SumDimensionValues struct {
 	Quarter                   int64
 	Campaign, Supplier, Buyer market.PermanentNumber

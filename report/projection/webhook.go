@@ -10,8 +10,8 @@ import (
 type WebhookRow struct {
 	WebhookKey
 	Supplier market.PermanentNumber
-	CausedAt int64                // zero: before the beginning of the file
-	Outcome  event.WebhookOutcome // of the last attempt; zero: no attempt yet
+	CausedAt int64                          // zero: before the beginning of the file
+	Outcome  event.WebhookOutcomeOrDecision // of the last attempt; zero: no attempt yet
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
@@ -33,7 +33,7 @@ func (b *ChangeBatch) addWebhookIfAny(id market.LeadID, supplier market.Permanen
 }
 
 // applyWebhookAttempt stores the result of an attempt to deliver a webhook in its row.
-func (b *ChangeBatch) applyWebhookAttempt(ev *event.WebhookAttempted) error {
+func (b *ChangeBatch) applyWebhookAttempt(ev *event.WebhookAttemptedOrDecided) error {
 	key := WebhookKey{ev.Lead, ev.Type}
 	found := b.Webhooks[key]
 	if found == nil {

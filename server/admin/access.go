@@ -61,14 +61,14 @@ var (
 // role that requiredRole returns reach the handler.
 func (a *Admin) addProtectedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	operation := method + " " + path
-	routes.Handle(method, path, a.requireRole(requiredRole(method, path), operation, a.requireSecondFactor(operation, a.withDeprecationHeaders(method, path, h))))
+	routes.Handle(method, path, a.authenticateAndRequireRole(requiredRole(method, path), operation, a.requireSecondFactorEnrollment(operation, a.withDeprecationHeaders(method, path, h))))
 }
 
-// requireRole returns a handler that calls h only if the caller is authenticated and has at
+// authenticateAndRequireRole returns a handler that calls h only if the caller is authenticated and has at
 // least the required role. Otherwise it answers 401 or 403. It also wraps the answer for
 // unknown paths, so that unauthenticated clients do not learn which paths exist. The audit log has a
 // refusal for lack of the role under the name operation; empty: none.
-func (a *Admin) requireRole(required market.OperatorRole, operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
 		who, bad := a.authenticate(ctx)
@@ -156,7 +156,7 @@ func (a *Admin) authenticateAPIToken(e *engine.Engine, tokenValue []byte) (calle
 		return principal{}, httperror.Unavailable
 	}
 	now := time.Now().UnixNano()
-	token, user, ok := e.State().APIToken(a.operator.TokenIssuer().HashOperatorAPIToken(tokenValue))
+	token, user, ok := e.State().APITokenEvenIfExpired(a.exchange.TokenIssuer().HashOperatorAPIToken(tokenValue))
 	if !ok || token.IsExpired(now) || user.Name == "" {
 		return principal{}, errBadAPIToken
 	}
@@ -179,10 +179,10 @@ func (a *Admin) isStillValid(e *engine.Engine, caller *principal) bool {
 	}
 	if caller.token == nil {
 		now, ok := e.State().OperatorUser(caller.name)
-		factor, _ := e.State().SecondFactor(caller.name)
+		factor, _ := e.State().SecondFactorEvenIfUnconfirmed(caller.name)
 		return ok && now == caller.account && (caller.method != byPassword || !factor.Active)
 	}
-	_, _, ok := e.State().APIToken(caller.token.Hash)
+	_, _, ok := e.State().APITokenEvenIfExpired(caller.token.Hash)
 	return ok && !caller.token.IsExpired(time.Now().UnixNano())
 }
 
@@ -266,7 +266,7 @@ func sanitizeActorName(clientName string) string {
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
 	if bad.WrongCredential {
-		a.recordFailedSignIn(ctx, a.accountOfBasicAuth(ctx))
+		a.recordFailedSignIn(ctx, a.accountNamedByBasicAuth(ctx))
 	}
 	bad = a.authFailures.CountFailureAndSelectError(ctx, bad, time.Now().UnixNano())
 	a.sendError(ctx, bad)
@@ -335,7 +335,7 @@ var roles = map[string]market.OperatorRole{
 // hasUserAccounts reports whether any user account exists. Without accounts only the configured
 // password is valid.
 func hasUserAccounts(e *engine.Engine) bool {
-	return e != nil && len(e.State().Users()) > 0
+	return e != nil && len(e.State().OperatorUsers()) > 0
 }
 
 // authenticateUser authenticates a user name and password from HTTP Basic. Wrong ones count as
@@ -353,12 +353,12 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, e *engine.Engine, use
 	known, end := t.verified.awaitOrStartPasswordCheck(t.verified.mac(name, password), &user, t.now())
 	if known {
 		t.recordUserSeen(name)
-		return rejectIfFactorActive(e, who)
+		return rejectIfSecondFactorActive(e, who)
 	}
 	right := false
 	defer func() { end(right) }()
 	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
-	if wait := t.countLoginAsFailed(from, name, time.Now().UnixNano()); wait > 0 {
+	if wait := t.countLoginAsFailedOrWait(from, name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogTooManyFailures(from)
 		return principal{}, errTooManyLogins.WithRetryAfter(wait)
@@ -374,13 +374,13 @@ func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, e *engine.Engine, use
 	}
 	t.uncountFailedLogin(from, name)
 	t.recordUserSeen(name)
-	return rejectIfFactorActive(e, who)
+	return rejectIfSecondFactorActive(e, who)
 }
 
-// rejectIfFactorActive returns an error if the account of a caller with the right password has a second
+// rejectIfSecondFactorActive returns an error if the account of a caller with the right password has a second
 // factor, because HTTP Basic has no place for a code.
-func rejectIfFactorActive(e *engine.Engine, caller principal) (principal, httperror.Error) {
-	if hasActiveFactor(e, caller.name) {
+func rejectIfSecondFactorActive(e *engine.Engine, caller principal) (principal, httperror.Error) {
+	if hasActiveSecondFactor(e, caller.name) {
 		return principal{}, errBasicWithFactor
 	}
 	return caller, httperror.Error{}

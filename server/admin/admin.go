@@ -64,7 +64,7 @@ type RunningExchange interface {
 	RevealSecret(name string) (value string, ok bool)
 	// Unseal decrypts a value that Seal encrypted under the same name.
 	Unseal(name string, sealed []byte) (value string, ok bool)
-	// TokenIssuer returns the issuer that hashes the secrets that clients present. It is not nil
+	// CredentialHasher returns the issuer that hashes the secrets that clients present. It is not nil
 	// once there is an engine.
 	TokenIssuer() *token.Issuer
 	// Instructions returns the publisher of posting instructions. It is not nil once there is an
@@ -91,7 +91,7 @@ type RunningExchange interface {
 // Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics, the
 // dashboard's files and the login require authentication.
 type Admin struct {
-	operator     RunningExchange
+	exchange     RunningExchange
 	meter        *metrics.Meter
 	password     [32]byte                      // hash of the configured password
 	locked       bool                          // no password is configured
@@ -152,7 +152,7 @@ const (
 // New returns an admin server, which serves once Serve is called. password is the configured
 // one; if it is empty, it never matches.
 func New(operator RunningExchange, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
-	a := &Admin{operator: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
+	a := &Admin{exchange: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
 	a.sessions, a.audit, a.recorded = newSessionStore(a.secondFactorNow), a.newAuditRecorder(), make(map[string]bool)
 	a.persons = person.NewHandlers(operator)
 	a.team = team.NewHandlers(teamServer{a})
@@ -162,17 +162,17 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf, IsAdmin: isCallerAdmin}
 	a.savedReports = savedreports.API{Service: operator.SavedReports, CallerName: callerNameOf}
-	a.live = newLiveOverviewFeed(a.overviews.overviewEvent)
+	a.live = newLiveOverviewFeed(a.overviews.overviewEventOrNil)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false
-	routes.NotFound = a.requireRole(market.RoleViewer, "", func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
-	routes.MethodNotAllowed = a.requireRole(market.RoleViewer, "", a.sendMethodNotAllowed)
+	routes.NotFound = a.authenticateAndRequireRole(market.RoleViewer, "", func(ctx *fasthttp.RequestCtx) { a.sendError(ctx, httperror.NotFound) })
+	routes.MethodNotAllowed = a.authenticateAndRequireRole(market.RoleViewer, "", a.sendMethodNotAllowed)
 	routes.GET("/healthz", a.rejectUnknownParameters("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addDashboardRoutes(routes)
 	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswerOrErrorSent(a.login)))))
-	a.addOpenTeamRoutes(routes)
+	a.addUnauthenticatedTeamRoutes(routes)
 	a.addAuthenticatedRoutes(routes)
 	a.answer = a.withMetricsAndPanicRecovery(a.rejectAmbiguousRequests(routes.Handler, routes.NotFound))
 	a.http = &fasthttp.Server{
@@ -195,8 +195,8 @@ func (a *Admin) sendMethodNotAllowed(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.Set("Allow", strings.Join(methods, ", "))
 }
 
-// withMetricsAndPanicRecovery returns a handler that calls h and counts its answer. It answers a panic of h with a
-// 500, and closes the connection if h did not read the request's body.
+// withMetricsAndPanicRecovery returns a handler that calls h and counts its answer. It answers a panic
+// of h with a 500, and closes the connection if h did not read the request's body.
 func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		begun := time.Now()
@@ -263,7 +263,7 @@ func (a *Admin) Shutdown() error {
 }
 
 func (a *Admin) serveReady(ctx *fasthttp.RequestCtx) {
-	if err := a.operator.Ready(); err != nil {
+	if err := a.exchange.Ready(); err != nil {
 		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
 		ctx.SetBodyString(err.Error() + "\n")
 		return

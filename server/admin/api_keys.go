@@ -62,9 +62,9 @@ func newSecretWithUniqueHint(prefix string, liveCredentials []state.Credential) 
 	}
 }
 
-// listAPIKeys lists the valid API keys of a supplier, each by its hint, with the times of
+// listSupplierAPIKeys lists the valid API keys of a supplier, each by its hint, with the times of
 // creation and last use.
-func (a *Admin) listAPIKeys(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) listSupplierAPIKeys(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectSupplier, id)
 	if ref == 0 {
@@ -84,7 +84,7 @@ func newCredentialSummary(credential *state.Credential) credentialSummary {
 	return credentialSummary{credential.Hint, payload.FormatTimeToSeconds(credential.At), payload.FormatTimeOrNull(credential.LastUse.MinuteUnixNanos())}
 }
 
-func (a *Admin) revokeAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) revokeSupplierAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	hint := payload.PathParameter(ctx, "hint")
 	live := e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, e.State().RefOf(event.ObjectSupplier, payload.PathParameter(ctx, "id")))
 	return nil, revokeMatchingCredentials(e.AsOperator(callerNameOf(ctx)), live, func(c *state.Credential) bool { return c.Hint == hint })

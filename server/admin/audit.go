@@ -33,8 +33,8 @@ var (
 
 // newAuditRecorder returns the recorder of operators' actions.
 func (a *Admin) newAuditRecorder() *audit.Recorder {
-	return audit.NewRecorder(audit.Options{IsStopping: a.isStopping, Logger: a.logger, ConfigEntry: func(kind, id string) (json.RawMessage, bool) {
-		entry, err := a.operator.ConfigEntry(canonical.EntryRef{Kind: canonical.Collection(kind), ID: id})
+	return audit.NewRecorder(audit.Options{IsStopping: a.isStartingOrStopping, Logger: a.logger, ConfigEntry: func(kind, id string) (json.RawMessage, bool) {
+		entry, err := a.exchange.ConfigEntry(canonical.EntryRef{Kind: canonical.Collection(kind), ID: id})
 		if err != nil {
 			return nil, false
 		}
@@ -104,13 +104,13 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 	}
 }
 
-// isStopping reports whether the exchange starts or stops.
-func (a *Admin) isStopping() bool { return a.operator.Engine() == nil }
+// isStartingOrStopping reports whether the exchange starts or stops.
+func (a *Admin) isStartingOrStopping() bool { return a.exchange.Engine() == nil }
 
 // unrecordedError returns the API error of an operation that the audit log cannot record. It is a
 // fault only while the exchange serves: the log accepts no records once the exchange stops.
 func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
-	if a.isStopping() {
+	if a.isStartingOrStopping() {
 		return httperror.Unavailable
 	}
 	a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", operation, "error", cause)
@@ -142,8 +142,8 @@ func (a *Admin) recordFailedSignIn(ctx *fasthttp.RequestCtx, account string) {
 	a.recordFailure(ctx, &audit.Actor{Name: account}, "sign_in", "session", fasthttp.StatusUnauthorized)
 }
 
-// accountOfBasicAuth returns the name that the request gives by HTTP Basic if an account has it.
-func (a *Admin) accountOfBasicAuth(ctx *fasthttp.RequestCtx) string {
+// accountNamedByBasicAuth returns the name that the request gives by HTTP Basic if an account has it.
+func (a *Admin) accountNamedByBasicAuth(ctx *fasthttp.RequestCtx) string {
 	given, _, _ := request.BasicAuth(string(ctx.Request.Header.Peek("Authorization")))
 	name, ok := normalizeUserName(given)
 	e := a.engineOf(ctx)
@@ -170,7 +170,7 @@ func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, opera
 
 func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {
 	actor.Address = a.authFailures.ClientAddress(ctx)
-	a.audit.RecordFailure(a.engineOf(ctx), actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
+	a.audit.RecordOrCountFailure(a.engineOf(ctx), actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
 }
 
 // auditHandler returns the handler of GET audit: one page in JSON, or all matching records in CSV or
@@ -192,7 +192,7 @@ func (a *Admin) auditHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errTooManyAuditReads
 		}
-		rows := &auditRowEncoder{exporter: audit.Exporter{CSV: format == formCSV, Query: *query, Search: func(q *report.ActionQuery) ([]projection.ActionRow, market.RequestID, error) {
+		rows := &auditPageEncoder{exporter: audit.Exporter{CSV: format == formCSV, Query: *query, Search: func(q *report.ActionQuery) ([]projection.ActionRow, market.RequestID, error) {
 			return source.SearchActions(context.Background(), q)
 		}}}
 		first, err := rows.appendNextRow(rows.exporter.AppendHead(nil))
@@ -225,7 +225,7 @@ func (a *Admin) searchAudit(source *report.Report, query *report.ActionQuery) (a
 const auditExportPage = 50
 
 // readAuditQuery parses the parameters of GET audit.
-func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, format statementFormat) {
+func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, format outputFormat) {
 	q := &report.ActionQuery{
 		Actor: r.parameter("actor"), Operation: r.parameter("operation"), TargetKind: r.parameter("target_kind"), Target: r.parameter("target"), Text: r.parameter("q"),
 		From: r.readTimeNanos("from"), To: r.readTimeNanos("to"), Limit: r.readLimit(defaultFound, maxFound),
@@ -234,7 +234,7 @@ func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, for
 	r.faults.AddIf(q.From != 0 && q.To != 0 && q.From >= q.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
 	r.faults.AddIf(len(q.Text) > maxAuditText, "q", errcode.FieldTooLong, "at most 200 bytes")
 	if name := r.parameter("credential"); name != "" {
-		credential, ok := event.ParseOperatorCredential(name)
+		credential, ok := event.ParseOperatorCredentialKind(name)
 		r.faults.AddIf(!ok, "credential", errcode.FieldNotAllowedValue, "session, api_token, account_password, shared_password, shared_password_session, oidc or none")
 		q.Credential = &credential
 	}
@@ -245,7 +245,7 @@ func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, for
 	default:
 		r.faults.AddIf(true, "outcome", errcode.FieldNotAllowedValue, "done, failed or unknown")
 	}
-	format, ok := parseStatementFormat(r.parameter("format"), "")
+	format, ok := parseOutputFormat(r.parameter("format"), "")
 	r.faults.AddIf(!ok || format == formParquet, "format", errcode.FieldNotAllowedValue, "json, csv or ndjson")
 	if format != formJSON {
 		q.Limit = auditExportPage
@@ -256,10 +256,10 @@ func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, for
 // maxAuditText is the greatest length of the text that a search of the audit log looks for.
 const maxAuditText = 200
 
-// auditRowEncoder encodes an export of the audit log for a streamed answer, a page at a time.
-type auditRowEncoder struct{ exporter audit.Exporter }
+// auditPageEncoder encodes an export of the audit log for a streamed answer, a page at a time.
+type auditPageEncoder struct{ exporter audit.Exporter }
 
-func (l *auditRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
+func (l *auditPageEncoder) appendNextRow(dst []byte) ([]byte, error) {
 	dst, more, err := l.exporter.AppendNextPage(dst)
 	if err == nil && !more {
 		err = io.EOF
@@ -267,7 +267,7 @@ func (l *auditRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-func (*auditRowEncoder) Close() {}
+func (*auditPageEncoder) Close() {}
 
 // verifiedCallerNameOf returns the caller's account, or the name that the identity provider gave. It is
 // the same for all callers with the shared password, because these choose their names.
@@ -278,9 +278,9 @@ func verifiedCallerNameOf(ctx *fasthttp.RequestCtx) string {
 	return sharedName
 }
 
-// findPerson answers POST leads/find.
-func (a *Admin) findPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
-	if a.operator.Report() == nil {
+// findLeadsOfPerson answers POST leads/find.
+func (a *Admin) findLeadsOfPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
+	if a.exchange.Report() == nil {
 		return nil, errNoReport
 	}
 	answer, err = a.persons.Find(ctx, verifiedCallerNameOf(ctx))
@@ -292,7 +292,7 @@ func (a *Admin) findPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer a
 	return nil, a.apiErrorOfReport(err)
 }
 
-// revealContact answers POST leads/{id}/reveal.
+// revealContact answers POST leads/{id}/reveal with the unmasked contact data of a lead.
 func (a *Admin) revealContact(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
 	return a.persons.Reveal(ctx, verifiedCallerNameOf(ctx))
 }

@@ -34,9 +34,9 @@ type testLeadRequest struct {
 	DryRun   bool            `json:"dry_run"`
 }
 
-// ingestTestLead sends an operator's test lead through the exchange as if its supplier had sent
+// ingestOrDryRunTestLead sends an operator's test lead through the exchange as if its supplier had sent
 // it (POST bench). It answers with the answer that the supplier would get.
-func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) ingestOrDryRunTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var sent testLeadRequest
 	if err := payload.DecodeJSONBody(ctx, &sent); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (a *Admin) ingestTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	}
 	id := e.NewRequestID()
 	request := engine.IngestRequest{
-		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.operator.Now(),
+		Supplier: supplier, Members: object.Members(), Body: body, Test: true, Request: id, Received: a.exchange.Now(),
 	}
 	if sent.DryRun {
 		run, err := e.DryRunTestLead(&request)

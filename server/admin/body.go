@@ -67,9 +67,9 @@ func (a *Admin) withBodyAndRecheckedCaller(maxBytes int, tooLarge httperror.Erro
 	}
 }
 
-// rejectConcurrent returns a handler that lets one request at a time into h, and answers 409 to
+// rejectConcurrentConfigChanges returns a handler that lets one request at a time into h, and answers 409 to
 // others. It protects changes of the whole configuration.
-func (a *Admin) rejectConcurrent(h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) rejectConcurrentConfigChanges(h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if !a.applying.TryLock() {
 			a.sendError(ctx, errApplyUnderWay)

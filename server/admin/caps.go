@@ -32,8 +32,8 @@ type capUsage struct {
 	Until    *string         `json:"until"`
 }
 
-// capUsageList collects caps for the answer to GET caps, with their usage at the time now.
-type capUsageList struct {
+// capUsageCollector collects caps for the answer to GET caps, with their usage at the time now.
+type capUsageCollector struct {
 	state *state.State
 	now   int64
 	caps  []capUsage
@@ -48,7 +48,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}
-	list := capUsageList{state: e.State(), now: a.operator.Now(), caps: []capUsage{}}
+	list := capUsageCollector{state: e.State(), now: a.exchange.Now(), caps: []capUsage{}}
 	shownBuyers := map[market.BuyerID]bool{}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
 		c := catalog.Campaigns[id]
@@ -72,7 +72,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	return map[string]any{"caps": list.caps}, nil
 }
 
-func (l *capUsageList) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+func (l *capUsageCollector) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
 		usage := capUsage{

@@ -117,7 +117,7 @@ func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuye
 	secret := newSecretWithUniqueHint("sec_", live)
 	err = o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
-		Hash: a.operator.TokenIssuer().HashClientCredentials([]byte(client), []byte(secret)), Hint: SecretPrefixHint(secret), Replaces: replaced,
+		Hash: a.exchange.TokenIssuer().HashClientCredentials([]byte(client), []byte(secret)), Hint: SecretPrefixHint(secret), Replaces: replaced,
 	})
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (a *Admin) revokeOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrB
 // tokens exist only in a sandbox.
 func (a *Admin) sandboxOnly(h supplierOrBuyerHandler) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-		if !a.operator.IsSandbox() {
+		if !a.exchange.IsSandbox() {
 			return nil, httperror.New(404, errcode.NotFound, "Only a sandbox has static tokens. Set sandbox: true in its configuration, or use an OAuth client.")
 		}
 		return h(ctx, o)
@@ -212,7 +212,7 @@ func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (an
 	token := newSecretWithUniqueHint("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
-		Hash: a.operator.TokenIssuer().HashBearer([]byte(token)), Hint: SecretPrefixHint(token),
+		Hash: a.exchange.TokenIssuer().HashBearer([]byte(token)), Hint: SecretPrefixHint(token),
 	}
 	if err := o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		return nil, err

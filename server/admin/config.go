@@ -30,8 +30,8 @@ var (
 	errBadPassword      = httperror.New(401, errcode.Unauthorized, "The password is wrong. Send the configured password by HTTP Basic, with any user name.").CountedAsWrongCredential()
 )
 
-// operatorRequestTimeout limits the time to receive an operator's request, and the time that a connection may be
-// idle. The answer may take twice as long.
+// operatorRequestTimeout limits the time to receive an operator's request, and the time that a
+// connection may be idle. The answer may take twice as long.
 const operatorRequestTimeout = 30 * time.Second
 
 // sendError answers with an error under a new request id. fields are the errors of single
@@ -40,9 +40,9 @@ func (a *Admin) sendError(ctx *fasthttp.RequestCtx, failure httperror.Error, fie
 	httperror.Write(ctx, httperror.NewRequestID(), failure, fields...)
 }
 
-// withAnswerOrErrorSent returns a handler that answers with the document that h returns, as JSON or as a stream,
-// or with its error. Without a document the status is 204, unless h has set another one. A stream ends
-// when the caller's access ends.
+// withAnswerOrErrorSent returns a handler that answers with the document that h returns, as JSON or as
+// a stream, or with its error. Without a document the status is 204, unless h has set another one. A
+// stream ends when the caller's access ends.
 func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer any, err error)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		answer, err := h(ctx)
@@ -57,7 +57,7 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 			}
 		case *streamedBody:
 			caller := principalFrom(ctx)
-			answer.isCallerValid = func() bool { return a.isStillValid(a.operator.Engine(), &caller) }
+			answer.isCallerValid = func() bool { return a.isStillValid(a.exchange.Engine(), &caller) }
 			answer.sendAnswer(ctx)
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)
@@ -82,7 +82,7 @@ func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
 	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
 		return e
 	}
-	e := a.operator.Engine()
+	e := a.exchange.Engine()
 	ctx.SetUserValue(engineKey, e)
 	return e
 }
@@ -149,7 +149,7 @@ func configurationFieldErrors(problems syntax.Problems) []market.FieldError {
 const maxMistakes = 200
 
 func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
-	document := a.operator.Configuration()
+	document := a.exchange.Configuration()
 	if document == nil {
 		return nil, httperror.Unavailable
 	}
@@ -171,7 +171,7 @@ func (a *Admin) applyConfiguration(ctx *fasthttp.RequestCtx) (answer any, err er
 	if err != nil {
 		return nil, err
 	}
-	changed, err := a.operator.ApplyConfiguration(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
+	changed, err := a.exchange.ApplyConfiguration(document, variables, isDryRun(ctx.QueryArgs()), callerNameOf(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +272,7 @@ const (
 const maxDriftEntries = 10_000
 
 func (a *Admin) getConfigDrift(*fasthttp.RequestCtx) (answer any, err error) {
-	drift, err := a.operator.ConfigDrift()
+	drift, err := a.exchange.ConfigDrift()
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func (a *Admin) resolveConfigDrift(ctx *fasthttp.RequestCtx) (answer any, err er
 	if len(faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(faults)
 	}
-	result, err := a.operator.ResolveConfigDrift(&request)
+	result, err := a.exchange.ResolveConfigDrift(&request)
 	if err != nil {
 		return nil, err
 	}

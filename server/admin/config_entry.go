@@ -102,7 +102,7 @@ func configEntryRefFromPath(ctx *fasthttp.RequestCtx, kind canonical.Collection)
 }
 
 func (a *Admin) listConfigEntries(kind canonical.Collection) (answer any, err error) {
-	items, err := a.operator.ConfigEntries(kind)
+	items, err := a.exchange.ConfigEntries(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (a *Admin) listConfigEntries(kind canonical.Collection) (answer any, err er
 }
 
 func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.EntryRef) (answer any, err error) {
-	item, err := a.operator.ConfigEntry(ref)
+	item, err := a.exchange.ConfigEntry(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (a *Admin) putOrDeleteConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.E
 	if change.IfMatch, err = payload.ReadExpectedETag(ctx, change.Document != nil); err != nil {
 		return nil, err
 	}
-	changed, err := a.operator.ChangeConfigEntry(change)
+	changed, err := a.exchange.ChangeConfigEntry(change)
 	if err != nil {
 		return nil, makeErrorPathsRelativeToEntry(ref, err)
 	}
@@ -223,7 +223,7 @@ func (a *Admin) getConfigHistory(ctx *fasthttp.RequestCtx) (answer any, err erro
 	if err != nil {
 		return nil, err
 	}
-	page, err := a.operator.History(query)
+	page, err := a.exchange.History(query)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ import (
 // maxDeliveries is the greatest number of deliveries in one answer.
 const maxDeliveries = 1000
 
-// listDeliveries lists the leads with an unfinished delivery to a buyer, oldest first, at most
+// listUnfinishedDeliveries lists the leads with an unfinished delivery to a buyer, oldest first, at most
 // maxDeliveries. With ?state=unknown it lists only deliveries that wait for an operator's decision.
-func (a *Admin) listDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) listUnfinishedDeliveries(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	only := string(ctx.QueryArgs().Peek("state"))
 	switch only {
 	case "", market.DeliveryPending.String(), market.DeliveryUnknown.String():
@@ -73,9 +73,9 @@ func newUnfinishedDelivery(s *state.State, post *state.UnfinishedPost) unfinishe
 	return d
 }
 
-// resolveDelivery carries out an operator's decision on a delivery with an unknown result.
+// resolveUnconfirmedDelivery carries out an operator's decision on a delivery with an unknown result.
 // resend posts the lead again, confirm counts it as sold, and release gives it back as unsold.
-func (a *Admin) resolveDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) resolveUnconfirmedDelivery(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	name := payload.PathParameter(ctx, "lead")
 	lead, ok := market.ParseLeadID(name)
 	if !ok {

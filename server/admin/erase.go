@@ -76,7 +76,7 @@ func (a *Admin) erasePersonHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errEraseUnderWay
 		}
-		came, err := a.operator.EraseContactData(who)
+		came, err := a.exchange.EraseContactData(who)
 		if err != nil {
 			return nil, err
 		}

@@ -79,11 +79,11 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	look := a.explainFuncForExchangeID(id)
 	if supplier != "" || look == nil {
-		return a.operator.ExplainBySellerID(supplier, id)
+		return a.exchange.ExplainBySellerID(supplier, id)
 	}
 	document, err := look()
 	if errors.Is(err, engine.ErrNotFound) {
-		if sellers, other := a.operator.ExplainBySellerID("", id); !errors.Is(other, engine.ErrNotFound) {
+		if sellers, other := a.exchange.ExplainBySellerID("", id); !errors.Is(other, engine.ErrNotFound) {
 			return sellers, other
 		}
 	}
@@ -94,16 +94,16 @@ func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 // lead, an auction, a ping or a request. It returns nil for other texts.
 func (a *Admin) explainFuncForExchangeID(idText string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(idText); ok {
-		return func() ([]byte, error) { return a.operator.ExplainLead(id) }
+		return func() ([]byte, error) { return a.exchange.ExplainLead(id) }
 	}
 	if id, ok := market.ParseAuctionID(idText); ok {
-		return func() ([]byte, error) { return a.operator.ExplainAuction(id) }
+		return func() ([]byte, error) { return a.exchange.ExplainAuction(id) }
 	}
 	if id, ok := market.ParsePingID(idText); ok {
-		return func() ([]byte, error) { return a.operator.ExplainAuction(market.AuctionID(id)) }
+		return func() ([]byte, error) { return a.exchange.ExplainAuction(market.AuctionID(id)) }
 	}
 	if id, ok := market.ParseRequestID(idText); ok {
-		return func() ([]byte, error) { return a.operator.ExplainRequest(id) }
+		return func() ([]byte, error) { return a.exchange.ExplainRequest(id) }
 	}
 	return nil
 }

@@ -119,8 +119,8 @@ func TestRacedInvitationCreatesOneAccount(t *testing.T) {
 		}
 		group.Wait()
 		statuses := answers[0].status + answers[1].status
-		if statuses != 201+410 || len(l.engine.State().Users()) != round+1 {
-			t.Errorf("answers %+v; %d users", answers, len(l.engine.State().Users()))
+		if statuses != 201+410 || len(l.engine.State().OperatorUsers()) != round+1 {
+			t.Errorf("answers %+v; %d users", answers, len(l.engine.State().OperatorUsers()))
 		}
 	}
 }

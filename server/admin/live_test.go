@@ -99,7 +99,7 @@ func TestLiveEventIsBuiltOnceForAllSubscribers(t *testing.T) {
 	b.live.every = time.Hour
 	var all []*servertest.RawClientConn
 	for i := range maxSubscribers {
-		s := b.live.addSubscriber(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
+		s := b.live.addSubscriberOrNil(nil, strconv.Itoa(i/maxSubscribersPerName), nil, func() bool { return true })
 		if s == nil {
 			t.Fatal("a subscriber below the limit was rejected")
 		}
@@ -125,7 +125,7 @@ func TestLiveEventIsBuiltOnceForAllSubscribers(t *testing.T) {
 func TestLiveStreamLimitPerName(t *testing.T) {
 	b := newStreamServer(t, numberedEvent)
 	open := func(name string) bool {
-		return b.live.addSubscriber(nil, name, nil, func() bool { return true }) != nil
+		return b.live.addSubscriberOrNil(nil, name, nil, func() bool { return true }) != nil
 	}
 	for range maxSubscribersPerName {
 		if !open("wall") {
@@ -216,7 +216,7 @@ func TestOverviewPanicEndsOnlyStream(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) { faults++ })
 	a := New(stubOperator{}, m, servertest.Password, slog.New(slog.DiscardHandler))
 	a.overviews.admin = &Admin{meter: m} // without an operator, so that it panics
-	if event := a.overviews.overviewEvent(); event != nil || faults != 1 {
+	if event := a.overviews.overviewEventOrNil(); event != nil || faults != 1 {
 		t.Errorf("%q, %d faults", event, faults)
 	}
 }

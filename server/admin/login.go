@@ -77,7 +77,7 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		name = sanitizeActorName(body.Name)
 	}
 	from, now := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx)), time.Now().UnixNano()
-	if wait := a.sessions.countLoginAsFailed(from, name, now); wait > 0 {
+	if wait := a.sessions.countLoginAsFailedOrWait(from, name, now); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogTooManyFailures(from)
 		return nil, errTooManyLogins.WithRetryAfter(wait)
@@ -105,10 +105,10 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	return a.startSession(ctx, &session{name: name, user: user, role: market.RoleAdmin, method: bySession, factor: factor}, "POST "+pathSession)
 }
 
-// countLoginAsFailed counts a login from a client network under a user name as failed. The
+// countLoginAsFailedOrWait counts a login from a client network under a user name as failed. The
 // caller undoes it after a success. If there were too many failures, it returns how long to
 // wait.
-func (t *sessionStore) countLoginAsFailed(clientNetwork netip.Prefix, userName string, nowNanos int64) (wait time.Duration) {
+func (t *sessionStore) countLoginAsFailedOrWait(clientNetwork netip.Prefix, userName string, nowNanos int64) (wait time.Duration) {
 	ok, wait, _ := t.byNetwork.Take(clientNetwork, nowNanos)
 	if !ok {
 		return wait
@@ -120,7 +120,7 @@ func (t *sessionStore) countLoginAsFailed(clientNetwork netip.Prefix, userName s
 	return 0
 }
 
-// uncountFailedLogin undoes countLoginAsFailed, because the login succeeded or the password
+// uncountFailedLogin undoes countLoginAsFailedOrWait, because the login succeeded or the password
 // could not be checked.
 func (t *sessionStore) uncountFailedLogin(clientNetwork netip.Prefix, userName string) {
 	t.byNetwork.Refund(clientNetwork)
@@ -193,7 +193,7 @@ type principalJSON struct {
 }
 
 func (a *Admin) describePrincipal(e *engine.Engine, caller *principal) principalJSON {
-	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password", Method: caller.method.String(), Factor: payload.NullIfEmpty(a.secondFactorOf(e, caller))}
+	document := principalJSON{Name: caller.name, Role: caller.role.String(), By: "password", Method: caller.method.String(), Factor: payload.NullIfEmpty(a.secondFactorStatus(e, caller))}
 	switch {
 	case caller.session != nil:
 		document.By, document.CSRF = "session", caller.session.csrf

@@ -316,7 +316,7 @@ func TestBodyAfterEndOfCredentialHasNoEffect(t *testing.T) {
 			t.Errorf("request %d: got %d %s, want 401", i, status, answer)
 		}
 	}
-	if all := l.engine.State().APITokens(""); len(all) != 0 {
+	if all := l.engine.State().APITokensWithExpired(""); len(all) != 0 {
 		t.Errorf("%d tokens are valid, want 0", len(all))
 	}
 }

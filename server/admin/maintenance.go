@@ -32,12 +32,12 @@ type BackupStatus struct {
 }
 
 func (a *Admin) getBackupStatus(*fasthttp.RequestCtx) (answer any, err error) {
-	return a.operator.BackupStatus(), nil
+	return a.exchange.BackupStatus(), nil
 }
 
 func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	at := time.Now().UTC()
-	if !a.operator.RequestBackupNow() {
+	if !a.exchange.RequestBackupNow() {
 		return nil, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination.")
 	}
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
@@ -47,7 +47,7 @@ func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
 // getStateHash answers with a hash of the exchange's whole state and the log entry to which it
 // belongs. Two copies of an exchange with equal hashes have equal states.
 func (a *Admin) getStateHash(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	seq, hash, err := a.operator.StateHash()
+	seq, hash, err := a.exchange.StateHash()
 	if err != nil {
 		return nil, err
 	}

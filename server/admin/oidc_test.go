@@ -123,7 +123,7 @@ func TestOIDCSignInStartsSession(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if len(l.engine.State().Users()) != 0 {
+	if len(l.engine.State().OperatorUsers()) != 0 {
 		t.Error("the sign-in created an account")
 	}
 	var recorded []string

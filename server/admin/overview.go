@@ -66,10 +66,10 @@ type overviewCache struct {
 // event of the live stream, sent once a second, has a new overview.
 const overviewMaxAge = 900 * time.Millisecond
 
-// cachedOverviewJSON returns the overview as JSON, at most overviewMaxAge old. It returns nil
+// freshOverviewJSONOrNil returns the overview as JSON, at most overviewMaxAge old. It returns nil
 // while the exchange starts or stops.
-func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
-	e := o.admin.operator.Engine()
+func (o *overviewCache) freshOverviewJSONOrNil(now time.Time) []byte {
+	e := o.admin.exchange.Engine()
 	if e == nil {
 		return nil
 	}
@@ -81,16 +81,16 @@ func (o *overviewCache) cachedOverviewJSON(now time.Time) []byte {
 	return o.cached
 }
 
-// overviewEvent returns the overview as a server-sent event, or nil to end all streams. If
+// overviewEventOrNil returns the overview as a server-sent event, or nil to end all streams. If
 // building it panics, it reports a fault and returns nil.
-func (o *overviewCache) overviewEvent() (event []byte) {
+func (o *overviewCache) overviewEventOrNil() (event []byte) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			event = nil
 			o.admin.meter.ReportFault("cannot build the overview", fmt.Errorf("%v", cause))
 		}
 	}()
-	document := o.cachedOverviewJSON(time.Now())
+	document := o.freshOverviewJSONOrNil(time.Now())
 	if document == nil {
 		return nil
 	}
@@ -98,22 +98,22 @@ func (o *overviewCache) overviewEvent() (event []byte) {
 }
 
 func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview {
-	g, s := o.watch.Summarize(now), o.admin.operator.ProcessStatus()
+	g, s := o.watch.Summarize(now), o.admin.exchange.ProcessStatus()
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
-		At: payload.FormatTimeToSeconds(now.UnixNano()), TimeZone: s.zone().String(), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.operator.IsSandbox(),
-		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.operator.Ready() == nil,
+		At: payload.FormatTimeToSeconds(now.UnixNano()), TimeZone: s.zone().String(), Tenant: s.Tenant, Version: s.Version, Sandbox: o.admin.exchange.IsSandbox(),
+		Uptime: int64(now.Sub(s.Since) / time.Second), Ready: o.admin.exchange.Ready() == nil,
 		Rates: overviewRates{
 			Leads: metrics.RatePerSecond(g.Now.Leads, g.TenSecondsAgo.Leads, span), Pings: metrics.RatePerSecond(g.Now.Pings, g.TenSecondsAgo.Pings, span),
 			Posts: metrics.RatePerSecond(g.Now.Posts, g.TenSecondsAgo.Posts, span), Sold: metrics.RatePerSecond(g.Now.Sold, g.TenSecondsAgo.Sold, span),
 		},
 		Latency: lastMinuteLatency(&g), Series: []overviewInterval{}, Buyers: o.collectBusiestBuyersFirst(e, &g),
-		Webhooks: overviewHooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountUnknownDeliveriesExceptTests(),
-		Backup: o.admin.operator.BackupStatus(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
+		Webhooks: overviewWebhooks{hooks.Pending, hooks.Dead}, Returns: e.State().PendingReturnCount(), Unknown: e.State().CountUnknownDeliveriesExceptTests(),
+		Backup: o.admin.exchange.BackupStatus(), Log: overviewLog{s.Seq}, DiskFree: s.DiskFree,
 	}
 	all.Alerts.Firing = e.State().Alerts().FiringCount()
-	if service := o.admin.operator.Alerts(); service != nil {
+	if service := o.admin.exchange.Alerts(); service != nil {
 		for _, health := range service.ChannelHealth() {
 			all.Alerts.Queued += health.Queued
 			if health.FailingSince != nil {
@@ -128,8 +128,8 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 	for _, s := range g.Intervals {
 		all.Series = append(all.Series, overviewInterval{payload.FormatTimeToSeconds(s.At.UnixNano()), s.Leads, s.Sold, s.Pings})
 	}
-	kept := o.admin.operator.Report()
-	all.Today = o.today.cachedDaySums(kept, now.In(s.zone()))
+	kept := o.admin.exchange.Report()
+	all.Today = o.today.cachedOrQueriedDaySums(kept, now.In(s.zone()))
 	if all.Report.Kept = kept != nil; kept != nil {
 		lag := roundToThousandths(kept.ProgressStatus().Lag.Seconds())
 		all.Report.Lag = &lag
@@ -139,7 +139,7 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 
 // getOverview answers GET overview with the figures that the dashboard's start page shows.
 func (a *Admin) getOverview(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	document := a.overviews.cachedOverviewJSON(time.Now())
+	document := a.overviews.freshOverviewJSONOrNil(time.Now())
 	if document == nil {
 		return nil, httperror.Unavailable
 	}
@@ -155,7 +155,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) (answer any, err error)
 		return nil, httperror.Unavailable
 	}
 	who := principalFrom(ctx)
-	s := a.live.addSubscriber(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(a.operator.Engine(), &who) })
+	s := a.live.addSubscriberOrNil(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(a.exchange.Engine(), &who) })
 	if s == nil {
 		return nil, errTooManyStreams
 	}
@@ -177,7 +177,7 @@ type overview struct {
 	Latency     overviewLatency    `json:"latency"`
 	Series      []overviewInterval `json:"series"`
 	Buyers      []overviewBuyer    `json:"buyers"`
-	Webhooks    overviewHooks      `json:"webhooks"`
+	Webhooks    overviewWebhooks   `json:"webhooks"`
 	Returns     int                `json:"returns_waiting"`
 	Unknown     int                `json:"deliveries_unknown"`
 	Alerts      overviewAlerts     `json:"alerts"`
@@ -229,7 +229,7 @@ type (
 		Median   *float64 `json:"p50_ms"`
 		Slow     *float64 `json:"p99_ms"`
 	}
-	overviewHooks struct {
+	overviewWebhooks struct {
 		Waiting int `json:"waiting"`
 		Dead    int `json:"dead"`
 	}
@@ -316,9 +316,10 @@ const (
 	todayTimeout = time.Second     // longest duration of a query
 )
 
-// cachedDaySums returns the sums of the day that contains now, in now's zone, and queries the report if
-// they are too old. They are empty if the exchange has no report or the report cannot answer yet.
-func (t *todaySumsCache) cachedDaySums(from *report.Report, now time.Time) []overviewDay {
+// cachedOrQueriedDaySums returns the sums of the day that contains now, in now's zone, and queries the
+// report if they are too old. They are empty if the exchange has no report or the report cannot answer
+// yet.
+func (t *todaySumsCache) cachedOrQueriedDaySums(from *report.Report, now time.Time) []overviewDay {
 	day, _ := payload.NamedPeriod("today", now, now.Location())
 	if day != t.day {
 		*t = todaySumsCache{day: day, rows: []overviewDay{}}

@@ -101,7 +101,7 @@ func (l *reportRowEncoder) Close() { l.answer.Close() }
 // the report, the answer is a 404.
 func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
-		from := a.operator.Report()
+		from := a.exchange.Report()
 		if from == nil {
 			return nil, errNoReport
 		}
@@ -198,7 +198,7 @@ func readReportQuery(ctx *fasthttp.RequestCtx, now time.Time, defaultZone *time.
 	if wrong := readReportPeriod(query, q, now); wrong != nil {
 		return nil, nil, wrong
 	}
-	form, ok := parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept")))
+	form, ok := parseOutputFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept")))
 	switch {
 	case ok && form == formCSV:
 		return q, report.NewCSV, nil
@@ -253,6 +253,6 @@ func readNamedPeriod(query *fasthttp.Args, now time.Time, zone *time.Location, f
 
 // timeZone returns the zone in which days begin in reports and in periods of requests.
 func (a *Admin) timeZone() *time.Location {
-	s := a.operator.ProcessStatus()
+	s := a.exchange.ProcessStatus()
 	return s.zone()
 }

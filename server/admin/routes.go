@@ -21,7 +21,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	}
 	a.addSessionUserAndTokenRoutes(add)
 	a.addTeamRoutes(add)
-	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrent(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.recordAction("PUT", "/admin/v1/config", a.withAnswerOrErrorSent(a.applyConfiguration))))))
+	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrentConfigChanges(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.recordAction("PUT", "/admin/v1/config", a.withAnswerOrErrorSent(a.applyConfiguration))))))
 	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
 		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, a.recordAction(method, path, h))))
 	})
@@ -32,7 +32,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
 	add("GET", "/admin/v1/hash", a.withAnswerOrErrorSent(a.getStateHash))
 	add("GET", "/admin/v1/config", a.withAnswerOrErrorSent(a.getConfiguration))
-	add("GET", "/admin/v1/deliveries", a.withEngine(a.listDeliveries))
+	add("GET", "/admin/v1/deliveries", a.withEngine(a.listUnfinishedDeliveries))
 	explain := a.explainLeadOrAuctionHandler()
 	add("GET", "/admin/v1/explain", explain)
 	add("GET", "/admin/v1/explain/{id}", explain)
@@ -40,16 +40,16 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/report", a.reportHandler())
 	add("POST", "/admin/v1/report/rebuild", a.withReport(a.rebuildReport))
 	add("POST", "/admin/v1/erase", a.erasePersonHandler())
-	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.withEngine(a.resolveDelivery))
+	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.withEngine(a.resolveUnconfirmedDelivery))
 	add("GET", "/admin/v1/returns", a.withEngine(a.listPendingReturns))
 	add("POST", "/admin/v1/returns/{lead}", a.withEngine(a.decideReturn))
-	add("GET", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.listAPIKeys))
+	add("GET", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.listSupplierAPIKeys))
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.addSupplierAPIKey))
-	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.withEngine(a.revokeAPIKey))
+	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.withEngine(a.revokeSupplierAPIKey))
 	add("GET", "/admin/v1/buyers/{id}/funds", a.withEngine(a.getBuyerBalance))
 	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpBuyerBalance))
-	add("GET", "/admin/v1/secrets", a.withEngine(a.listSecrets))
-	add("PUT", "/admin/v1/secrets/{name:*}", a.withEngine(a.replaceSecret))
+	add("GET", "/admin/v1/secrets", a.withEngine(a.listReplaceableSecrets))
+	add("PUT", "/admin/v1/secrets/{name:*}", a.withEngine(a.replaceOutgoingSecret))
 	for _, what := range []string{"campaigns", "buyers"} {
 		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseOrResumeHandler(what, true))
 		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseOrResumeHandler(what, false))
@@ -69,7 +69,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	addAnswering := func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) }
 	a.alerts.AddRoutes(addAnswering)
 	a.savedReports.AddRoutes(addAnswering)
-	a.addMonitoringRoutes(add)
+	a.addOverviewSearchTestLeadRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.serveGoProfile)
 }
 
@@ -120,20 +120,20 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 	}
 }
 
-// addMonitoringRoutes registers the operations that show the state of the exchange or send a test
+// addOverviewSearchTestLeadRoutes registers the operations that show the state of the exchange or send a test
 // lead. Only the test lead changes the state.
-func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
+func (a *Admin) addOverviewSearchTestLeadRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.withAnswerOrErrorSent(a.getOverview))
 	add("GET", "/admin/v1/live", a.withAnswerOrErrorSent(a.streamOverview))
 	add("GET", "/admin/v1/leads", a.limitConcurrentSearches(a.searchLeads))
-	add("POST", "/admin/v1/leads/find", a.withEngine(a.findPerson))
+	add("POST", "/admin/v1/leads/find", a.withEngine(a.findLeadsOfPerson))
 	add("POST", "/admin/v1/leads/{id}/reveal", a.withEngine(a.revealContact))
 	add("GET", "/admin/v1/audit", a.auditHandler())
 	add("GET", "/admin/v1/leads/export", a.leadExportHandler())
 	add("GET", "/admin/v1/auctions", a.limitConcurrentSearches(a.searchAuctions))
 	add("GET", "/admin/v1/unmatched", a.limitConcurrentSearches(a.getUnsoldCounts))
 	add("GET", "/admin/v1/caps", a.withEngine(a.listCapUsage))
-	add("POST", "/admin/v1/bench", a.withEngine(a.ingestTestLead))
+	add("POST", "/admin/v1/bench", a.withEngine(a.ingestOrDryRunTestLead))
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))
 }
 
@@ -141,7 +141,7 @@ func (a *Admin) addMonitoringRoutes(add func(method, path string, h fasthttp.Req
 func (a *Admin) addPostingInstructionRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	withPublisher := func(h func(*fasthttp.RequestCtx, *instructions.Publisher) (any, error)) fasthttp.RequestHandler {
 		return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (any, error) {
-			return h(ctx, a.operator.Instructions())
+			return h(ctx, a.exchange.Instructions())
 		})
 	}
 	add("GET", "/admin/v1/campaigns/{id}/instructions", withPublisher(posting.GetInstructions))

@@ -129,10 +129,10 @@ func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, _ bool) (answer any, err error) {
 		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
 		s := r.readLeadSearch()
-		if now := a.operator.Now(); s.To == 0 || s.To > now {
+		if now := a.exchange.Now(); s.To == 0 || s.To > now {
 			s.To = now // the export ends although leads arrive
 		}
-		form, ok := parseStatementFormat(r.parameter("format"), string(ctx.Request.Header.Peek("Accept")))
+		form, ok := parseOutputFormat(r.parameter("format"), string(ctx.Request.Header.Peek("Accept")))
 		if !ok || form == formJSON && r.parameter("format") != "" {
 			r.faults.AddIf(true, "format", errcode.FieldNotAllowedValue, "ndjson, csv or parquet")
 		}
@@ -158,7 +158,7 @@ func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
 
 // exportFormats maps the formats of the admin API to those of exports. JSON is what a client gets
 // that does not choose.
-var exportFormats = map[statementFormat]export.Format{formJSON: export.NDJSON, formNDJSON: export.NDJSON, formCSV: export.CSV, formParquet: export.Parquet}
+var exportFormats = map[outputFormat]export.Format{formJSON: export.NDJSON, formNDJSON: export.NDJSON, formCSV: export.CSV, formParquet: export.Parquet}
 
 // leadExportRows makes an export the rows of a streamed answer.
 type leadExportRows struct{ *export.LeadExport }
@@ -237,7 +237,7 @@ func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (
 		return nil, payload.NewInvalidFieldsError(r.faults)
 	}
 	if s.To == 0 {
-		s.To = a.operator.Now()
+		s.To = a.exchange.Now()
 	}
 	if s.From == 0 {
 		s.From = s.To - int64(24*time.Hour)

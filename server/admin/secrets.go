@@ -18,9 +18,9 @@ import (
 	"pingpost/server/instructions"
 )
 
-// replaceSecret answers PUT secrets/NAME: it replaces the value of a stored secret that the exchange
+// replaceOutgoingSecret answers PUT secrets/NAME: it replaces the value of a stored secret that the exchange
 // presents to others. It cannot add a secret.
-func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) replaceOutgoingSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Value string `json:"value"`
 	}
@@ -40,7 +40,7 @@ func (a *Admin) replaceSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 	if expected := config.DescribeSecretMistake(name, body.Value); expected != "" {
 		return nil, payload.NewInvalidFieldError("value", errcode.FieldInvalidFormat, expected)
 	}
-	return nil, e.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, body.Value))
+	return nil, e.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.exchange.Seal(name, body.Value))
 }
 
 // secretListEntry is a stored secret in a list, without its value.
@@ -48,9 +48,9 @@ type secretListEntry struct {
 	Name string `json:"name"`
 }
 
-// listSecrets answers GET secrets with the names of the secrets that an operator can replace by
+// listReplaceableSecrets answers GET secrets with the names of the secrets that an operator can replace by
 // PUT secrets/NAME.
-func (a *Admin) listSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) listReplaceableSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
 		return config.IsAddressVariable(name) || config.IsPreviousWebhookSecretName(name) || instructions.IsLinkSecret(name)
 	})
@@ -91,7 +91,7 @@ type webhookSecretSummary struct {
 func (a *Admin) summarizeWebhookSecrets(o *supplierOrBuyer) []webhookSecretSummary {
 	hints := []webhookSecretSummary{}
 	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)} {
-		if value, ok := a.operator.RevealSecret(name); ok {
+		if value, ok := a.exchange.RevealSecret(name); ok {
 			hints = append(hints, webhookSecretSummary{WebhookSecretHint(value), i == 1})
 		}
 	}
@@ -106,7 +106,7 @@ func (a *Admin) summarizeWebhookSecrets(o *supplierOrBuyer) []webhookSecretSumma
 // If the process stops between these two events, the secret that receivers know still signs. If
 // the request replaces the current secret, the previous one stays.
 func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	if o.configuredWebhookEndpoint() == nil {
+	if o.configuredWebhookEndpointOrNil() == nil {
 		return nil, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id)
 	}
 	a.rotating.Lock()
@@ -116,17 +116,17 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 		return nil, err
 	}
 	name, previous := config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)
-	old, signs := a.operator.RevealSecret(name)
-	if before, both := a.operator.RevealSecret(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
+	old, signs := a.exchange.RevealSecret(name)
+	if before, both := a.exchange.RevealSecret(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
 		return nil, newSecretToReplaceRequiredError(a.summarizeWebhookSecrets(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
-		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.operator.Seal(previous, old)); err != nil {
+		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.exchange.Seal(previous, old)); err != nil {
 			return nil, err
 		}
 	}
 	secret := newWebhookSecret()
-	if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.operator.Seal(name, secret)); err != nil {
+	if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.exchange.Seal(name, secret)); err != nil {
 		return nil, err
 	}
 	return payload.SetCreatedAndNoStore(ctx, struct {

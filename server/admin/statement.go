@@ -71,7 +71,7 @@ func (a *Admin) statementHandler() fasthttp.RequestHandler {
 }
 
 func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, query *statementQuery) (*streamedBody, error) {
-	sum, err := a.operator.Statement(query.party, query.period)
+	sum, err := a.exchange.Statement(query.party, query.period)
 	var past *ledger.HistoryTooShortError
 	if errors.As(err, &past) {
 		err = payload.NewInvalidFieldError("from", errcode.FieldOutOfRange, "a time that the log goes back to: "+past.Error())
@@ -79,7 +79,7 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, q
 	if err != nil {
 		return nil, err
 	}
-	entries, err := a.operator.Entries(sum)
+	entries, err := a.exchange.Entries(sum)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ type statementQuery struct {
 	party  ledger.Party
 	id     string
 	period ledger.Period
-	form   statementFormat
+	form   outputFormat
 }
 
 // readStatementQuery parses the parameters of GET statement. Days are those of the zone.
@@ -126,7 +126,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, zone *time.L
 		return nil, payload.NewInvalidFieldError("to", errcode.FieldOutOfRange, "a time after from; the statement ends before it")
 	}
 	var ok bool
-	if ask.form, ok = parseStatementFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
+	if ask.form, ok = parseOutputFormat(string(query.Peek("format")), string(ctx.Request.Header.Peek("Accept"))); !ok {
 		return nil, payload.NewInvalidFieldError("format", errcode.FieldNotAllowedValue, "json, ndjson, csv or parquet")
 	}
 	return ask, nil
@@ -154,24 +154,24 @@ func buyerAccountCurrency(catalog *market.Catalog, query *statementQuery, statem
 	return market.Currency{}
 }
 
-// statementFormat is the output format of a statement.
-type statementFormat uint8
+// outputFormat is the output format of a statement.
+type outputFormat uint8
 
 const (
-	formJSON    statementFormat = iota // one document: totals, then entries
-	formNDJSON                         // entries, one object per line
-	formCSV                            // entries below a header line
-	formParquet                        // entries as a Parquet file
+	formJSON    outputFormat = iota // one document: totals, then entries
+	formNDJSON                      // entries, one object per line
+	formCSV                         // entries below a header line
+	formParquet                     // entries as a Parquet file
 )
 
-func (f statementFormat) contentType() string {
+func (f outputFormat) contentType() string {
 	return [...]string{httperror.TypeJSON, "application/x-ndjson", "text/csv; charset=utf-8", columnar.ContentType}[f]
 }
 
-// parseStatementFormat returns the format that the query parameter names. If parameter is
+// parseOutputFormat returns the format that the query parameter names. If parameter is
 // empty, it returns the first known format in the Accept header, or JSON. It returns false for
 // an unknown word.
-func parseStatementFormat(parameter, acceptHeader string) (format statementFormat, ok bool) {
+func parseOutputFormat(parameter, acceptHeader string) (format outputFormat, ok bool) {
 	switch parameter {
 	case "json":
 		return formJSON, true
@@ -221,7 +221,7 @@ func (l *statementEntryEncoder) appendNextRow(dst []byte) ([]byte, error) {
 
 func (l *statementEntryEncoder) Close() { l.entries.Close() }
 
-func newStatementBody(conn net.Conn, format statementFormat, entryContext statementContext, statement *ledger.Statement, entries StatementEntryIterator, logger *slog.Logger) *streamedBody {
+func newStatementBody(conn net.Conn, format outputFormat, entryContext statementContext, statement *ledger.Statement, entries StatementEntryIterator, logger *slog.Logger) *streamedBody {
 	of := &statementEntryEncoder{entries: entries}
 	switch format {
 	case formCSV:

@@ -113,7 +113,7 @@ func (w *jsonStatementEncoder) appendBegin(dst []byte, statement *ledger.Stateme
 	return append(dst, `,"entries":[`...)
 }
 
-func appendBalances(dst []byte, s ledger.BalanceAndReserved) []byte {
+func appendBalances(dst []byte, s ledger.BalanceAndHeld) []byte {
 	dst = s.Balance.AppendJSON(append(dst, `{"balance":`...))
 	dst = s.Held.AppendJSON(append(dst, `,"held":`...))
 	return append(dst, '}')

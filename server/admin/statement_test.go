@@ -53,7 +53,7 @@ var (
 	}
 	bluesSum = ledger.Statement{
 		Period: ledger.Period{From: morning, To: morning + int64(time.Hour)}, Seq: 20, At: morning + 4e9, Account: true, Entries: 4,
-		Closing: ledger.BalanceAndReserved{Balance: 512_050_001, Held: 7_000_000},
+		Closing: ledger.BalanceAndHeld{Balance: 512_050_001, Held: 7_000_000},
 		Totals: []ledger.StatementTotal{
 			{Kind: ledger.EntryOpening, InAccount: true, Count: 1, Amount: 500_000_000},
 			{Kind: ledger.EntryTopUp, InAccount: true, Count: 1, Amount: 1},

@@ -35,7 +35,7 @@ func TestRequestsWhileExchangeStops(t *testing.T) {
 	var process *stoppingOperator
 	l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
 		process = &stoppingOperator{accountsFixture: l}
-		l.admin.operator = process
+		l.admin.exchange = process
 	})
 	l.createUser("ann", market.RoleAdmin)
 	l.createUser("bob", market.RoleViewer)
@@ -104,7 +104,7 @@ func TestUnrecordedActionIsLoggedWhileServing(t *testing.T) {
 				var process *stoppingOperator
 				l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) {
 					process = &stoppingOperator{accountsFixture: l}
-					l.admin.operator, l.admin.logger = process, slog.New(slog.NewTextHandler(&lines, nil))
+					l.admin.exchange, l.admin.logger = process, slog.New(slog.NewTextHandler(&lines, nil))
 				})
 				l.log.Refuse(func(int, []byte) error {
 					process.stops.Store(isStopping)

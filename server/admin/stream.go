@@ -39,10 +39,10 @@ func newLiveOverviewFeed(makeEvent func() []byte) *liveOverviewFeed {
 	return &liveOverviewFeed{makeEvent: makeEvent, every: liveEvery, stallLimit: stallLimit, subscribers: make(map[*eventStreamSubscriber]struct{})}
 }
 
-// addSubscriber starts an event stream for operatorName, with firstEvent as its first event.
+// addSubscriberOrNil starts an event stream for operatorName, with firstEvent as its first event.
 // The stream ends when isStillValid returns false. It returns nil if there are too many
 // streams, in total or for this operator, or after close.
-func (l *liveOverviewFeed) addSubscriber(conn net.Conn, operatorName string, firstEvent []byte, isStillValid func() bool) *eventStreamSubscriber {
+func (l *liveOverviewFeed) addSubscriberOrNil(conn net.Conn, operatorName string, firstEvent []byte, isStillValid func() bool) *eventStreamSubscriber {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed || len(l.subscribers) >= maxSubscribers || l.countSubscribersLocked(operatorName) >= maxSubscribersPerName {
@@ -68,7 +68,7 @@ func (l *liveOverviewFeed) countSubscribersLocked(operatorName string) (n int) {
 }
 
 // run builds an event every second and queues it for all subscribers. It ends when there are no
-// more subscribers; the next addSubscriber starts it again.
+// more subscribers; the next addSubscriberOrNil starts it again.
 func (l *liveOverviewFeed) run() {
 	ticker := time.NewTicker(l.every)
 	defer ticker.Stop()
@@ -111,7 +111,7 @@ func (l *liveOverviewFeed) endAllStreams() {
 	}
 }
 
-// close ends all event streams, and makes addSubscriber return nil from now on.
+// close ends all event streams, and makes addSubscriberOrNil return nil from now on.
 func (l *liveOverviewFeed) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -269,7 +269,7 @@ func (b *streamedBody) encodeMoreRows() {
 			return
 		}
 		if err != nil {
-			b.logger.Error("cannot read the rest of a statement or report; the client's connection was closed", "error", err)
+			b.logger.Error("cannot read the rest of a streamed statement, report, lead export or audit export; the client's connection was closed", "error", err)
 			b.buf, b.end = b.buf[:0], err
 			return
 		}

@@ -25,8 +25,8 @@ import (
 type SuppressionListStore interface {
 	// SuppressionLists returns the lists of the current configuration.
 	SuppressionLists() ([]SuppressionList, error)
-	// ApplySuppressionUpload reads all lines and then replaces the entries of a list by them; with upload.Add it
-	// adds them. After an error the list is unchanged. The error may be BadLinesError,
+	// ApplySuppressionUpload reads all lines and then replaces the entries of a list by them; with
+	// upload.Add it adds them. After an error the list is unchanged. The error may be BadLinesError,
 	// ErrUploadTooLong, engine.ErrNotFound, engine.ErrConflict, or the reader's own.
 	ApplySuppressionUpload(upload *SuppressionUpload) (*SuppressionUploadResult, error)
 }
@@ -75,7 +75,7 @@ func (b BadLinesError) Error() string {
 var ErrUploadTooLong = errors.New("the suppression list has too many entries")
 
 func (a *Admin) listSuppressionLists(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	lists, err := a.operator.SuppressionLists()
+	lists, err := a.exchange.SuppressionLists()
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (a *Admin) uploadSuppressionList(ctx *fasthttp.RequestCtx) {
 	id := payload.PathParameter(ctx, "id")
 	lines := &uploadBodyReader{from: request.TrailerRejectingReader{Ctx: ctx, Fields: request.CountChunkedHeaderFields(&ctx.Request.Header)}, conn: ctx.Conn(), tcp: connection.FromRequest(ctx), length: length, until: time.Now().Add(uploadLongest)}
 	lines.isStillValid = func() bool { return a.checkCallerStillValid(ctx).Status == 0 }
-	done, err := a.operator.ApplySuppressionUpload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
+	done, err := a.exchange.ApplySuppressionUpload(&SuppressionUpload{List: market.ListID(strings.Clone(id)), Lines: lines, Add: mode == "add", By: callerNameOf(ctx)})
 	if lines.ended {
 		ctx.SetUserValue(payload.BodyRead, []byte{})
 	}
@@ -141,7 +141,7 @@ func (a *Admin) sendUploadError(ctx *fasthttp.RequestCtx, lines *uploadBodyReade
 	default:
 		a.sendAsAPIError(ctx, err)
 	}
-	lines.discardRest()
+	lines.discardSomeOfRest()
 }
 
 const (
@@ -211,9 +211,9 @@ func (u *uploadBodyReader) Read(p []byte) (int, error) {
 	return n, u.broken
 }
 
-// discardRest reads and drops some of the remaining body after an error that does not concern the
+// discardSomeOfRest reads and drops some of the remaining body after an error that does not concern the
 // reading. A client that still sends would otherwise not read the answer.
-func (u *uploadBodyReader) discardRest() {
+func (u *uploadBodyReader) discardSomeOfRest() {
 	if !u.ended && u.broken == nil {
 		_, _ = io.CopyN(io.Discard, u, connection.MaxDrain)
 	}

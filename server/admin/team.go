@@ -72,13 +72,13 @@ func (a *Admin) addTeamRoutes(add func(method, path string, h fasthttp.RequestHa
 	}
 }
 
-// unauthenticatedTeamOperations returns the operations that need no authentication, by method and path: for invited
-// persons, and the sign-in at an identity provider.
+// unauthenticatedTeamOperations returns the operations that need no authentication, by method and path:
+// for invited persons, and the sign-in at an identity provider.
 func (a *Admin) unauthenticatedTeamOperations() map[string]fasthttp.RequestHandler {
 	open := map[string]fasthttp.RequestHandler{
 		"GET " + pathMethods:       a.withAnswerOrErrorSent(a.listSignInMethods),
-		"GET " + oidc.PathStart:    a.withProvider((*oidc.Handlers).Start),
-		"GET " + oidc.PathCallback: a.withProvider((*oidc.Handlers).Finish),
+		"GET " + oidc.PathStart:    a.withIdentityProvider((*oidc.Handlers).Start),
+		"GET " + oidc.PathCallback: a.withIdentityProvider((*oidc.Handlers).Finish),
 	}
 	for operation, h := range a.team.Open() {
 		open[operation] = a.withAnswerOrErrorSent(h)
@@ -86,21 +86,21 @@ func (a *Admin) unauthenticatedTeamOperations() map[string]fasthttp.RequestHandl
 	return open
 }
 
-// addOpenTeamRoutes registers unauthenticatedTeamOperations. All except the callback, to which providers add
-// parameters, reject unknown ones.
-func (a *Admin) addOpenTeamRoutes(routes *router.Router) {
+// addUnauthenticatedTeamRoutes registers unauthenticatedTeamOperations. All except the callback, to
+// which providers add parameters, reject unknown ones.
+func (a *Admin) addUnauthenticatedTeamRoutes(routes *router.Router) {
 	for operation, h := range a.unauthenticatedTeamOperations() {
 		method, path, _ := strings.Cut(operation, " ")
 		if path != oidc.PathCallback {
 			h = a.rejectUnknownParameters(method, path, h)
 		}
-		a.addOpenRoute(routes, method, path, h)
+		a.addUnauthenticatedRoute(routes, method, path, h)
 	}
 }
 
-// addOpenRoute registers an operation that needs no authentication. Other sites cannot use it to
+// addUnauthenticatedRoute registers an operation that needs no authentication. Other sites cannot use it to
 // change something.
-func (a *Admin) addOpenRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
+func (a *Admin) addUnauthenticatedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	routes.Handle(method, path, a.withDeprecationHeaders(method, path, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, func(ctx *fasthttp.RequestCtx) {
 		if request.IsCrossOriginChange(&ctx.Request.Header) {
 			a.sendError(ctx, errCrossOrigin)
@@ -110,8 +110,8 @@ func (a *Admin) addOpenRoute(routes *router.Router, method, path string, h fasth
 	})))
 }
 
-// withProvider returns a handler that answers 404 if no identity provider is configured.
-func (a *Admin) withProvider(h func(*oidc.Handlers, *fasthttp.RequestCtx)) fasthttp.RequestHandler {
+// withIdentityProvider returns a handler that answers 404 if no identity provider is configured.
+func (a *Admin) withIdentityProvider(h func(*oidc.Handlers, *fasthttp.RequestCtx)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch {
 		case a.oidc == nil:
@@ -126,12 +126,12 @@ func (a *Admin) withProvider(h func(*oidc.Handlers, *fasthttp.RequestCtx)) fasth
 
 // signInMethodsJSON says which ways to sign in the dashboard can offer.
 type signInMethodsJSON struct {
-	Password    bool        `json:"password"`
-	RequireTOTP bool        `json:"require_totp"`
-	OIDC        *signInJSON `json:"oidc"`
+	Password    bool            `json:"password"`
+	RequireTOTP bool            `json:"require_totp"`
+	OIDC        *oidcSignInJSON `json:"oidc"`
 }
 
-type signInJSON struct {
+type oidcSignInJSON struct {
 	Label     string `json:"label"`
 	Start     string `json:"start"`
 	Available bool   `json:"available"`
@@ -142,38 +142,38 @@ func (a *Admin) listSignInMethods(ctx *fasthttp.RequestCtx) (answer any, err err
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	methods := signInMethodsJSON{Password: !a.locked || hasUserAccounts(a.engineOf(ctx)), RequireTOTP: a.requireTOTP}
 	if a.provider != nil {
-		methods.OIDC = &signInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.IsReachable()}
+		methods.OIDC = &oidcSignInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.IsReachable()}
 	}
 	return methods, nil
 }
 
-// hasActiveFactor reports whether sign-in with the account's password needs a code.
-func hasActiveFactor(e *engine.Engine, account string) bool {
-	factor, _ := e.State().SecondFactor(account)
+// hasActiveSecondFactor reports whether sign-in with the account's password needs a code.
+func hasActiveSecondFactor(e *engine.Engine, account string) bool {
+	factor, _ := e.State().SecondFactorEvenIfUnconfirmed(account)
 	return factor.Active
 }
 
 // secondFactorNow returns the second factor of an account. Without one, or without an engine, it is zero.
 func (a *Admin) secondFactorNow(account string) (factor state.SecondFactor) {
-	if e := a.operator.Engine(); e != nil {
-		factor, _ = e.State().SecondFactor(account)
+	if e := a.exchange.Engine(); e != nil {
+		factor, _ = e.State().SecondFactorEvenIfUnconfirmed(account)
 	}
 	return factor
 }
 
-// mustEnroll reports whether the account lacks the second factor that the exchange requires.
-func (a *Admin) mustEnroll(e *engine.Engine, account string) bool {
-	return a.requireTOTP && !hasActiveFactor(e, account)
+// mustEnrollSecondFactor reports whether the account lacks the second factor that the exchange requires.
+func (a *Admin) mustEnrollSecondFactor(e *engine.Engine, account string) bool {
+	return a.requireTOTP && !hasActiveSecondFactor(e, account)
 }
 
-// requireSecondFactor returns a handler that calls h, unless the caller must turn on a second factor
+// requireSecondFactorEnrollment returns a handler that calls h, unless the caller must turn on a second factor
 // first and the operation is no part of that.
-func (a *Admin) requireSecondFactor(operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
+func (a *Admin) requireSecondFactorEnrollment(operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	if enrollmentRoutes[operation] {
 		return h
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnroll(a.engineOf(ctx), caller.name) {
+		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnrollSecondFactor(a.engineOf(ctx), caller.name) {
 			a.sendError(ctx, errEnrollmentRequired)
 			return
 		}
@@ -185,7 +185,7 @@ func (a *Admin) requireSecondFactor(operation string, h fasthttp.RequestHandler)
 // is the sealed secret of the factor, nil if the account needs no code. A missing code is no failed
 // login: the dashboard asks for it and sends the login again.
 func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, account, code string) (passed []byte, err error) {
-	factor, _ := e.State().SecondFactor(account)
+	factor, _ := e.State().SecondFactorEvenIfUnconfirmed(account)
 	switch {
 	case account == "" || !factor.Active:
 		return nil, nil
@@ -216,18 +216,18 @@ func (a *Admin) uncountLogin(ctx *fasthttp.RequestCtx, name string) {
 // teamServer is the admin server as the packages team and oidc use it.
 type teamServer struct{ admin *Admin }
 
-func (t teamServer) TokenIssuer() *token.Issuer     { return t.admin.operator.TokenIssuer() }
-func (t teamServer) Seal(name, value string) []byte { return t.admin.operator.Seal(name, value) }
-func (t teamServer) Now() time.Time                 { return t.admin.sessions.now() }
-func (t teamServer) ExchangeNow() time.Time         { return time.Unix(0, t.admin.operator.Now()) }
-func (t teamServer) Tenant() string                 { return t.admin.operator.ProcessStatus().Tenant }
-func (t teamServer) UsesTLS() bool                  { return t.admin.tls != nil }
-func (t teamServer) PublicURL() string              { return t.admin.publicURL }
+func (t teamServer) CredentialHasher() *token.Issuer { return t.admin.exchange.TokenIssuer() }
+func (t teamServer) Seal(name, value string) []byte  { return t.admin.exchange.Seal(name, value) }
+func (t teamServer) Now() time.Time                  { return t.admin.sessions.now() }
+func (t teamServer) ExchangeNow() time.Time          { return time.Unix(0, t.admin.exchange.Now()) }
+func (t teamServer) Tenant() string                  { return t.admin.exchange.ProcessStatus().Tenant }
+func (t teamServer) UsesTLS() bool                   { return t.admin.tls != nil }
+func (t teamServer) PublicURL() string               { return t.admin.publicURL }
 
 func (t teamServer) Engine(ctx *fasthttp.RequestCtx) *engine.Engine { return t.admin.engineOf(ctx) }
 
 func (t teamServer) Unseal(name string, sealed []byte) (value string, ok bool) {
-	return t.admin.operator.Unseal(name, sealed)
+	return t.admin.exchange.Unseal(name, sealed)
 }
 
 func (t teamServer) NormalizeUserName(name string) (normal string, ok bool) {
@@ -241,7 +241,7 @@ func (t teamServer) Caller(ctx *fasthttp.RequestCtx) team.Caller {
 
 func (t teamServer) HashPassword(field, password string) (hash string, err error) {
 	var wrong payload.FieldErrors
-	if addPasswordErrors(&wrong, field, password); len(wrong) > 0 {
+	if addPasswordLengthErrors(&wrong, field, password); len(wrong) > 0 {
 		return "", payload.NewInvalidFieldsError(wrong)
 	}
 	if hash, err = t.admin.sessions.keeper.HashPassword(password); err != nil {
@@ -267,10 +267,10 @@ func (t teamServer) EndOtherSessions(ctx *fasthttp.RequestCtx, account string) {
 	t.admin.sessions.endOtherSessions(account, principalFrom(ctx).session)
 }
 
-func (t teamServer) CountAttempt(ctx *fasthttp.RequestCtx, account string) (undo func(), err error) {
+func (t teamServer) CountCodeAttemptAsWrong(ctx *fasthttp.RequestCtx, account string) (undo func(), err error) {
 	a, now := t.admin, time.Now().UnixNano()
 	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
-	wait := a.sessions.countLoginAsFailed(from, account, now)
+	wait := a.sessions.countLoginAsFailedOrWait(from, account, now)
 	if wait == 0 {
 		ok, codeWait, _ := a.sessions.byCode.Take(account, now)
 		if ok {
@@ -283,7 +283,7 @@ func (t teamServer) CountAttempt(ctx *fasthttp.RequestCtx, account string) (undo
 	return nil, errTooManyLogins.WithRetryAfter(wait)
 }
 
-func (t teamServer) SelectError(ctx *fasthttp.RequestCtx, failure httperror.Error) httperror.Error {
+func (t teamServer) CountFailureAndSelectError(ctx *fasthttp.RequestCtx, failure httperror.Error) httperror.Error {
 	return t.admin.authFailures.CountFailureAndSelectError(ctx, failure, time.Now().UnixNano())
 }
 
@@ -305,13 +305,13 @@ func (t teamServer) RecordFailedSignIn(ctx *fasthttp.RequestCtx) {
 	t.admin.recordFailedSignIn(ctx, "")
 }
 
-// secondFactorOf says whether the caller's account has a second factor: on, off, required (but off),
+// secondFactorStatus says whether the caller's account has a second factor: on, off, required (but off),
 // or empty without an account.
-func (a *Admin) secondFactorOf(e *engine.Engine, caller *principal) string {
+func (a *Admin) secondFactorStatus(e *engine.Engine, caller *principal) string {
 	switch {
 	case !caller.hasAccount:
 		return ""
-	case hasActiveFactor(e, caller.name):
+	case hasActiveSecondFactor(e, caller.name):
 		return "on"
 	case a.requireTOTP:
 		return "required"

@@ -46,9 +46,9 @@ func (a *Admin) tokensVisibleToCaller(ctx *fasthttp.RequestCtx) []state.APIToken
 	who, s := principalFrom(ctx), a.engineOf(ctx).State()
 	switch {
 	case who.role >= market.RoleAdmin:
-		return s.APITokens("")
+		return s.APITokensWithExpired("")
 	case who.hasAccount:
-		return s.APITokens(who.name)
+		return s.APITokensWithExpired(who.name)
 	}
 	return nil
 }
@@ -109,11 +109,11 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, errAboveRole
 	}
 	token := newSecretWithUniqueHint(apiTokenPrefix, nil)
-	made.Hash, made.Hint = a.operator.TokenIssuer().HashOperatorAPIToken([]byte(token)), SecretPrefixHint(token)
+	made.Hash, made.Hint = a.exchange.TokenIssuer().HashOperatorAPIToken([]byte(token)), SecretPrefixHint(token)
 	if err := e.AsOperator(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
 		return nil, err
 	}
-	stored, _, _ := e.State().APIToken(made.Hash)
+	stored, _, _ := e.State().APITokenEvenIfExpired(made.Hash)
 	shown := a.describeAPIToken(&stored)
 	shown.Token = token
 	return payload.SetCreatedAndNoStore(ctx, &shown)
@@ -151,7 +151,7 @@ var (
 
 // listUsers lists the accounts of all users, with role, creation and last use.
 func (a *Admin) listUsers(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	return map[string]any{"users": payload.ConvertAll(e.State().Users(), func(user *state.OperatorUser) accountJSON { return a.describeUser(e, user) })}, nil
+	return map[string]any{"users": payload.ConvertAll(e.State().OperatorUsers(), func(user *state.OperatorUser) accountJSON { return a.describeUser(e, user) })}, nil
 }
 
 // accountJSON describes a user's account in JSON.
@@ -164,7 +164,7 @@ type accountJSON struct {
 }
 
 func (a *Admin) describeUser(e *engine.Engine, user *state.OperatorUser) accountJSON {
-	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), hasActiveFactor(e, user.Name)}
+	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), hasActiveSecondFactor(e, user.Name)}
 }
 
 // createOrChangeUser creates a user's account, or changes the role or password of an existing one. API
@@ -190,7 +190,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	before, known := e.State().OperatorUser(wanted.Name)
 	wrong.AddIf(body.Password == nil && !known, "password", errcode.FieldMissingRequired, "a new user's password")
 	if body.Password != nil {
-		addPasswordErrors(&wrong, "password", *body.Password)
+		addPasswordLengthErrors(&wrong, "password", *body.Password)
 	}
 	if len(wrong) > 0 {
 		return nil, payload.NewInvalidFieldsError(wrong)
@@ -201,7 +201,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 			return nil, newPasswordCheckError(err)
 		}
 	}
-	ended := e.State().APITokens(wanted.Name)
+	ended := e.State().APITokensWithExpired(wanted.Name)
 	made, err := e.AsOperator(callerNameOf(ctx)).CreateOrChangeUser(wanted, a.locked)
 	if err != nil {
 		return nil, err
@@ -216,9 +216,9 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	return a.describeUser(e, &user), nil
 }
 
-// addPasswordErrors adds an error if a new password is too short or too long. field is the name
+// addPasswordLengthErrors adds an error if a new password is too short or too long. field is the name
 // of the member that contains it.
-func addPasswordErrors(f *payload.FieldErrors, field, password string) {
+func addPasswordLengthErrors(f *payload.FieldErrors, field, password string) {
 	f.AddIf(len(password) > passphrase.MaxLength, field, errcode.FieldTooLong, "at most "+strconv.Itoa(passphrase.MaxLength)+" bytes")
 	f.AddIf(len([]rune(password)) < passphrase.MinLength, field, errcode.FieldOutOfRange, "at least "+strconv.Itoa(passphrase.MinLength)+" characters")
 }
@@ -228,7 +228,7 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 	if !ok {
 		return nil, errUnknownUser
 	}
-	tokens := e.State().APITokens(name)
+	tokens := e.State().APITokensWithExpired(name)
 	if err := e.AsOperator(callerNameOf(ctx)).RemoveUser(name, a.locked); err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, errUnknownUser
 	}
 	var wrong payload.FieldErrors
-	addPasswordErrors(&wrong, "new", body.New)
+	addPasswordLengthErrors(&wrong, "new", body.New)
 	wrong.AddIf(self && body.Old == nil, "old", errcode.FieldMissingRequired, "the password so far")
 	if len(wrong) > 0 {
 		return nil, payload.NewInvalidFieldsError(wrong)
@@ -274,7 +274,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if err != nil {
 		return nil, newPasswordCheckError(err)
 	}
-	tokens := e.State().APITokens(name)
+	tokens := e.State().APITokensWithExpired(name)
 	if err := e.AsOperator(callerNameOf(ctx)).SetPassword(&user, hash); err != nil {
 		return nil, err
 	}
@@ -286,7 +286,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 // checked because too many logins failed.
 func (a *Admin) checkOldPassword(ctx *fasthttp.RequestCtx, user *state.OperatorUser, oldPassword string) error {
 	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
-	if wait := a.sessions.countLoginAsFailed(from, user.Name, time.Now().UnixNano()); wait > 0 {
+	if wait := a.sessions.countLoginAsFailedOrWait(from, user.Name, time.Now().UnixNano()); wait > 0 {
 		a.meter.CountWrongCredential()
 		a.authFailures.LogTooManyFailures(from)
 		return errTooManyLogins.WithRetryAfter(wait)

@@ -38,7 +38,7 @@ func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	list := []webhookStatus{}
 	for ref := 1; ref <= e.State().CountPermanentNumbers(event.ObjectSupplier); ref++ {
 		o := &supplierOrBuyer{engine: e, kind: event.ObjectSupplier, ref: market.PermanentNumber(ref), id: e.State().NameOf(event.ObjectSupplier, market.PermanentNumber(ref))}
-		if o.configuredWebhookEndpoint() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
+		if o.configuredWebhookEndpointOrNil() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
 			list = append(list, a.webhookStatusOf(o))
 		}
 	}
@@ -51,9 +51,9 @@ func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer a
 	return a.webhookStatusOf(o), nil
 }
 
-// configuredWebhookEndpoint returns the webhook endpoint that the active configuration has for the
+// configuredWebhookEndpointOrNil returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
-func (o *supplierOrBuyer) configuredWebhookEndpoint() *market.Endpoint {
+func (o *supplierOrBuyer) configuredWebhookEndpointOrNil() *market.Endpoint {
 	if catalog := o.engine.ActiveCatalog(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
@@ -79,7 +79,7 @@ func (a *Admin) webhookStatusOf(o *supplierOrBuyer) webhookStatus {
 	document := webhookStatus{
 		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.summarizeWebhookSecrets(o),
 	}
-	if to := o.configuredWebhookEndpoint(); to != nil {
+	if to := o.configuredWebhookEndpointOrNil(); to != nil {
 		url := escape.RewritePlaceholdersForDisplay(to.URL)
 		document.URL = &url
 	}
@@ -134,9 +134,9 @@ type deadLetter struct {
 	Died     string `json:"died_at"`
 }
 
-func newDeadLetter(h *state.QueuedWebhook) deadLetter {
+func newDeadLetter(h *state.OutboxWebhook) deadLetter {
 	return deadLetter{
-		market.NewWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), payload.FormatTimeWithNanos(h.Created), payload.FormatTimeWithNanos(h.Due),
+		market.ComputeWebhookID(h.Lead, h.Type, h.Created).String(), h.Type.String(), h.Lead.String(), uint64(h.Attempts), payload.FormatTimeWithNanos(h.Created), payload.FormatTimeWithNanos(h.Due),
 	}
 }
 
@@ -184,7 +184,7 @@ func (a *Admin) resendSupplierDeadLetters(ctx *fasthttp.RequestCtx, o *supplierO
 // removed from the configuration, while webhooks or dead letters of it are left.
 func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-		if o.configuredWebhookEndpoint() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
+		if o.configuredWebhookEndpointOrNil() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
 		actions := o.engine.AsOperator(callerNameOf(ctx))

@@ -160,7 +160,7 @@ func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplie
 			{Name: nameOfSelector(campaign, memberCampaign), Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
 			{Name: nameOfSelector(campaign, memberSupplier), Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
 		},
-		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.UnknownMembers()],
+		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.PolicyForUnknownMembers()],
 		Consent:    consentRulesOf(campaign),
 		Duplicates: summarizeDuplicates(env, campaign),
 		Answers:    sampleAnswers(campaign, s), Codes: responseCodes(campaign.Method == market.PingPost),

@@ -34,7 +34,7 @@ func newBuyerMeter(set *metrics.Set, buyerID string) *buyerMeter {
 
 // countPost counts an attempt to post to the buyer buyerID. It logs failed attempts at most once a
 // minute, because thousands per second may fail in the same way.
-func (b *buyerMeter) countPost(buyerID string, result *market.PostResult, logger *slog.Logger) {
+func (b *buyerMeter) countPost(buyerID string, result *market.BuyerPostResult, logger *slog.Logger) {
 	b.posts[result.Verdict].Inc()
 	if !isFailedPost(result) {
 		return
@@ -49,7 +49,7 @@ func (b *buyerMeter) countPost(buyerID string, result *market.PostResult, logger
 // isFailedPost reports whether an attempt to post failed because of a fault between the
 // exchange and the buyer. A rejected credential or an unknown path is such a fault. A rejected
 // lead is not.
-func isFailedPost(result *market.PostResult) bool {
+func isFailedPost(result *market.BuyerPostResult) bool {
 	switch result.Verdict {
 	case market.VerdictNotSent, market.VerdictUnknown:
 		return true

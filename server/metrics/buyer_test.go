@@ -36,7 +36,7 @@ func TestIsFailedPost(t *testing.T) {
 		{"server error", market.VerdictUnknown, 500, true},
 		{"no answer", market.VerdictUnknown, 0, true},
 	} {
-		if got := isFailedPost(&market.PostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
+		if got := isFailedPost(&market.BuyerPostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
 			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestBuyerFailuresAreLoggedOncePerMinute(t *testing.T) {
 		var lines bytes.Buffer
 		m := NewMeter(func(string, error) {})
 		m.SetLogger(slog.New(slog.NewTextHandler(&lines, nil)))
-		failure := &market.PostResult{Verdict: market.VerdictUnknown, Status: 503, Code: "unavailable"}
+		failure := &market.BuyerPostResult{Verdict: market.VerdictUnknown, Status: 503, Code: "unavailable"}
 		wantLines := func(want ...string) {
 			t.Helper()
 			got := strings.Split(strings.TrimSuffix(lines.String(), "\n"), "\n")
@@ -63,10 +63,10 @@ func TestBuyerFailuresAreLoggedOncePerMinute(t *testing.T) {
 				t.Errorf("%d lines, want %d", len(got), len(want))
 			}
 		}
-		m.PostAttempted("buy_a", &market.PostResult{Verdict: market.VerdictAccepted})
+		m.PostAttempted("buy_a", &market.BuyerPostResult{Verdict: market.VerdictAccepted})
 		wantLines()
 		m.PostAttempted("buy_a", failure)
-		m.PostAttempted("buy_b", &market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect})
+		m.PostAttempted("buy_b", &market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect})
 		wantLines(
 			"buyer_id=buy_a failures=1 verdict=unknown fault=none status=503 code=unavailable",
 			`buyer_id=buy_b failures=1 verdict=unreached fault=connect status=0 code=""`)

@@ -32,7 +32,7 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonNoBid})
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonCapsFull})
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Test: true})
-			m.PostAttempted("buy_blue", &market.PostResult{Verdict: market.VerdictAccepted})
+			m.PostAttempted("buy_blue", &market.BuyerPostResult{Verdict: market.VerdictAccepted})
 			m.AuctionHeld(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.BuyerPingOutcome{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {

@@ -151,7 +151,7 @@ func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.In
 
 // PostAttempted counts an attempt to post a lead to a buyer, and its duration. The engine calls
 // it.
-func (m *Meter) PostAttempted(buyer string, result *market.PostResult) {
+func (m *Meter) PostAttempted(buyer string, result *market.BuyerPostResult) {
 	m.posts[result.Verdict].Inc()
 	m.postTime.Update(result.Elapsed.Seconds())
 	m.buyers.get(buyer).countPost(buyer, result, m.logger.Load())

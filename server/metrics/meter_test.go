@@ -21,7 +21,7 @@ func TestEachReasonAndVerdictHasCounter(t *testing.T) {
 	}
 	m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true})
 	for verdict := market.VerdictAccepted; verdict <= market.VerdictBusy; verdict++ {
-		m.PostAttempted("buyer", &market.PostResult{Verdict: verdict})
+		m.PostAttempted("buyer", &market.BuyerPostResult{Verdict: verdict})
 	}
 	m.ReportFault("what", errors.New("why"))
 	for on, status := range map[Route]int{RouteIngest: 201, RouteNone: 777} {

@@ -27,7 +27,7 @@ func newWebhookMeter(set *metrics.Set) (h webhookMeter) {
 // WebhookAttempted counts an attempt to send a webhook to a supplier. It logs failed attempts
 // at most once a minute per supplier, because thousands per second may fail in the same way.
 // The engine calls it.
-func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcome, result *market.WebhookResult) {
+func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult) {
 	m.hooks.attempts[outcome].Inc()
 	m.hooks.seconds.Update(result.Elapsed.Seconds())
 	if outcome == event.WebhookDelivered {

@@ -97,7 +97,7 @@ func TestMetricsAllocations(t *testing.T) {
 	cars := &market.Campaign{ID: "cars"}
 	held := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: &market.Buyer{ID: "buy_a"}, Elapsed: 10e6}}}
 	held.Outcomes[market.OutcomeWon] = 1
-	down := &market.PostResult{Verdict: market.VerdictUnknown}
+	down := &market.BuyerPostResult{Verdict: market.VerdictUnknown}
 	if n := testing.AllocsPerRun(100, func() {
 		m.AuctionHeld(cars, nil, held)
 		m.PostAttempted("buy_a", down)

@@ -13,18 +13,18 @@ import (
 // fakeBuyers are all buyers of the tests.
 type fakeBuyers struct {
 	mu          sync.Mutex
-	bids        map[string]market.Money // by host; missing: no bid
-	pingGate    chan struct{}           // pings wait until it is closed; nil: no wait
-	postGate    chan struct{}           // posts wait until it is closed; nil: no wait
-	postResults []market.PostResult     // results of the next posts; later posts are accepted
-	validUntil  int64                   // expiry of the bids, Unix nanoseconds; 0: not set
+	bids        map[string]market.Money  // by host; missing: no bid
+	pingGate    chan struct{}            // pings wait until it is closed; nil: no wait
+	postGate    chan struct{}            // posts wait until it is closed; nil: no wait
+	postResults []market.BuyerPostResult // results of the next posts; later posts are accepted
+	validUntil  int64                    // expiry of the bids, Unix nanoseconds; 0: not set
 	hops        []int
 	pings       []string // bodies of the pings
 	posts       []string // bodies of the posts
 	tests       []string // hosts that received a test request
 }
 
-func (b *fakeBuyers) Ping(req *market.PingRequest) market.PingResult {
+func (b *fakeBuyers) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	host, _ := url.Parse(req.Endpoint.URL)
 	b.mu.Lock()
 	amount, until, hold := b.bids[host.Host], b.validUntil, b.pingGate
@@ -36,17 +36,17 @@ func (b *fakeBuyers) Ping(req *market.PingRequest) market.PingResult {
 		<-hold
 	}
 	if amount == 0 {
-		return market.PingResult{Outcome: market.OutcomeNoBid, Reason: "not_today", Status: 200}
+		return market.BuyerPingResult{Outcome: market.OutcomeNoBid, Reason: "not_today", Status: 200}
 	}
-	return market.PingResult{Bid: market.Bid{Amount: amount, Token: "of-" + host.Host, ValidUntil: until}, Status: 200}
+	return market.BuyerPingResult{Bid: market.Bid{Amount: amount, Token: "of-" + host.Host, ValidUntil: until}, Status: 200}
 }
 
-func (b *fakeBuyers) Post(req *market.PostRequest) market.PostResult {
+func (b *fakeBuyers) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	b.mu.Lock()
 	b.posts = append(b.posts, string(req.Body))
 	to, _ := url.Parse(req.Endpoint.URL)
 	b.recordTest(to.Host, req.Test)
-	result := market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
+	result := market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}
 	if len(b.postResults) > 0 {
 		result, b.postResults = b.postResults[0], b.postResults[1:]
 	}

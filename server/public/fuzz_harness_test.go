@@ -55,18 +55,18 @@ type recordingBuyer struct {
 	ping, post []byte
 }
 
-func (b *recordingBuyer) Ping(req *market.PingRequest) market.PingResult {
+func (b *recordingBuyer) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ping = bytes.Clone(req.Body)
-	return market.PingResult{Bid: market.Bid{Amount: 5_000_000, Token: "t"}, Status: 200}
+	return market.BuyerPingResult{Bid: market.Bid{Amount: 5_000_000, Token: "t"}, Status: 200}
 }
 
-func (b *recordingBuyer) Post(req *market.PostRequest) market.PostResult {
+func (b *recordingBuyer) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.post = bytes.Clone(req.Body)
-	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}
+	return market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201}
 }
 
 // takeBodies returns the bodies of the last ping and post, and forgets them.

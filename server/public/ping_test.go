@@ -14,7 +14,7 @@ import (
 var (
 	usd, _        = market.ParseCurrency("USD")
 	testAuctionID = market.AuctionID(market.ComposeID(1, [10]byte{1}))
-	testBidToken  = market.BidToken(market.ComposeID(2, [10]byte{2}))
+	testBidToken  = market.ExchangeBidToken(market.ComposeID(2, [10]byte{2}))
 	testExpiry    = time.Date(2026, 3, 2, 12, 0, 4, 987_654_321, time.FixedZone("", -3600)).UnixNano()
 )
 

@@ -172,7 +172,7 @@ func TestRejectedPostIsReplayed(t *testing.T) {
 	h := newAuctionExchange(t)
 	acme := h.requestToken("acme", "")
 	h.buyers.update(func() {
-		h.buyers.postResults = []market.PostResult{{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
+		h.buyers.postResults = []market.BuyerPostResult{{Verdict: market.VerdictRefused, Status: 422, Code: "no_thanks", Final: true}}
 	})
 	sold := h.postBodyForNewBid(acme, "a2")
 	var lead struct{ Lead json.RawMessage }
@@ -207,15 +207,15 @@ const firstAttemptTime = 3 * time.Second
 func TestUnansweredPostContinues(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		first  market.PostResult
+		first  market.BuyerPostResult
 		hangs  bool
 		status int
 		code   string
 	}{
-		{"not reachable", market.PostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}, false, 502, "buyer_unavailable"},
-		{"server error", market.PostResult{Verdict: market.VerdictUnknown, Status: 500}, false, 502, "buyer_unavailable"},
-		{"timed out", market.PostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout}, false, 504, "buyer_timeout"},
-		{"no answer", market.PostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, true, 504, "buyer_timeout"},
+		{"not reachable", market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}, false, 502, "buyer_unavailable"},
+		{"server error", market.BuyerPostResult{Verdict: market.VerdictUnknown, Status: 500}, false, 502, "buyer_unavailable"},
+		{"timed out", market.BuyerPostResult{Verdict: market.VerdictUnknown, Fault: market.FaultTimeout}, false, 504, "buyer_timeout"},
+		{"no answer", market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201, BuyerLeadID: "theirs"}, true, 504, "buyer_timeout"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -223,7 +223,7 @@ func TestUnansweredPostContinues(t *testing.T) {
 			acme, gate := h.requestToken("acme", ""), make(chan struct{})
 			h.buyers.update(func() {
 				row.first.RetryAfter = firstAttemptTime
-				h.buyers.postResults = []market.PostResult{row.first}
+				h.buyers.postResults = []market.BuyerPostResult{row.first}
 				if row.hangs {
 					h.buyers.postGate = gate
 				}

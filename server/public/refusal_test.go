@@ -20,7 +20,7 @@ func TestErrorIsLoggedUnderItsRequestID(t *testing.T) {
 	var log servertest.LogBuffer
 	h.opt.Meter.SetLogger(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	h.buyers.update(func() {
-		h.buyers.postResults = []market.PostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect, RetryAfter: firstAttemptTime}}
+		h.buyers.postResults = []market.BuyerPostResult{{Verdict: market.VerdictNotSent, Fault: market.FaultConnect, RetryAfter: firstAttemptTime}}
 	})
 	for _, row := range []struct {
 		answer            *apiAnswer

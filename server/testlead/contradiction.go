@@ -119,7 +119,7 @@ func describeAttempt(c *market.Campaign, filterSetIndex int, a *attempt) string 
 	if len(a.faults) > 0 {
 		return describeFault(&a.faults[0])
 	}
-	decision := exclusion.Decision{Campaign: c, Lead: a.lead}
+	decision := exclusion.DecisionInputs{Campaign: c, Lead: a.lead}
 	for _, outcome := range []market.BuyerOutcome{market.OutcomeFiltered, market.OutcomeWrongState} {
 		if rule := decision.RuleFor(filterSetIndex, outcome, nil); rule != nil {
 			return rule.Text

@@ -227,7 +227,7 @@ func statesWithExamples() (states []market.USState) {
 // stateFiltersAccept reports whether those filters that test the state accept it.
 func stateFiltersAccept(c *market.Campaign, filters []market.Filter, state market.USState) bool {
 	lead := market.Lead{Values: make([]market.FieldValue, c.Mapping.SlotCount())}
-	lead.Values[market.SlotState] = market.TextValue([]byte(state.String()))
+	lead.Values[market.SlotState] = market.TextValueOrAbsent([]byte(state.String()))
 	for i := range filters {
 		if f := &filters[i]; f.FieldSlot() == market.SlotState && !f.Accepts(&lead) {
 			return false

@@ -38,7 +38,7 @@ func readLead(c *market.Campaign, members []Member) (lead *market.Lead, faults [
 	lead = new(market.Lead)
 	lead.Reset(c.Mapping.SlotCount())
 	faults = c.Mapping.FillLeadFromIngest(lead, parseMembers(AppendObject(nil, members)), nil)
-	faults = lead.AppendConsentError(c, faults, c.Mapping.FieldNameFromSuppliers(market.SlotConsentCertURL))
+	faults = lead.AppendConsentCertificateError(c, faults, c.Mapping.FieldNameFromSuppliers(market.SlotConsentCertURL))
 	return lead, faults
 }
 

@@ -92,7 +92,7 @@ func (t *Template) newSampleTemplateData(m *market.FieldMapping, l *market.Lead,
 	if t.kind == pingBody {
 		v.ping = &market.BuyerPingMetadata{Vertical: string(market.SampleText), SubVertical: optional, ExpiresAt: 1_770_000_000_000_000_000}
 	} else {
-		v.post = &market.PostMetadata{
+		v.post = &market.BuyerPostMetadata{
 			Token: optional, Vertical: optional, SubVertical: optional,
 			Price: 12_500_000, Currency: market.Currency{'U', 'S', 'D'},
 		}

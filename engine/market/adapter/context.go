@@ -44,7 +44,7 @@ func contextAtBodyStart(format string) (start escapeContext, knownFormat bool) {
 
 // canEndBody reports whether a body may end in this context: not inside a string, a tag or a comment.
 func (c escapeContext) canEndBody() bool {
-	return c.isOutsideJSONString() || c == formText || c == xmlText
+	return c.isInJSONOutsideString() || c == formText || c == xmlText
 }
 
 // checkValueAllowed returns an error with the remedy if a template may not insert a value in this
@@ -91,7 +91,7 @@ func (c escapeContext) contextAfterValue() escapeContext {
 // canStartIfAction reports whether an if may begin in this context: where a value may be inserted,
 // anywhere in JSON outside strings, and inside an XML tag.
 func (c escapeContext) canStartIfAction() bool {
-	return c.checkValueAllowed() == nil || c.isOutsideJSONString() || c == xmlTag
+	return c.checkValueAllowed() == nil || c.isInJSONOutsideString() || c == xmlTag
 }
 
 // contextAfterText returns the context after a piece of the operator's text, which begins in context c.

@@ -39,7 +39,9 @@ var functions = map[string]*templateFunction{
 	"map":      {minArguments: 3, maxArguments: 64, prepareArguments: checkMapPairsAreConstant, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return replaceByPairs(a) }},
 	"national": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return toNationalPhoneNumber(a[0]) }},
 	"number":   {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return parseNumberValue(a[0]) }},
-	"text":     {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.TextValue(a[0].Text) }},
+	"text": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
+		return market.TextValueOrAbsent(a[0].Text)
+	}},
 
 	"date": {minArguments: 2, maxArguments: 2, prepareArguments: replaceDateFormByGoLayout, apply: formatDateOrTime},
 	"epoch": {minArguments: 1, maxArguments: 1, apply: func(w *bodyWriter, a []market.FieldValue) market.FieldValue {
@@ -75,7 +77,7 @@ func newTransformFunction(t market.FieldTransform) *templateFunction {
 		if !ok {
 			return market.FieldValue{}
 		}
-		return market.TextValue(text)
+		return market.TextValueOrAbsent(text)
 	}}
 }
 
@@ -93,12 +95,12 @@ func firstOrLastCharacters(countAndText []market.FieldValue, fromStart bool) mar
 	count, _ := format.ParseDigits(countAndText[0].Text)
 	runes := []rune(string(countAndText[1].Text))
 	if count >= len(runes) {
-		return market.TextValue(countAndText[1].Text)
+		return market.TextValueOrAbsent(countAndText[1].Text)
 	}
 	if fromStart {
-		return market.TextValue([]byte(string(runes[:count])))
+		return market.TextValueOrAbsent([]byte(string(runes[:count])))
 	}
-	return market.TextValue([]byte(string(runes[len(runes)-count:])))
+	return market.TextValueOrAbsent([]byte(string(runes[len(runes)-count:])))
 }
 
 // replaceByPairs replaces a value, its last argument. The arguments before it are pairs of a value
@@ -127,7 +129,7 @@ func toNationalPhoneNumber(v market.FieldValue) market.FieldValue {
 	if !ok || len(digits) != format.NationalDigits {
 		return v
 	}
-	return market.TextValue([]byte(digits))
+	return market.TextValueOrAbsent([]byte(digits))
 }
 
 // parseNumberValue returns the text of v as a number, or an absent value if the text is not a
@@ -220,7 +222,7 @@ func formatDateOrTime(_ *bodyWriter, layoutAndTime []market.FieldValue) market.F
 	if !ok {
 		return market.FieldValue{}
 	}
-	return market.TextValue(at.AppendFormat(nil, string(layoutAndTime[0].Text)))
+	return market.TextValueOrAbsent(at.AppendFormat(nil, string(layoutAndTime[0].Text)))
 }
 
 // timeToNumber returns a date or time as the number that numberOfTime computes from it, such as

@@ -13,6 +13,6 @@ var pingMetadata = market.BuyerPingMetadata{
 }
 
 var (
-	person = leadtest.Person
-	fill   = leadtest.Fill
+	person = leadtest.RequiredIngestMembers
+	fill   = leadtest.FillLead
 )

@@ -58,13 +58,13 @@ func (c escapeContext) mergeBranchContexts(otherBranch escapeContext) (merged es
 	switch {
 	case c == otherBranch:
 		return c, true
-	case c.isOutsideJSONString() && otherBranch.isOutsideJSONString():
+	case c.isInJSONOutsideString() && otherBranch.isInJSONOutsideString():
 		return jsonDone, true
 	}
 	return 0, false
 }
 
-// isOutsideJSONString reports whether the context is in JSON and not inside a string.
-func (c escapeContext) isOutsideJSONString() bool {
+// isInJSONOutsideString reports whether the context is in JSON and not inside a string.
+func (c escapeContext) isInJSONOutsideString() bool {
 	return c == jsonValue || c == jsonWord || c == jsonDone
 }

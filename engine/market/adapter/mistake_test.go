@@ -245,8 +245,8 @@ func TestCheckRejectsTemplates(t *testing.T) {
 }
 
 func TestRequiredFieldAsJSONKeyPassesCheck(t *testing.T) {
-	required := leadtest.Mapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString, Required: true})
-	optional := leadtest.Mapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString})
+	required := leadtest.NewMapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString, Required: true})
+	optional := leadtest.NewMapping(t, market.UnknownDrop, market.FieldSpec{Name: "key", Type: market.TypeString})
 	a, mistakes := adapter.NewPostTemplate("json", `{ {{.key}}: 1}`, nil)
 	if a == nil {
 		t.Fatal(mistakes)
@@ -261,7 +261,7 @@ func TestRequiredFieldAsJSONKeyPassesCheck(t *testing.T) {
 
 // TestCheckAcceptsUnusualTemplates lists templates that are well formed for every possible lead.
 func TestCheckAcceptsUnusualTemplates(t *testing.T) {
-	m := leadtest.Mapping(
+	m := leadtest.NewMapping(
 		t, market.UnknownDrop,
 		market.FieldSpec{Name: "key", Type: market.TypeString, Required: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger},

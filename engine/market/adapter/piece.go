@@ -81,7 +81,7 @@ func (f fieldValueExpression) evaluate(w *bodyWriter) market.FieldValue {
 }
 
 // metadataExpression is a value that is not a field of the lead, such as the price.
-type metadataExpression struct{ source requestMetadataValue }
+type metadataExpression struct{ source requestMetadataSource }
 
 func (s metadataExpression) evaluate(w *bodyWriter) market.FieldValue { return s.source.read(&w.data) }
 

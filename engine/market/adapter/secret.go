@@ -57,7 +57,7 @@ type secretPlaceholder struct {
 // newSecretPlaceholder returns a placeholder for the secret with this full name, with the escaping of
 // the context.
 func newSecretPlaceholder(context escapeContext, secretFullName string) secretPlaceholder {
-	p := secretPlaceholder{sample: context.appendEscapedValue(nil, market.TextValue(market.SampleText))}
+	p := secretPlaceholder{sample: context.appendEscapedValue(nil, market.TextValueOrAbsent(market.SampleText))}
 	switch context {
 	case jsonValue:
 		p.text = append(escape.AppendSecretPlaceholder([]byte{'"'}, escape.JSON, secretFullName), '"')

@@ -18,7 +18,7 @@ import (
 //	.state            a field of the campaign, by its name for buyers
 //	field "my field"  the same, for a name that is not an identifier
 //	.zip3             the first three digits of the zip
-//	auction           a request value: see requestValues
+//	auction           a request value: see recordedRequestValues
 //	.phone | national a function (see functions); the value before | is its
 //	                  last argument
 //	secret "key"      a secret of the buyer: the body has a placeholder for it
@@ -75,7 +75,7 @@ func (t *Template) AppendPing(dst []byte, m *market.FieldMapping, l *market.Lead
 
 // AppendPost appends the body of a post for the lead l, which the mapping m has filled. If the
 // body would exceed MaxBody, it returns dst unchanged and false.
-func (t *Template) AppendPost(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.PostMetadata) (body []byte, withinLimit bool) {
+func (t *Template) AppendPost(dst []byte, m *market.FieldMapping, l *market.Lead, metadata market.BuyerPostMetadata) (body []byte, withinLimit bool) {
 	if t.kind != postBody {
 		panic("BUG: AppendPost of a template for pings")
 	}
@@ -99,7 +99,7 @@ type bodyData struct {
 	mapping *market.FieldMapping
 	lead    *market.Lead
 	ping    *market.BuyerPingMetadata
-	post    *market.PostMetadata
+	post    *market.BuyerPostMetadata
 	sample  bool // for Check: write each secret as text that needs every escape
 }
 
@@ -108,7 +108,7 @@ type bodyData struct {
 // second check.
 func (v *bodyData) fieldValueForBuyer(fieldName string) market.FieldValue {
 	if fieldName == "zip3" {
-		return market.TextValue(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
+		return market.TextValueOrAbsent(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))
 	}
 	slot, ok := v.mapping.SlotByNameForBuyers(fieldName)
 	if !ok {
@@ -126,34 +126,34 @@ func (v *bodyData) fieldValueForBuyer(fieldName string) market.FieldValue {
 	return v.lead.Values[slot]
 }
 
-// requestMetadataValue is a value that a template can name and that is not a field of the lead, such as
+// requestMetadataSource is a value that a template can name and that is not a field of the lead, such as
 // the price.
-type requestMetadataValue struct {
+type requestMetadataSource struct {
 	kind requestBodyKind // the bodies that have the value; zero: both
 	read func(v *bodyData) market.FieldValue
 }
 
-// requestValues are the values that templates can name beside the lead's fields and the
+// recordedRequestValues are the values that templates can name beside the lead's fields and the
 // functions.
-var requestValues = map[string]requestMetadataValue{
+var requestValues = map[string]requestMetadataSource{
 	"auction": {0, (*bodyData).auctionIDOrLeadID},
 	"vertical": {0, func(v *bodyData) market.FieldValue {
 		vertical, _ := v.verticalAndSubVertical()
-		return market.TextValue([]byte(vertical))
+		return market.TextValueOrAbsent([]byte(vertical))
 	}},
 	"sub_vertical": {0, func(v *bodyData) market.FieldValue {
 		_, sub := v.verticalAndSubVertical()
-		return market.TextValue([]byte(sub))
+		return market.TextValueOrAbsent([]byte(sub))
 	}},
 	"expires_at": {pingBody, func(v *bodyData) market.FieldValue {
-		return market.TextValue(time.Unix(0, v.ping.ExpiresAt).UTC().AppendFormat(nil, market.PingTimeLayout))
+		return market.TextValueOrAbsent(time.Unix(0, v.ping.ExpiresAt).UTC().AppendFormat(nil, market.PingTimeLayout))
 	}},
-	"lead_id": {postBody, func(v *bodyData) market.FieldValue { return market.TextValue(v.post.Lead.AppendTo(nil)) }},
-	"token":   {postBody, func(v *bodyData) market.FieldValue { return market.TextValue([]byte(v.post.Token)) }},
+	"lead_id": {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent(v.post.Lead.AppendTo(nil)) }},
+	"token":   {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent([]byte(v.post.Token)) }},
 	"price": {postBody, func(v *bodyData) market.FieldValue {
 		return market.FieldValue{Kind: market.KindNumber, Text: v.post.Price.AppendJSON(nil)}
 	}},
-	"currency": {postBody, func(v *bodyData) market.FieldValue { return market.TextValue([]byte(v.post.Currency.String())) }},
+	"currency": {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent([]byte(v.post.Currency.String())) }},
 }
 
 // auctionIDOrLeadID returns the auction's id as text. A post without an auction has the lead's id
@@ -161,11 +161,11 @@ var requestValues = map[string]requestMetadataValue{
 func (v *bodyData) auctionIDOrLeadID() market.FieldValue {
 	switch {
 	case v.ping != nil:
-		return market.TextValue(v.ping.Auction.AppendTo(nil))
+		return market.TextValueOrAbsent(v.ping.Auction.AppendTo(nil))
 	case v.post.Auction == market.AuctionID{}:
-		return market.TextValue(v.post.Lead.AppendTo(nil))
+		return market.TextValueOrAbsent(v.post.Lead.AppendTo(nil))
 	}
-	return market.TextValue(v.post.Auction.AppendTo(nil))
+	return market.TextValueOrAbsent(v.post.Auction.AppendTo(nil))
 }
 
 // verticalAndSubVertical returns the vertical and sub-vertical.

@@ -11,7 +11,7 @@ import (
 
 // newMapping returns a mapping with custom fields of several types.
 func newMapping(t testing.TB) *market.FieldMapping {
-	return leadtest.Mapping(
+	return leadtest.NewMapping(
 		t, market.UnknownDrop,
 		market.FieldSpec{Name: "homeowner", NameForBuyers: "owns_home", Type: market.TypeBoolean, Ping: true},
 		market.FieldSpec{Name: "cars", Type: market.TypeInteger, Ping: true, Coerce: true},
@@ -37,7 +37,7 @@ func compileChecked(t testing.TB, m *market.FieldMapping, compile compileFunc, f
 	return a
 }
 
-var postMetadata = market.PostMetadata{
+var postMetadata = market.BuyerPostMetadata{
 	Auction: pingMetadata.Auction, Lead: market.LeadID(market.ComposeID(1, [10]byte{2})), Token: `tok"<&>`,
 	Vertical: "auto_insurance", SubVertical: "new & used", Price: 12_500_000, Currency: market.Currency{'U', 'S', 'D'},
 }
@@ -134,7 +134,7 @@ func TestPostWithoutAuctionUsesLeadID(t *testing.T) {
 	m := newMapping(t)
 	a := compileChecked(t, m, adapter.NewPostTemplate, "json", `[{{auction}}, {{token}}]`)
 	lead, _ := fill(m, person())
-	body, _ := a.AppendPost(nil, m, lead, market.PostMetadata{Lead: postMetadata.Lead})
+	body, _ := a.AppendPost(nil, m, lead, market.BuyerPostMetadata{Lead: postMetadata.Lead})
 	if want := `["` + postMetadata.Lead.String() + `", null]`; string(body) != want {
 		t.Errorf("%s, want %s", body, want)
 	}

@@ -132,9 +132,9 @@ func RewritePlaceholdersForDisplay(text string) string {
 // supplier.
 const VariablePart = "/variable/"
 
-// TrimTrailingSlashes returns the address without slashes at its end. If the address ends with a
+// TrimSlashesOfAddressAndVariable returns the address without slashes at its end. If the address ends with a
 // variable, the slashes at the end of the variable's value are removed on sending.
-func TrimTrailingSlashes(address string) string {
+func TrimSlashesOfAddressAndVariable(address string) string {
 	address = strings.TrimRight(address, "/")
 	rest, ends := strings.CutSuffix(address, string(rune(placeholderMark)))
 	if at := strings.LastIndexByte(rest, placeholderMark); ends && at >= 0 && at+1 < len(rest) && SecretEscaping(rest[at+1]) == None {

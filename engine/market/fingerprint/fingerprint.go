@@ -20,7 +20,7 @@ const (
 // MaxInlineMessage bytes, because that would allocate memory for every lead.
 func HMAC(key *[32]byte, message []byte) [sha256.Size]byte {
 	if len(message) > MaxInlineMessage {
-		return streamedHMAC(*key, bytes.Clone(message)) // a copy, or every caller's buffer would be on the heap
+		return hmacOfLongMessage(*key, bytes.Clone(message)) // a copy, or every caller's buffer would be on the heap
 	}
 	var inner [hmacBlock + MaxInlineMessage]byte
 	var outer [hmacBlock + sha256.Size]byte
@@ -37,8 +37,8 @@ func HMAC(key *[32]byte, message []byte) [sha256.Size]byte {
 	return sha256.Sum256(outer[:])
 }
 
-// streamedHMAC returns the HMAC-SHA256 of a message of any length. It allocates memory.
-func streamedHMAC(key [32]byte, message []byte) (sum [sha256.Size]byte) {
+// hmacOfLongMessage returns the HMAC-SHA256 of a message of any length. It allocates memory.
+func hmacOfLongMessage(key [32]byte, message []byte) (sum [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, key[:])
 	mac.Write(message)
 	mac.Sum(sum[:0])

@@ -27,12 +27,12 @@ func AppendNormalizedEmail(dst, address []byte) (out []byte, ok bool) {
 		return dst, false
 	}
 	dst = append(dst, address[:at+1]...)
-	return AppendLower(dst, domain), true
+	return AppendLowerASCII(dst, domain), true
 }
 
-// AppendLower appends in to dst, with the ASCII letters A to Z in lower case and all other bytes
+// AppendLowerASCII appends in to dst, with the ASCII letters A to Z in lower case and all other bytes
 // unchanged.
-func AppendLower(dst, in []byte) []byte {
+func AppendLowerASCII(dst, in []byte) []byte {
 	for _, c := range in {
 		if c-'A' <= 'Z'-'A' {
 			c |= 0x20

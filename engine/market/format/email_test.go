@@ -71,7 +71,7 @@ func TestParseEmail(t *testing.T) {
 
 func TestAppendLowerChangesOnlyASCIILetters(t *testing.T) {
 	in := "AZaz09@[`{ÄÉ\x00\xff"
-	if got := string(format.AppendLower([]byte("K"), []byte(in))); got != "Kazaz09@[`{ÄÉ\x00\xff" {
+	if got := string(format.AppendLowerASCII([]byte("K"), []byte(in))); got != "Kazaz09@[`{ÄÉ\x00\xff" {
 		t.Errorf("%q", got)
 	}
 }

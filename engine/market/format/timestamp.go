@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// ParseTimestamp converts a time in RFC 3339, with any offset and up to nine decimals of the
+// ParseTimestampClamped converts a time in RFC 3339, with any offset and up to nine decimals of the
 // seconds, to Unix nanoseconds. A time before 1970 becomes 1, because zero commonly means a missing
 // time. A time after 2262 becomes the greatest int64. Every minute may have a second 60, because
 // there is no table of leap seconds; it is the first of the next minute. ok is false if the text is
 // no such time.
-func ParseTimestamp(text []byte) (unixNanos int64, ok bool) {
+func ParseTimestampClamped(text []byte) (unixNanos int64, ok bool) {
 	const secondStart, zoneIfUTC = len("2006-01-02T15:04:"), len("2006-01-02T15:04:05.999999999")
 	var capitals [len("2006-01-02T15:04:05.999999999+00:00")]byte
 	if len(text) <= secondStart+2 || len(text) > len(capitals) || string(text[:4]) == "0000" {
@@ -52,6 +52,6 @@ const dateLength = len("2006-01-02")
 func IsDate(text []byte) bool {
 	var midnight [len("2006-01-02T00:00:00Z")]byte
 	copy(midnight[copy(midnight[:], text):], "T00:00:00Z")
-	_, ok := ParseTimestamp(midnight[:])
+	_, ok := ParseTimestampClamped(midnight[:])
 	return ok && len(text) == dateLength
 }

@@ -44,7 +44,7 @@ func IsURL(text []byte, onlyHTTPS bool) bool {
 // schemes, and for http:// if onlyHTTPS is set.
 func CutHTTPScheme(text []byte, onlyHTTPS bool) (rest []byte, ok bool) {
 	var lower [8]byte // https://
-	head := AppendLower(lower[:0], text[:min(len(text), len(lower))])
+	head := AppendLowerASCII(lower[:0], text[:min(len(text), len(lower))])
 	switch {
 	case bytes.HasPrefix(head, []byte("https://")):
 		return text[len("https://"):], true
@@ -72,7 +72,7 @@ func isHostWithOptionalPort(text []byte) bool {
 	if colon := bytes.IndexByte(text, ':'); colon >= 0 {
 		host, port, hasPort = text[:colon], text[colon+1:], true
 	}
-	return isHostname(host) && (!hasPort || isPort(port))
+	return isHostnameOrIPv4(host) && (!hasPort || isPort(port))
 }
 
 // isPort reports whether the text is a port number from 1 to 65535.
@@ -81,9 +81,9 @@ func isPort(text []byte) bool {
 	return ok && len(text) <= 5 && port >= 1 && port <= maxPort
 }
 
-// isHostname reports whether the text is a host name or an IPv4 address. Unlike an email's domain
+// isHostnameOrIPv4 reports whether the text is a host name or an IPv4 address. Unlike an email's domain
 // it may have one label alone, and underscores.
-func isHostname(text []byte) bool {
+func isHostnameOrIPv4(text []byte) bool {
 	if len(text) > maxHost {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Members parses name=value lines. A value is a string in quotes (without escapes), null, true,
+// ParseMembers parses name=value lines. A value is a string in quotes (without escapes), null, true,
 // false, a number, {…} or […].
-func Members(lines ...string) []market.JSONMember {
+func ParseMembers(lines ...string) []market.JSONMember {
 	list := make([]market.JSONMember, 0, len(lines))
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
@@ -32,16 +32,16 @@ func Members(lines ...string) []market.JSONMember {
 	return list
 }
 
-// Person returns the members that every ingest must have, and more.
-func Person(more ...string) []market.JSONMember {
-	return Members(append([]string{
+// RequiredIngestMembers returns the members that every ingest must have, and more.
+func RequiredIngestMembers(more ...string) []market.JSONMember {
+	return ParseMembers(append([]string{
 		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
 		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
 	}, more...)...)
 }
 
-// Fill fills a lead from the members of an ingest. It returns a line for each field error.
-func Fill(m *market.FieldMapping, ingest []market.JSONMember) (lead *market.Lead, errorLines []string) {
+// FillLead fills a lead from the members of an ingest. It returns a line for each field error.
+func FillLead(m *market.FieldMapping, ingest []market.JSONMember) (lead *market.Lead, errorLines []string) {
 	var l market.Lead
 	l.Reset(m.SlotCount())
 	return &l, FieldErrorLines(m.FillLeadFromIngest(&l, ingest, nil))
@@ -60,8 +60,8 @@ func FieldErrorLines(errors []market.FieldError) []string {
 	return found
 }
 
-// Mapping returns the mapping of a campaign with these fields.
-func Mapping(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
+// NewMapping returns the mapping of a campaign with these fields.
+func NewMapping(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
 	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})
 	for _, mistake := range mistakes {

@@ -44,8 +44,8 @@ func measureCommitter(spec *LogSpec) (result *CommitterResult, err error) {
 	}
 	pending.Wait()
 	took, stats := time.Since(began), log.Stats()
-	if s.LeadCount() != spec.Leads {
-		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCount(), spec.Leads)
+	if s.LeadCountWithExpired() != spec.Leads {
+		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCountWithExpired(), spec.Leads)
 	}
 	return &CommitterResult{Rate: float64(spec.Leads) / took.Seconds(), Batch: float64(stats.Entries) / float64(stats.Batches)}, nil
 }

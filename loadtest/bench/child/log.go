@@ -117,8 +117,8 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 	}
 	pending.ApplyQueuedEntries()
 	took := time.Since(began).Seconds()
-	if s.LeadCount() != spec.Leads {
-		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCount(), spec.Leads)
+	if s.LeadCountWithExpired() != spec.Leads {
+		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCountWithExpired(), spec.Leads)
 	}
 	seq, _ := s.Position()
 	return &LogResult{Events: int(seq), Seconds: took}, nil

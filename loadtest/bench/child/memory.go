@@ -34,8 +34,8 @@ func measureLeadMemory(spec *MemorySpec) (*MemoryResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.LeadCount() != result.Leads[len(result.Leads)-1] {
-		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCount(), result.Leads[len(result.Leads)-1])
+	if s.LeadCountWithExpired() != result.Leads[len(result.Leads)-1] {
+		return nil, fmt.Errorf("%d leads are held of %d", s.LeadCountWithExpired(), result.Leads[len(result.Leads)-1])
 	}
 	return result, nil
 }

@@ -160,9 +160,9 @@ func WriteAndHang(raw string) ReplyFunc {
 	}
 }
 
-// WriteSlowly returns a ReplyFunc that writes the text raw again and again, one byte every 5
+// WriteSlowlyForever returns a ReplyFunc that writes the text raw again and again, one byte every 5
 // milliseconds, until the client closes the connection.
-func WriteSlowly(raw string) ReplyFunc {
+func WriteSlowlyForever(raw string) ReplyFunc {
 	return func(c net.Conn) bool {
 		for {
 			for i := range len(raw) {

@@ -159,7 +159,7 @@ func (d *session) answer(line string) (goesOn bool) {
 	}
 	switch verb {
 	case "EHLO":
-		d.greet()
+		d.answerEHLO()
 	case "STARTTLS":
 		d.say("220 go ahead")
 		d.conn = tls.Server(d.conn, d.server.config)
@@ -197,7 +197,7 @@ func (d *session) addRecipient(argument string) (goesOn bool) {
 	return true
 }
 
-func (d *session) greet() {
+func (d *session) answerEHLO() {
 	if d.server.options.Flood {
 		line := []byte("250-" + strings.Repeat("x", 500) + "\r\n")
 		for {

@@ -155,9 +155,9 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		if err := CheckETag("alert channel", channel.ID, expected, present); err != nil {
 			return err
 		}
-		if secret == "" && channel.keepsSecretOf(before) {
+		if secret == "" && channel.mayKeepSecretOf(before) {
 			channel.Sealed = before.Sealed
-		} else if secret, created, err = channel.requireSecret(secret); err != nil {
+		} else if secret, created, err = channel.givenOrNewSecret(secret); err != nil {
 			return err
 		} else if secret != "" {
 			channel.Sealed = s.Seal(channel.SecretName(), secret)
@@ -186,16 +186,16 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 // parsedChannel is a channel from a request.
 type parsedChannel struct{ alert.Channel }
 
-// keepsSecretOf reports whether the channel may keep the secret of the version before it.
-func (c *parsedChannel) keepsSecretOf(before *alert.Channel) bool {
+// mayKeepSecretOf reports whether the channel may keep the secret of the version before it.
+func (c *parsedChannel) mayKeepSecretOf(before *alert.Channel) bool {
 	return before != nil && before.Kind == c.Kind && before.Host == c.Host && before.Port == c.Port && before.Username == c.Username &&
 		(c.Security != "none" || before.Security == "none") &&
 		(c.Kind != alert.ChannelEmail || c.Username != "" && len(before.Sealed) > 0)
 }
 
-// requireSecret returns the secret of a channel that keeps none: the given one, a new one for a
+// givenOrNewSecret returns the secret of a channel that keeps none: the given one, a new one for a
 // webhook, or none for a server without authentication.
-func (c *parsedChannel) requireSecret(given string) (secret, created string, err error) {
+func (c *parsedChannel) givenOrNewSecret(given string) (secret, created string, err error) {
 	switch {
 	case given != "":
 		return given, "", nil
@@ -220,7 +220,7 @@ func newWebhookSecret() string {
 // parse checks the body and returns the channel with its defaults, and its secret if the body has one.
 func (b *channelBody) parse(id string) (channel parsedChannel, secret string, faults payload.FieldErrors) {
 	channel.Channel = alert.Channel{ID: id, Name: cmp.Or(b.Name, id), Kind: b.Kind, Off: b.Off}
-	faults.AddIf(!isID(id), "id", errcode.FieldInvalidFormat, expectedID)
+	faults.AddIf(!isRuleOrChannelID(id), "id", errcode.FieldInvalidFormat, expectedID)
 	AddLineError(&faults, "name", b.Name, maxName)
 	if b.Secret != nil {
 		secret = *b.Secret
@@ -232,11 +232,11 @@ func (b *channelBody) parse(id string) (channel parsedChannel, secret string, fa
 	case alert.ChannelSlack:
 		faults.AddIf(b.Secret != nil, "secret", errcode.FieldNotAllowedValue, "nothing: the url is the secret of a Slack webhook")
 		if secret = b.URL; secret != "" {
-			addURLError(&faults, secret)
+			addErrorUnlessURL(&faults, secret)
 		}
 	case alert.ChannelWebhook:
 		channel.URL = b.URL
-		addURLError(&faults, b.URL)
+		addErrorUnlessURL(&faults, b.URL)
 		_, ok := signature.ParseSecret(secret)
 		faults.AddIf(secret != "" && !ok, "secret", errcode.FieldInvalidFormat, "whsec_ and base64; leave it out for a new random one")
 	default:
@@ -245,7 +245,7 @@ func (b *channelBody) parse(id string) (channel parsedChannel, secret string, fa
 	return channel, secret, faults
 }
 
-func addURLError(faults *payload.FieldErrors, address string) {
+func addErrorUnlessURL(faults *payload.FieldErrors, address string) {
 	u, err := url.Parse(address)
 	valid := err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Hostname() != "" && u.User == nil && u.Fragment == "" && len(address) <= maxAddress
 	faults.AddIf(!valid, "url", errcode.FieldInvalidFormat, "an https address without a user name; http only in trusted_networks")

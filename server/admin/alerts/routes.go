@@ -91,8 +91,8 @@ const (
 	maxNote = 200 // bytes of a silence's note
 )
 
-// isID reports whether a text can be the id of a rule or channel.
-func isID(id string) bool {
+// isRuleOrChannelID reports whether a text can be the id of a rule or channel.
+func isRuleOrChannelID(id string) bool {
 	for i := range len(id) {
 		c := id[i]
 		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'

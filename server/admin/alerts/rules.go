@@ -19,10 +19,10 @@ import (
 // ruleAnswer is a rule in JSON, with its etag and the subject type and unit of its kind.
 type ruleAnswer struct {
 	alert.Rule
-	Title       string        `json:"title"`
-	SubjectType alert.Subject `json:"subject_type"`
-	Unit        alert.Unit    `json:"unit"`
-	ETag        string        `json:"etag"`
+	Title       string            `json:"title"`
+	SubjectType alert.SubjectKind `json:"subject_type"`
+	Unit        alert.Unit        `json:"unit"`
+	ETag        string            `json:"etag"`
 }
 
 func newRuleAnswer(r *alert.Rule) ruleAnswer {
@@ -145,7 +145,7 @@ func checkSubjectOfRule(s Service, rule, before *alert.Rule) error {
 	return newUnknownSubjectError(kind.Subject)
 }
 
-func newUnknownSubjectError(subjectType alert.Subject) error {
+func newUnknownSubjectError(subjectType alert.SubjectKind) error {
 	return payload.NewInvalidFieldError("subject", errcode.FieldUnknown, fmt.Sprintf("the id of a %s that is configured", subjectType))
 }
 
@@ -155,7 +155,7 @@ func (b *ruleBody) parse(id string) (rule alert.Rule, faults payload.FieldErrors
 		ID: id, Name: b.Name, Kind: b.Kind, Subject: b.Subject, Channels: append([]string{}, b.Channels...), Off: b.Off,
 		For: valueOr(b.For, defaultFor), ResolveFor: valueOr(b.ResolveFor, defaultFor),
 	}
-	faults.AddIf(!isID(id), "id", errcode.FieldInvalidFormat, expectedID)
+	faults.AddIf(!isRuleOrChannelID(id), "id", errcode.FieldInvalidFormat, expectedID)
 	kind := alert.FindKind(b.Kind)
 	if kind == nil {
 		names := make([]string, len(alert.Kinds))

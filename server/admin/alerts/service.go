@@ -22,15 +22,16 @@ type Service interface {
 	// Test sends a test notification to a channel and waits for the result.
 	Test(channel *alert.Channel) error
 	// Evaluation returns the pending alerts, the current values, and the time of the last evaluation.
-	Evaluation() (pending []alert.Pending, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64)
+	Evaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64)
 	ChannelHealth() map[string]ChannelHealth
 	// HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
-	HasSubject(subjectType alert.Subject, id string) bool
+	HasSubject(subjectType alert.SubjectKind, id string) bool
 	// Now returns the exchange's time in Unix nanoseconds.
 	Now() int64
 }
 
-// ChannelCounts has the numbers of a channel's notifications since the start of the process.
+// ChannelCounts has the number of a channel's notifications that wait now (Queued), and the numbers
+// since the start of the process (the others).
 type ChannelCounts struct {
 	Queued  int    `json:"queued"`
 	Sent    uint64 `json:"sent"`

@@ -63,7 +63,7 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		if err := checkSubjectOfSilence(s, rule, body.Subject); err != nil {
 			return err
 		}
-		removeExpired(settings, now)
+		removeExpiredSilences(settings, now)
 		if len(settings.Silences) >= alert.MaxSilences {
 			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d silences already, the most that an exchange may have. Delete one first.", alert.MaxSilences))
 		}
@@ -94,7 +94,7 @@ func checkSubjectOfSilence(s Service, rule *alert.Rule, subject string) error {
 	return nil
 }
 
-func removeExpired(settings *alert.Settings, now int64) {
+func removeExpiredSilences(settings *alert.Settings, now int64) {
 	settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.Until <= now })
 }
 
@@ -107,7 +107,7 @@ func (a *API) deleteSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, er
 		if len(settings.Silences) == count {
 			return NewNotFoundError("silence", id)
 		}
-		removeExpired(settings, s.Now())
+		removeExpiredSilences(settings, s.Now())
 		return nil
 	})
 }

@@ -33,7 +33,7 @@ func newAlertAnswer(settings *alert.Settings, key alert.Key, sample alert.Sample
 	answer := alertAnswer{
 		Rule: key.Rule, Subject: payload.NullIfEmpty(key.Subject), Value: sample.Value, Threshold: threshold, Since: payload.FormatTimeToSeconds(since),
 		Silenced: settings.IsSilenced(key.Rule, key.Subject, now),
-		Message:  alert.Describe(rule, event.AlertFired, key.Subject, sample.Value, threshold, sample.Note),
+		Message:  alert.DescribeChange(rule, event.AlertFired, key.Subject, sample.Value, threshold, sample.Note),
 	}
 	if rule != nil {
 		answer.Name = rule.Name
@@ -49,7 +49,7 @@ func newAlertAnswer(settings *alert.Settings, key alert.Key, sample alert.Sample
 func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	settings, now := s.Table().Settings(), s.Now()
 	pending, valueOf, evaluated := s.Evaluation()
-	firing := s.Table().Firing()
+	firing := s.Table().FiringAlerts()
 	document := struct {
 		Evaluated *string         `json:"evaluated_at"`
 		Firing    []alertAnswer   `json:"firing"`
@@ -68,7 +68,7 @@ func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 	for i := range pending {
 		p := &pending[i]
 		rule := settings.FindRule(p.Rule)
-		fires := slices.ContainsFunc(firing, func(f alert.Firing) bool { return f.Key == p.Key })
+		fires := slices.ContainsFunc(firing, func(f alert.FiringAlert) bool { return f.Key == p.Key })
 		if rule == nil || fires {
 			continue
 		}
@@ -105,7 +105,7 @@ type notificationEntry struct {
 	Error   *string `json:"error"`
 }
 
-var outcomeNames = map[event.AlertTransition]string{
+var outcomeNames = map[event.AlertOrNotificationTransition]string{
 	0: "queued", event.NotificationSent: "sent", event.NotificationFailed: "failed", event.NotificationDropped: "dropped",
 }
 
@@ -147,7 +147,7 @@ func newHistoryEntry(settings *alert.Settings, c *alert.Change) historyEntry {
 	rule := settings.FindRule(c.Rule)
 	entry := historyEntry{
 		Number: c.Number, At: payload.FormatTimeToSeconds(c.At), Transition: c.Transition.String(), Rule: c.Rule, Subject: payload.NullIfEmpty(c.Subject),
-		Value: c.Value, Threshold: c.Threshold, Message: alert.Describe(rule, c.Transition, c.Subject, c.Value, c.Threshold, c.Note),
+		Value: c.Value, Threshold: c.Threshold, Message: alert.DescribeChange(rule, c.Transition, c.Subject, c.Value, c.Threshold, c.Note),
 		Notifications: payload.ConvertAll(c.Notifications, func(n *alert.Notification) notificationEntry {
 			return notificationEntry{n.Channel, outcomeNames[n.Outcome], payload.FormatTimeOrNull(n.At), payload.NullIfEmpty(n.Error)}
 		}),

@@ -23,7 +23,7 @@ func TestIDs(t *testing.T) {
 		"a": true, "buyer_cap": true, "a.b-c_9": true, "9": true, strings.Repeat("a", 64): true,
 		"": false, "A": false, "_a": false, "a b": false, "ä": false, "a/b": false, strings.Repeat("a", 65): false,
 	} {
-		if got := isID(id); got != want {
+		if got := isRuleOrChannelID(id); got != want {
 			t.Errorf("%q: %t", id, got)
 		}
 	}
@@ -72,11 +72,11 @@ func TestSecretIsKept(t *testing.T) {
 	} {
 		next := parsedChannel{mail}
 		test.change(&next.Channel)
-		if got := next.keepsSecretOf(&mail); got != test.keeps {
+		if got := next.mayKeepSecretOf(&mail); got != test.keeps {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if next := (parsedChannel{mail}); next.keepsSecretOf(nil) {
+	if next := (parsedChannel{mail}); next.mayKeepSecretOf(nil) {
 		t.Error("a new channel keeps a secret")
 	}
 }

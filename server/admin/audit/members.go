@@ -14,8 +14,8 @@ import (
 
 // recordedMembers lists, by operation, the members of the request's and of the answer's JSON object
 // that a record contains. Members that are not listed are never recorded, so that a new secret cannot
-// get into the log by mistake. Members with the prefix "mask:" are contact data and recorded masked. Those with "id:" are ids of
-// leads; another text is not recorded.
+// get into the log by mistake. Members with the prefix "mask:" are contact data and recorded masked.
+// Those with "id:" are ids of leads; another text is not recorded.
 var recordedMembers = map[string]struct{ request, result []string }{
 	"PUT /admin/v1/config":                                   {nil, []string{"changes", "unapplied"}},
 	"POST /admin/v1/config/drift":                            {[]string{"side", "entries"}, []string{"changes", "unapplied"}},
@@ -58,10 +58,10 @@ const (
 	maxChanges = 8 << 10
 )
 
-// requestValues returns the recorded members of the request's body, its parameter mode, and the variables
-// of its path except the first one, which is the target. The text is empty if there are none.
-func requestValues(ctx *fasthttp.RequestCtx, operation string, variables []string) string {
-	values := selectMembers(payload.RequestBody(ctx), recordedMembers[operation].request)
+// recordedRequestValues returns the recorded members of the request's body, its parameter mode, and the
+// variables of its path except the first one, which is the target. The text is empty if there are none.
+func recordedRequestValues(ctx *fasthttp.RequestCtx, operation string, variables []string) string {
+	values := selectAndMaskMembers(payload.RequestBody(ctx), recordedMembers[operation].request)
 	for i, name := range variables {
 		if i > 0 {
 			values[name] = cut(payload.PathParameter(ctx, name))
@@ -85,16 +85,16 @@ func encodeUnlessEmpty(values map[string]any) string {
 	return encode(values)
 }
 
-// resultValues returns the recorded members of the answer, or an empty text.
-func resultValues(ctx *fasthttp.RequestCtx, operation string) string {
+// recordedResultValues returns the recorded members of the answer, or an empty text.
+func recordedResultValues(ctx *fasthttp.RequestCtx, operation string) string {
 	if ctx.Response.IsBodyStream() || ctx.Response.StatusCode() >= fasthttp.StatusBadRequest {
 		return ""
 	}
-	return encodeUnlessEmpty(selectMembers(ctx.Response.Body(), recordedMembers[operation].result))
+	return encodeUnlessEmpty(selectAndMaskMembers(ctx.Response.Body(), recordedMembers[operation].result))
 }
 
-// selectMembers returns these members of a JSON object, or none if the document is no object.
-func selectMembers(document []byte, names []string) map[string]any {
+// selectAndMaskMembers returns these members of a JSON object, or none if the document is no object.
+func selectAndMaskMembers(document []byte, names []string) map[string]any {
 	chosen := make(map[string]any, len(names))
 	var all map[string]json.RawMessage
 	if len(names) == 0 || json.Unmarshal(document, &all) != nil {

@@ -41,7 +41,7 @@ func TestRecordedRequestValues(t *testing.T) {
 		"an unknown operation":    {"POST /admin/v1/new/{id}", `{"secret":"canary"}`, ``},
 	} {
 		_, route, _ := strings.Cut(row.operation, " ")
-		got := requestValues(requestWith(row.body, "lead", "lead_x", "how", "confirm", "client", strings.Repeat("c", 1000)), row.operation, variablesOf(route))
+		got := recordedRequestValues(requestWith(row.body, "lead", "lead_x", "how", "confirm", "client", strings.Repeat("c", 1000)), row.operation, variablesOf(route))
 		if got != row.want {
 			t.Errorf("%s: recorded %s, want %s", name, got, row.want)
 		}
@@ -58,7 +58,7 @@ func TestLongValuesAreShortened(t *testing.T) {
 	if len(text) > maxChanges+1000 || !strings.HasSuffix(text, `,"omitted":4920}}`) {
 		t.Errorf("%d bytes, ending in %s", len(text), text[len(text)-40:])
 	}
-	long := requestValues(requestWith(`{"amount":5,"note":"`+strings.Repeat("x", 10_000)+`"}`), "POST /admin/v1/buyers/{id}/funds", nil)
+	long := recordedRequestValues(requestWith(`{"amount":5,"note":"`+strings.Repeat("x", 10_000)+`"}`), "POST /admin/v1/buyers/{id}/funds", nil)
 	if want := `{"amount":5,"note":{"first":"` + strings.Repeat("x", maxMember) + `","omitted_bytes":` + strconv.Itoa(10_000-maxMember) + `}}`; long != want {
 		t.Errorf("a long note is %s", long)
 	}

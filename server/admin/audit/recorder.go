@@ -20,7 +20,7 @@ import (
 // Actor is the operator of an action, with the credential and the client's address.
 type Actor struct {
 	Name       string
-	Credential event.OperatorCredential
+	Credential event.OperatorCredentialKind
 	Token      string // id of the API token
 	Role       market.OperatorRole
 	Address    netip.Addr
@@ -93,14 +93,14 @@ func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Acto
 	}
 	a := &Action{recorder: r, engine: e, actor: actor.Name, record: actor.newRecord(method+" "+route, event.ActionBegun)}
 	variables := variablesOf(route)
-	a.record.TargetKind, a.record.Request = targetKindOf(route), requestValues(ctx, a.record.Operation, variables)
+	a.record.TargetKind, a.record.Request = targetKindOf(route), recordedRequestValues(ctx, a.record.Operation, variables)
 	if len(variables) > 0 {
 		a.record.Target = cut(payload.PathParameter(ctx, variables[0]))
 		if a.record.TargetKind == targetKinds["leads"] {
 			a.record.Target = leadIDOrInvalid(a.record.Target)
 		}
 	}
-	a.record.Before = r.describe(e, &a.record)
+	a.record.Before = r.describeTarget(e, &a.record)
 	if err := e.AsOperator(actor.Name).RecordAction(&a.record); err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (a *Action) End(ctx *fasthttp.RequestCtx) {
 	if id, ok := market.ParseRequestID(string(ctx.Response.Header.Peek(httperror.HeaderRequestID))); ok {
 		ended.Answer = id
 	}
-	a.finish(&ended, resultValues(ctx, a.record.Operation))
+	a.finish(&ended, recordedResultValues(ctx, a.record.Operation))
 }
 
 // EndPanicked records that the handler of the action panicked.
@@ -129,7 +129,7 @@ func (a *Action) EndPanicked() {
 
 func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
 	ended.Result = result
-	after := a.recorder.describe(a.engine, &a.record)
+	after := a.recorder.describeTarget(a.engine, &a.record)
 	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {
 		ended.After = after
 	}
@@ -150,9 +150,9 @@ func (r *Recorder) RecordSignIn(e *engine.Engine, actor *Actor, operation string
 	return e.AsOperator(actor.Name).RecordAction(&record)
 }
 
-// RecordFailure records a failed sign-in or a refused action. network is that of the client. Above the
+// RecordOrCountFailure records a failed sign-in or a refused action. network is that of the client. Above the
 // limits it counts the failure instead, and the next record has the count.
-func (r *Recorder) RecordFailure(e *engine.Engine, actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
+func (r *Recorder) RecordOrCountFailure(e *engine.Engine, actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
 	if e == nil {
 		return
 	}

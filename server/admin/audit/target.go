@@ -45,21 +45,21 @@ func variablesOf(route string) (names []string) {
 	return names
 }
 
-// describe returns the target of an operation as JSON without secrets: null if it does not exist, and an
+// describeTarget returns the target of an operation as JSON without secrets: null if it does not exist, and an
 // empty text if targets of its kind have no description. For an operation on an entry of the
 // configuration it is the entry, and otherwise the values that operations change.
-func (r *Recorder) describe(e *engine.Engine, record *event.OperatorActionRecorded) string {
+func (r *Recorder) describeTarget(e *engine.Engine, record *event.OperatorActionRecorded) string {
 	kind, id := record.TargetKind, record.Target
 	if id == "" {
 		return ""
 	}
 	if _, path, _ := strings.Cut(record.Operation, " "); strings.HasPrefix(path, configPrefix) {
 		entries, _, _ := strings.Cut(strings.TrimPrefix(path, configPrefix), "/")
-		return r.describeEntry(entries, id)
+		return r.describeConfigEntry(entries, id)
 	}
 	switch kind {
 	case "campaign":
-		return describePause(e, event.ObjectCampaign, id, map[string]any{})
+		return describeWithPaused(e, event.ObjectCampaign, id, map[string]any{})
 	case "buyer", "supplier":
 		return describeBuyerOrSupplier(e, kind, id)
 	case "suppression_list":
@@ -110,9 +110,9 @@ func describeAlertChannel(e *engine.Engine, id string) string {
 
 const configPrefix = "/admin/v1/config/"
 
-// describeEntry returns an entry of the configuration. It replaces an entry above maxDocument bytes by
+// describeConfigEntry returns an entry of the configuration. It replaces an entry above maxDocument bytes by
 // its size: the history of the configuration has it.
-func (r *Recorder) describeEntry(entries, id string) string {
+func (r *Recorder) describeConfigEntry(entries, id string) string {
 	document, ok := r.options.ConfigEntry(entries, id)
 	switch {
 	case !ok:
@@ -136,11 +136,11 @@ func describeBuyerOrSupplier(e *engine.Engine, kind, id string) string {
 	if funds := e.State().BuyerFunds(ref); funds.Opened {
 		values["balance"] = funds.Balance
 	}
-	return describePause(e, event.ObjectBuyer, id, values)
+	return describeWithPaused(e, event.ObjectBuyer, id, values)
 }
 
-// describePause adds to the values of a campaign or buyer whether it is paused.
-func describePause(e *engine.Engine, kind event.ConfigObjectKind, id string, values map[string]any) string {
+// describeWithPaused adds to the values of a campaign or buyer whether it is paused.
+func describeWithPaused(e *engine.Engine, kind event.ConfigObjectKind, id string, values map[string]any) string {
 	ref := e.State().RefOf(kind, id)
 	if ref == 0 {
 		return "null"

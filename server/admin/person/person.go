@@ -222,7 +222,7 @@ func readQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
 // ignores the case of letters too.
 func NormalizeEmail(text []byte) (address []byte, ok bool) {
 	address, ok = format.AppendNormalizedEmail(nil, text)
-	return format.AppendLower(nil, address), ok
+	return format.AppendLowerASCII(nil, address), ok
 }
 
 // Reveal answers POST leads/{id}/reveal with the contact data of a lead. The body has the operator's

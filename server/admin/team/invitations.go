@@ -115,12 +115,12 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, payload.NewInvalidFieldsError(wrong)
 	}
 	secret := newInvitationToken()
-	made.Hash = h.server.TokenIssuer().HashInvitation([]byte(secret))
+	made.Hash = h.server.CredentialHasher().HashInvitation([]byte(secret))
 	made.Expires = h.server.ExchangeNow().Add(life).UnixNano()
 	if err := e.AsOperator(caller.Name).Invite(&made); err != nil {
 		return nil, err
 	}
-	stored, _ := e.State().Invitation(made.Hash)
+	stored, _ := e.State().InvitationEvenIfClosed(made.Hash)
 	shown := h.describeInvitation(&stored)
 	shown.Token, shown.Link = secret, "/#/invite/"+secret
 	if address := h.server.PublicURL(); address != "" {
@@ -166,12 +166,12 @@ func (h *Handlers) revokeInvitation(ctx *fasthttp.RequestCtx) (answer any, err e
 func (h *Handlers) findInvitation(ctx *fasthttp.RequestCtx, e *engine.Engine) (state.Invitation, error) {
 	token := payload.PathParameter(ctx, "invitation")
 	if len(token) != invitationTokenLength {
-		return state.Invitation{}, h.server.SelectError(ctx, errWrongInvitation)
+		return state.Invitation{}, h.server.CountFailureAndSelectError(ctx, errWrongInvitation)
 	}
-	i, ok := e.State().Invitation(h.server.TokenIssuer().HashInvitation([]byte(token)))
+	i, ok := e.State().InvitationEvenIfClosed(h.server.CredentialHasher().HashInvitation([]byte(token)))
 	switch {
 	case !ok:
-		return i, h.server.SelectError(ctx, errWrongInvitation)
+		return i, h.server.CountFailureAndSelectError(ctx, errWrongInvitation)
 	case i.Status == state.InvitationUsed:
 		return i, errUsedInvitation
 	case i.Status == state.InvitationRevoked:

@@ -20,7 +20,7 @@ const PathAccept = "/admin/v1/invitations/{invitation}/accept"
 type Server interface {
 	// Engine returns the engine that the request uses. It returns nil while the exchange starts or stops.
 	Engine(ctx *fasthttp.RequestCtx) *engine.Engine
-	TokenIssuer() *token.Issuer
+	CredentialHasher() *token.Issuer
 	// Seal encrypts a secret under a name, and Unseal decrypts it under the same name.
 	Seal(name, value string) []byte
 	Unseal(name string, sealed []byte) (value string, ok bool)
@@ -42,12 +42,12 @@ type Server interface {
 	StartSessionOfAccount(ctx *fasthttp.RequestCtx, account state.OperatorUser) (answer any, err error)
 	// EndOtherSessions ends the account's sessions, except the caller's.
 	EndOtherSessions(ctx *fasthttp.RequestCtx, account string)
-	// CountAttempt counts a wrong code for an account from the client's network, like a failed login.
-	// The caller undoes it after a success. The error is a 429.
-	CountAttempt(ctx *fasthttp.RequestCtx, account string) (undo func(), err error)
-	// SelectError returns the failure, or a 429 if the client's network has sent too many wrong
-	// credentials.
-	SelectError(ctx *fasthttp.RequestCtx, failure httperror.Error) httperror.Error
+	// CountCodeAttemptAsWrong counts a wrong code for an account from the client's network, like a
+	// failed login. The caller undoes it after a success. The error is a 429.
+	CountCodeAttemptAsWrong(ctx *fasthttp.RequestCtx, account string) (undo func(), err error)
+	// CountFailureAndSelectError counts the failure as a wrong credential and returns it, or a 429 if
+	// the client's network has sent too many.
+	CountFailureAndSelectError(ctx *fasthttp.RequestCtx, failure httperror.Error) httperror.Error
 }
 
 // Caller is the authenticated caller of a request.

@@ -96,11 +96,11 @@ func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	factor, ok := e.State().SecondFactor(user)
+	factor, ok := e.State().SecondFactorEvenIfUnconfirmed(user)
 	if !ok || factor.Active {
 		return nil, errNotEnrolled
 	}
-	undo, err := h.server.CountAttempt(ctx, user)
+	undo, err := h.server.CountCodeAttemptAsWrong(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func (h *Handlers) remove(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if _, ok := e.State().OperatorUser(user); !ok {
 		return nil, errUnknownUser
 	}
-	factor, _ := e.State().SecondFactor(user)
+	factor, _ := e.State().SecondFactorEvenIfUnconfirmed(user)
 	if isSelf && factor.Active {
-		undo, err := h.server.CountAttempt(ctx, user)
+		undo, err := h.server.CountCodeAttemptAsWrong(ctx, user)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +208,7 @@ func normalizeCode(code string) string {
 }
 
 // newRecoveryCodes returns one-time codes of 60 random bits, and their hashes.
-func (h *Handlers) newRecoveryCodes(user string) (codes []string, hashes []event.RecoveryHash) {
+func (h *Handlers) newRecoveryCodes(user string) (codes []string, hashes []event.RecoveryCodeHash) {
 	for range recoveryCodes {
 		code := strings.ToLower(rand.Text()[:12])
 		codes = append(codes, code[:4]+"-"+code[4:8]+"-"+code[8:])
@@ -217,7 +217,7 @@ func (h *Handlers) newRecoveryCodes(user string) (codes []string, hashes []event
 	return codes, hashes
 }
 
-func (h *Handlers) hashRecoveryCode(user, code string) event.RecoveryHash {
-	hash := h.server.TokenIssuer().HashRecoveryCode([]byte(user), []byte(code))
-	return event.RecoveryHash(hash[:16])
+func (h *Handlers) hashRecoveryCode(user, code string) event.RecoveryCodeHash {
+	hash := h.server.CredentialHasher().HashRecoveryCode([]byte(user), []byte(code))
+	return event.RecoveryCodeHash(hash[:16])
 }
