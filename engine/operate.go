@@ -138,8 +138,11 @@ func (e OperatorActions) SetSavedReport(id string, document []byte) error {
 	return e.commit(&event.SavedReportChanged{ID: id, Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RecordReportMail records how the e-mail of a saved report ended.
-func (e *Engine) RecordReportMail(mail *event.ReportMailEnded) error { return e.commit(mail, nil) }
+// RecordReportMail records how the e-mail of a saved report ended. It waits while the log's queue is
+// full: without the record, a restart sends the e-mail again.
+func (e *Engine) RecordReportMail(mail *event.ReportMailEnded) error {
+	return e.commitRetryingFullQueue(mail, nil)
+}
 
 // InitializeLogOrCheckKey initializes an empty log: it commits a random epoch, which identifies the
 // log, and a check value of the exchange's key. On a log that has both, it returns an error if

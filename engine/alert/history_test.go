@@ -21,7 +21,8 @@ func reload(t *testing.T, table *Table) *Table {
 	return loaded
 }
 
-// The history keeps each change with a notification that has not ended, also beyond its limit.
+// The history keeps each change with a notification that has not ended, also beyond its limit, and the
+// newest change.
 func TestUnfinishedChangesStayInHistory(t *testing.T) {
 	const changes = 3 * maxHistory
 	table := new(Table)
@@ -31,7 +32,7 @@ func TestUnfinishedChangesStayInHistory(t *testing.T) {
 	}
 	table = reload(t, table)
 	unfinished := table.ChangesWithUnsentNotifications(0)
-	if len(unfinished) != changes || len(table.History(0, 10*changes)) != changes {
+	if len(unfinished) != changes || len(table.History(0, 10*changes)) != changes+1 {
 		t.Fatalf("%d unfinished changes of %d, %d in the history", len(unfinished), changes, len(table.History(0, 10*changes)))
 	}
 	if rest := table.ChangesWithUnsentNotifications(unfinished[9].Number); len(rest) != changes-10 || rest[0].Number != unfinished[10].Number {
@@ -44,7 +45,7 @@ func TestUnfinishedChangesStayInHistory(t *testing.T) {
 		}
 	}
 	history := reload(t, table).History(0, changes)
-	if len(history) != maxHistory || history[0].Number != unfinished[changes-1].Number {
+	if len(history) != maxHistory || history[0].Number != unfinished[changes-1].Number+1 {
 		t.Errorf("%d changes in the history, the newest is %d", len(history), history[0].Number)
 	}
 }

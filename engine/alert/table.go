@@ -122,19 +122,18 @@ func (t *Table) ApplyChange(e *event.AlertOrNotificationChanged) {
 // contain them.
 func copyText(text string) string { return strings.Clone(strings.ToValidUTF8(text, "\uFFFD")) }
 
-// evictLocked removes the oldest change without unfinished notifications if the history is too long.
-// The caller holds t.mu.
+// evictLocked removes the oldest change without unfinished notifications if the history is too long. It
+// never removes the newest change. The caller holds t.mu.
 func (t *Table) evictLocked() {
 	if len(t.history) <= maxHistory {
 		return
 	}
-	at := 0
-	switch {
-	case t.waiting < len(t.history):
-		at = slices.IndexFunc(t.history, func(c Change) bool { return !c.isUnfinished() })
-	case t.waiting <= maxUnfinished:
-		return
-	default:
+	at := slices.IndexFunc(t.history[:len(t.history)-1], func(c Change) bool { return !c.isUnfinished() })
+	if at < 0 {
+		if t.waiting <= maxUnfinished {
+			return
+		}
+		at = 0
 		t.waiting--
 	}
 	t.history = slices.Delete(t.history, at, at+1)

@@ -95,7 +95,7 @@ func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 		sum += newRunningHash(29).addBytes(alerts).sum()
 	}
 	if reports := s.savedReports.EncodeSnapshot(); len(reports) > 0 {
-		sum += newRunningHash(31).addBytes(reports).sum()
+		sum += newRunningHash(32).addBytes(reports).sum()
 	}
 	return s.seq, sum + s.pendingReturns.sumOfEntryHashes() + s.outboxes.sumOfEntryHashes() + s.slots.sumOfEntryHashes() + s.users.sumOfEntryHashes()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"pingpost/engine/alert"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/outbound/mail"
 	"pingpost/outbound/notify"
 	"pingpost/server/admin/alerts"
 )
@@ -151,6 +151,9 @@ func (s *Service) publish(e evaluation) {
 // history grows. The caller holds s.evaluating.
 func (s *Service) record(changes []*event.AlertOrNotificationChanged) {
 	for _, change := range changes {
+		if s.ctx.Err() != nil {
+			return // the evaluation after the next start finds the other changes again
+		}
 		if err := s.options.Engine.RecordAlertChange(change); err != nil {
 			s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
 			return
@@ -163,6 +166,9 @@ func (s *Service) record(changes []*event.AlertOrNotificationChanged) {
 // queueUnsent queues the notifications that are not in the queue. The caller holds s.evaluating.
 func (s *Service) queueUnsent() {
 	for _, change := range s.table.ChangesWithUnsentNotifications(s.queued) {
+		if s.ctx.Err() != nil {
+			return // the next start queues the others
+		}
 		for _, n := range change.Notifications {
 			if n.Outcome == 0 {
 				s.queue.Add(notify.Item{ID: change.Number, Channel: n.Channel, Resolved: change.Transition == event.AlertResolved, Due: time.Unix(0, change.At)})
@@ -193,19 +199,16 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	}
 	if outcome != notify.Sent || cause != nil {
 		s.options.Logger.Warn("a notification of an alert did not reach all recipients", "channel", item.Channel, "rule", record.Rule, "subject", record.Subject,
-			"outcome", record.Transition.String(), "error", s.withoutRecipients(item.Channel, record.Error))
+			"outcome", record.Transition.String(), "error", errorForLog(cause))
 	}
 }
 
-// withoutRecipients returns an error's text without the e-mail addresses of the channel's recipients,
-// for the program's log.
-func (s *Service) withoutRecipients(channel, text string) string {
-	if c := s.table.Settings().FindChannel(channel); c != nil {
-		for _, address := range c.To {
-			text = strings.ReplaceAll(text, address, "(recipient)")
-		}
+// errorForLog returns an error's text without e-mail addresses, which the program's log must not have.
+func errorForLog(err error) string {
+	if err == nil {
+		return ""
 	}
-	return text
+	return alerts.PrintableText(mail.MaskAddresses(err.Error()), maxErrorLength)
 }
 
 // maxErrorLength limits the texts of errors, which may contain a server's answer.
@@ -227,7 +230,7 @@ func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
 	}
 	if to.Email != nil {
 		to.Email.To = slices.DeleteFunc(slices.Clone(to.Email.To), func(address string) bool { return slices.Contains(item.Accepted, address) })
-		if len(to.Email.To) == 0 { // the settings changed after the first attempt
+		if len(to.Email.To) == 0 && len(item.Accepted) > 0 { // the settings changed after the first attempt
 			return nil
 		}
 	}

@@ -37,6 +37,8 @@ const (
 	maxBodyColumns = 8
 )
 
+var errReportBehind = errors.New("the report does not have the newest leads yet; try again in a few seconds")
+
 var errReportOff = errors.New("the exchange keeps no report; set report.keep in its configuration and restart it")
 
 // Compose returns the e-mail of a report at a moment, without sender and recipients. The name of the
@@ -51,6 +53,9 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 		return nil, fmt.Errorf("the saved query is invalid: %s: expected %s", faults[0].Field, faults[0].Expected)
 	}
 	question.Totals = true // the text always has them
+	if !source.WaitForNewest(ctx, question.To) {
+		return nil, errReportBehind
+	}
 	rows, err := source.Ask(ctx, *question)
 	if err != nil {
 		return nil, fmt.Errorf("the report cannot be computed: %w", err)

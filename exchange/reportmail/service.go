@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -189,17 +188,13 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if outcome == notify.Dropped {
 		return // its report or its schedule no longer exists
 	}
-	var recipients []string
-	if entry, found := s.options.Table.Find(item.Channel); found && entry.Schedule != nil {
-		recipients = entry.Schedule.Recipients
-	}
-	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, outcome == notify.Sent, cause, recipients)
+	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, outcome == notify.Sent, cause)
 }
 
 // record records the end of an e-mail. cause is nil if all recipients have it; if the e-mail is sent, it
 // names the recipients that the server refused. The process's log does not contain the recipients, which
 // a server may repeat in its answer.
-func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error, recipients []string) {
+func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error) {
 	ended.Outcome, ended.At = event.ReportMailFailed, s.options.Now()
 	if isSent {
 		ended.Outcome = event.ReportMailSent
@@ -212,15 +207,11 @@ func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error,
 		log.Warn("the end of a report's e-mail was not recorded; a scheduled one is sent again after a restart", "error", err)
 	}
 	if cause != nil {
-		said := ended.Error
-		for _, address := range recipients {
-			said = strings.ReplaceAll(said, address, "(recipient)")
-		}
 		message := "a report was not sent"
 		if isSent {
 			message = "a report was sent, but not to all its recipients"
 		}
-		log.Warn(message, "error", said)
+		log.Warn(message, "error", alerts.PrintableText(mail.MaskAddresses(cause.Error()), maxErrorLength))
 		return
 	}
 	log.Info("a report was sent")
@@ -243,7 +234,7 @@ func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string)
 	err := s.sendOnce(ctx, entry, recipients, requested)
 	var partly *mail.RecipientError
 	isSent := err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
-	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err, recipients)
+	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err)
 	return err
 }
 

@@ -69,7 +69,10 @@ func (s *session) send(message *Message) error {
 // sendToEach sends a message to each recipient, until the connection fails. It returns nil if the
 // server has accepted all of them.
 func (s *session) sendToEach(message *Message, result *RecipientError) error {
-	var broken error // of the connection
+	var broken error                                             // of the connection
+	if err := s.client.ResetWithSMTPClient(s.smtp); err != nil { // the refused message may still be open
+		broken = err
+	}
 	for _, recipient := range message.To {
 		err := broken
 		if err == nil {

@@ -144,13 +144,14 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation str
 	if s.user.Name != "" {
 		who.role, who.hasAccount = s.user.Role, true
 	}
-	if err := a.recordSignIn(ctx, &who, operation); err != nil {
-		return nil, err
-	}
 	value, ok := a.sessions.addSession(s)
 	if !ok {
 		a.recordFailedSignIn(ctx, s.user.Name)
 		return nil, team.ErrCodeRequired
+	}
+	if err := a.recordSignIn(ctx, &who, operation); err != nil {
+		a.sessions.endSession(s)
+		return nil, err
 	}
 	connection.MarkAuthenticated(ctx)
 	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))

@@ -38,7 +38,7 @@ var (
 func (a *Admin) reportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxReports)
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, source *report.Report, _ bool) (answer any, err error) {
-		q, form, err := readReportQuery(ctx, time.Now(), a.timeZone())
+		q, form, err := readReportQuery(ctx, time.Unix(0, a.exchange.Now()), a.timeZone())
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (a *Admin) requestedEnd(query *fasthttp.Args) (untilNanos int64) {
 	if requested, err := time.LoadLocation(string(query.Peek("zone"))); err == nil && query.Has("zone") {
 		zone = requested
 	}
-	if period, ok := payload.NamedPeriod(string(query.Peek("period")), time.Now(), zone); ok {
+	if period, ok := payload.NamedPeriod(string(query.Peek("period")), time.Unix(0, a.exchange.Now()), zone); ok {
 		return period.To
 	}
 	untilNanos, _ = payload.ParseDayOrTime(string(query.Peek("to")), zone)

@@ -3,6 +3,7 @@ package savedreports
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/savedreport"
+	"pingpost/outbound/mail"
 	"pingpost/server/admin/alerts"
 	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
@@ -159,7 +161,8 @@ func (a *API) deleteReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err
 }
 
 // sendReport sends a report now and answers with the result, which is a success of this request also
-// if the SMTP server refuses the e-mail.
+// if the SMTP server refuses the e-mail. The report is sent if any recipient has it; the error then names
+// the others.
 func (a *API) sendReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	entry, found := s.Table().Find(payload.PathParameter(ctx, "id"))
 	if !found {
@@ -185,7 +188,9 @@ func (a *API) sendReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		Error *string `json:"error"`
 	}{Sent: true}
 	if err := s.Send(&entry, body.Recipients, a.CallerName(ctx)); err != nil {
-		result.Sent, result.Error = false, payload.NullIfEmpty(alerts.PrintableText(err.Error(), 300))
+		var partly *mail.RecipientError
+		result.Sent = errors.As(err, &partly) && len(partly.Accepted) > 0
+		result.Error = payload.NullIfEmpty(alerts.PrintableText(err.Error(), 300))
 	}
 	return result, nil
 }

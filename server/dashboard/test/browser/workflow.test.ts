@@ -129,7 +129,7 @@ test('yesterday’s revenue by buyer', async () => {
     if (r.url().includes('/report?')) asked.push(r.url());
   });
   const walk = new Walk(page);
-  await walk.click(page.getByLabel(/^Period/));
+  await walk.click(page.getByLabel(/^Period:/));
   await walk.click(button(page, 'Yesterday'));
   await shows(page.getByLabel('Period: Yesterday, UTC'));
   const day = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);

@@ -86,8 +86,9 @@ function Actions({ of, edit, done }: { of: SavedReport; edit: () => void; done: 
   const send = async () => {
     tell('');
     const result = await call<{ sent: boolean; error: string | null }>('POST', `${path}/send`);
-    if (result.sent) say(`${of.name} is sent.`);
-    else tell(result.error ?? 'The mail server did not accept it.');
+    if (!result.sent) tell(`It was not sent: ${result.error ?? 'the mail server did not accept it'}`);
+    else if (result.error) tell(`It was sent, but not to all recipients: ${result.error}`);
+    else say(`${of.name} is sent.`);
     done();
   };
   return (
@@ -121,7 +122,7 @@ function Actions({ of, edit, done }: { of: SavedReport; edit: () => void; done: 
       </div>
       {wrong && (
         <p class="note bad" role="alert">
-          It was not sent: {wrong}
+          {wrong}
         </p>
       )}
     </>
