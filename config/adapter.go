@@ -107,7 +107,7 @@ func (c *compiler) compileMethodHeadersAndAnswer(at syntax.KeyPath, d *schema.Ad
 		KeyHeader: d.KeyHeader,
 	}
 	if known || d.Answer.Format != d.Format {
-		out.Answer = c.compileAnswer(at.Key("answer"), &d.Answer, isPing)
+		out.Answer = c.compileAnswerRules(at.Key("answer"), &d.Answer, isPing)
 	}
 	return out
 }

@@ -14,9 +14,9 @@ const (
 	maxAnswerValues    = 32 // maximum number of values for yes, and for no
 )
 
-// compileAnswer checks and compiles the rules by which the exchange reads a buyer's answer to
+// compileAnswerRules checks and compiles the rules by which the exchange reads a buyer's answer to
 // a ping or a post.
-func (c *compiler) compileAnswer(at syntax.KeyPath, a *schema.AnswerRules, isPing bool) market.BuyerAnswerValuePaths {
+func (c *compiler) compileAnswerRules(at syntax.KeyPath, a *schema.AnswerRules, isPing bool) market.BuyerAnswerValuePaths {
 	if !c.checkBodyFormat(at.Key("format"), a.Format) {
 		return market.BuyerAnswerValuePaths{}
 	}

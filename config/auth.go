@@ -17,7 +17,7 @@ const (
 // endpoint under which name the exchange finds the credential.
 func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.Endpoint, owner secretOwner) {
 	forms := 0
-	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsSet(), a.APIKey.IsSet()} {
+	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsGivenOrDeclared(), a.APIKey.IsGivenOrDeclared()} {
 		if is {
 			forms++
 		}
@@ -26,7 +26,7 @@ func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.Buye
 		c.reportMistake(at, "give exactly one of oauth, bearer and api_key")
 		return
 	}
-	if a.Header != "" && !a.APIKey.IsSet() {
+	if a.Header != "" && !a.APIKey.IsGivenOrDeclared() {
 		c.reportMistake(at.Key("header"), "is only for api_key; oauth and bearer use Authorization")
 	}
 	name := "buyer/" + buyerID + "/"
@@ -35,20 +35,20 @@ func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.Buye
 	case a.OAuth != nil:
 		endpoint.Credential = name + "oauth"
 		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
-	case a.Bearer.IsSet():
+	case a.Bearer.IsGivenOrDeclared():
 		c.checkHeaderSecret(at.Key("bearer"), a.Bearer)
-		endpoint.Credential = c.addInitialSecretIfKnown(at.Key("bearer"), name+"bearer", a.Bearer)
+		endpoint.Credential = c.addInitialSecretOrRecordUnset(at.Key("bearer"), name+"bearer", a.Bearer)
 	default:
 		c.checkHeaderSecret(at.Key("api_key"), a.APIKey)
 		c.checkHeaderName(at.Key("header"), a.Header)
-		endpoint.Credential = c.addInitialSecretIfKnown(at.Key("api_key"), name+"api_key", a.APIKey)
+		endpoint.Credential = c.addInitialSecretOrRecordUnset(at.Key("api_key"), name+"api_key", a.APIKey)
 		endpoint.Header, endpoint.Scheme = a.Header, ""
 	}
 }
 
 // compileOAuth checks the OAuth client with which the exchange gets tokens from a buyer. It
 // returns the address that issues the tokens. secretName is the stored name of the client's secret.
-func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.OAuth, owner secretOwner) (tokenURL string) {
+func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.BuyerOAuth, owner secretOwner) (tokenURL string) {
 	if o.TokenURL == "" {
 		c.reportMistake(at.Key("token_url"), "is missing; give the address that issues tokens")
 	} else {
@@ -64,7 +64,7 @@ func (c *compiler) compileOAuth(at syntax.KeyPath, secretName string, o *schema.
 	if secret := o.ClientSecret.Reveal(); len(secret) > schema.MaxSecret || strings.ContainsFunc(secret, isNotPrintableASCII) {
 		c.reportMistake(at.Key("client_secret"), "is not one line of printable ASCII; check its ends")
 	}
-	c.addInitialSecretIfKnown(at.Key("client_secret"), secretName, o.ClientSecret)
+	c.addInitialSecretOrRecordUnset(at.Key("client_secret"), secretName, o.ClientSecret)
 	return tokenURL
 }
 

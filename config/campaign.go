@@ -76,7 +76,7 @@ func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign)
 	c.warnReserveShortensBidding(at, form)
 	c.warnNoFloor(at, form)
 	c.checkPricesAgainstFloorAndPayout(at, form)
-	c.checkUniqueTexts(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
+	c.checkUniquePrintableTexts(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
 	c.checkConsentSourceWildcards(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
@@ -86,7 +86,7 @@ func (c *compiler) compileAllowedSuppliers(at syntax.KeyPath, supplierIDs []stri
 	seen := make(map[string]syntax.KeyPath, len(supplierIDs))
 	for i, name := range supplierIDs {
 		if _, ok := c.out.Catalog.Suppliers[market.SupplierID(name)]; !ok {
-			c.reportMistakeQuotingValue(at.Index(i), "there is no supplier "+quoteShortened(name)+"; add it under suppliers")
+			c.reportMistakeHidingEnvironmentValue(at.Index(i), "there is no supplier "+quoteShortened(name)+"; add it under suppliers")
 			continue
 		}
 		c.checkUnique(at.Index(i), seen, name)

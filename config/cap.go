@@ -78,7 +78,7 @@ func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zo
 	good := true
 	for i, line := range s.Open {
 		if _, err := calendar.ParseWeeklySchedule(zone, []string{line}); err != nil {
-			c.reportMistakeQuotingValue(at.Key("open").Index(i), err.Error())
+			c.reportMistakeHidingEnvironmentValue(at.Key("open").Index(i), err.Error())
 			good = false
 		}
 	}
@@ -87,7 +87,7 @@ func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zo
 	}
 	schedule, err := calendar.ParseWeeklySchedule(zone, s.Open)
 	if err != nil {
-		c.reportMistakeQuotingValue(at.Key("open"), err.Error())
+		c.reportMistakeHidingEnvironmentValue(at.Key("open"), err.Error())
 	}
 	return schedule
 }

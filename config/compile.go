@@ -107,9 +107,9 @@ func (c *compiler) newProblemAt(at syntax.KeyPath, message string) syntax.Proble
 	return syntax.Problem{File: c.source.Path, Line: found.Line, Column: found.Column, Path: string(at), Message: message}
 }
 
-// reportMistakeQuotingValue adds a mistake whose message quotes the value. If the value comes
+// reportMistakeHidingEnvironmentValue adds a mistake whose message quotes the value. If the value comes
 // from the environment, it may be a secret, and a general message replaces this one.
-func (c *compiler) reportMistakeQuotingValue(at syntax.KeyPath, message string) {
+func (c *compiler) reportMistakeHidingEnvironmentValue(at syntax.KeyPath, message string) {
 	found, _ := c.source.findNode(at)
 	if found.HasVariables() {
 		message = "the value from the environment is not valid; see this key in docs/configuration.md"

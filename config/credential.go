@@ -60,7 +60,7 @@ func (c *compiler) compileBearerTokens(at syntax.KeyPath, owner event.ConfigObje
 // requireSecret reports a mistake if the document neither gives the secret nor declares that
 // it exists.
 func (c *compiler) requireSecret(at syntax.KeyPath, s schema.Secret) {
-	if !s.IsSet() {
+	if !s.IsGivenOrDeclared() {
 		c.reportMistake(at, "is missing; give the secret, preferably as ${NAME} from the environment")
 	}
 }

@@ -10,7 +10,7 @@ import (
 // the endpoints in buyer. All endpoints of a buyer share one credential and one adapter.
 func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *market.Buyer) {
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
-	own, test := c.checkBuyerURLsAndHideSecrets(at, b.URLs(), secrets), c.checkBuyerURLsAndHideSecrets(at, b.TestURLs(), secrets)
+	own, test := c.checkBuyerURLsAndHideSecrets(at, b.ProductionURLs(), secrets), c.checkBuyerURLsAndHideSecrets(at, b.TestURLs(), secrets)
 	there := own.PostURL() != "" || test.PostURL() != ""
 	var endpoint market.Endpoint
 	switch {

@@ -15,7 +15,7 @@ func (c *compiler) compileMapping(at syntax.KeyPath, campaign *schema.Campaign) 
 	good := true
 	unknown, err := market.ParseUnknownMemberPolicy(campaign.Unknown)
 	if err != nil {
-		c.reportMistakeQuotingValue(at.Key("unknown"), err.Error())
+		c.reportMistakeHidingEnvironmentValue(at.Key("unknown"), err.Error())
 		good = false
 	}
 	spec.Unknown = unknown
@@ -31,7 +31,7 @@ func (c *compiler) compileMapping(at syntax.KeyPath, campaign *schema.Campaign) 
 		if mistake.Field >= 0 {
 			where = at.Key("fields").Index(mistake.Field).Key(mistake.Key)
 		}
-		c.reportMistakeQuotingValue(where, mistake.Message)
+		c.reportMistakeHidingEnvironmentValue(where, mistake.Message)
 	}
 	if !good {
 		return nil
@@ -71,7 +71,7 @@ func (c *compiler) compileField(at syntax.KeyPath, f *schema.Field, into *market
 	if f.Type != "" {
 		kind, err := market.ParseFieldType(f.Type)
 		if err != nil {
-			c.reportMistakeQuotingValue(at.Key("type"), err.Error())
+			c.reportMistakeHidingEnvironmentValue(at.Key("type"), err.Error())
 			valid = false
 		}
 		into.Type = kind
@@ -79,7 +79,7 @@ func (c *compiler) compileField(at syntax.KeyPath, f *schema.Field, into *market
 	for i, name := range f.Transform {
 		transform, err := market.ParseTransform(name)
 		if err != nil {
-			c.reportMistakeQuotingValue(at.Key("transform").Index(i), err.Error())
+			c.reportMistakeHidingEnvironmentValue(at.Key("transform").Index(i), err.Error())
 			valid = false
 			continue
 		}

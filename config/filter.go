@@ -33,12 +33,12 @@ func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *m
 		return market.Filter{}, errReported
 	}
 	if _, known := mapping.SlotByNameForBuyers(f.Field); !known {
-		c.reportMistakeQuotingValue(at.Key("field"), "the campaign has no field "+quoteShortened(f.Field)+"; use the name after mapping, or add the field")
+		c.reportMistakeHidingEnvironmentValue(at.Key("field"), "the campaign has no field "+quoteShortened(f.Field)+"; use the name after mapping, or add the field")
 		return market.Filter{}, errReported
 	}
 	filter, err := market.NewFilter(f.FilterSpec(), mapping)
 	if err != nil {
-		c.reportMistakeQuotingValue(at, textWithoutFieldName(err))
+		c.reportMistakeHidingEnvironmentValue(at, textWithoutFieldName(err))
 	}
 	return filter, err
 }
@@ -82,7 +82,7 @@ func (c *compiler) checkFilterWithoutMapping(at syntax.KeyPath, f *schema.Filter
 		spec.Field, spec.In, spec.NotIn = "ai_quality_score", nil, nil // a number, in every mapping
 	}
 	if _, err := market.NewFilter(spec, noFields); err != nil {
-		c.reportMistakeQuotingValue(at, textWithoutFieldName(err))
+		c.reportMistakeHidingEnvironmentValue(at, textWithoutFieldName(err))
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 		here, seat := at.Index(i), &form.Buyers[i]
 		buyer, ok := c.buyers[seat.Buyer]
 		if !ok {
-			c.reportMistakeQuotingValue(here.Key("buyer"), "there is no buyer "+quoteShortened(seat.Buyer)+"; add it under buyers")
+			c.reportMistakeHidingEnvironmentValue(here.Key("buyer"), "there is no buyer "+quoteShortened(seat.Buyer)+"; add it under buyers")
 		} else {
 			c.checkUnique(here.Key("buyer"), seen, seat.Buyer)
 		}
@@ -69,7 +69,7 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 // position of a field in a lead is known only in the campaign's mapping.
 func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buyerForCampaignCompilation, filterSetForm *schema.FilterSet, campaignForm *schema.Campaign, filterSet *market.FilterSet, mapping *market.FieldMapping) {
 	if campaignForm.Method == "ping_post" && !buyer.form.CanBid() {
-		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
+		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
 	own := filterSet.States
 	filterSet.States &= buyer.states
@@ -79,7 +79,7 @@ func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buy
 	if buyer.currency == "" {
 		buyer.currency, buyer.campaign = campaignForm.Currency, at.Key("buyer")
 	} else if buyer.currency != campaignForm.Currency && buyer.hasFundsOrMoneyCaps() {
-		c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
+		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has funds or caps on money, but buys in two currencies (the other one at "+string(buyer.campaign)+"); divide it into two buyers")
 	}
 	if mapping == nil {
 		return
@@ -91,7 +91,7 @@ func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buy
 			continue
 		}
 		if _, known := mapping.SlotByNameForBuyers(f.Field); !known {
-			c.reportMistakeQuotingValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
+			c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" filters on "+quoteShortened(f.Field)+", but this campaign has no such field, so the buyer would never buy here; add the field, or move the filter to campaigns[].buyers[] where it exists")
 			continue
 		}
 		filter, err := market.NewFilter(f.FilterSpec(), mapping)
@@ -99,7 +99,7 @@ func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buy
 			filterSet.Filters = append(filterSet.Filters, filter)
 		} else if !buyer.reportedFilters[i] {
 			buyer.markFilterReported(i)
-			c.reportMistakeQuotingValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(campaignForm.ID)+": "+textWithoutFieldName(err))
+			c.reportMistakeHidingEnvironmentValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(campaignForm.ID)+": "+textWithoutFieldName(err))
 		}
 	}
 }

@@ -69,9 +69,9 @@ func (c *compiler) addInitialCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addInitialSecretIfKnown adds a secret that the exchange presents to others, if its value is known
+// addInitialSecretOrRecordUnset adds a secret that the exchange presents to others, if its value is known
 // in this process. It returns the secret's name.
-func (c *compiler) addInitialSecretIfKnown(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
+func (c *compiler) addInitialSecretOrRecordUnset(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
 	c.recordIfUnset(at, UnsetEnvironmentVariable{Secret: name})
 	if value.Reveal() != "" {
 		c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: name, Value: value})
@@ -79,9 +79,9 @@ func (c *compiler) addInitialSecretIfKnown(at syntax.KeyPath, name string, value
 	return name
 }
 
-// OfEntries returns the credentials and secrets that belong to these entries. The other initial
+// CredentialsAndSecretsOf returns the credentials and secrets that belong to these entries. The other initial
 // values stay out: the exchange compiles them from the entries themselves.
-func (v *InitialValues) OfEntries(refs []canonical.EntryRef) (selected InitialValues) {
+func (v *InitialValues) CredentialsAndSecretsOf(refs []canonical.EntryRef) (selected InitialValues) {
 	belongs := make(map[canonical.EntryRef]bool, len(refs))
 	for _, ref := range refs {
 		belongs[ref] = true
@@ -114,8 +114,8 @@ func ownerOfSecret(name string) canonical.EntryRef {
 	return canonical.EntryRef{Kind: canonical.Collection(owner + "s"), ID: id}
 }
 
-// UnsetOfEntries returns the unset variables that belong to these entries.
-func (x *CompiledDocument) UnsetOfEntries(refs []canonical.EntryRef) (unset []UnsetEnvironmentVariable) {
+// UnsetVariablesOfEntries returns the unset variables that belong to these entries.
+func (x *CompiledDocument) UnsetVariablesOfEntries(refs []canonical.EntryRef) (unset []UnsetEnvironmentVariable) {
 	for _, variable := range x.Unset {
 		switch {
 		case variable.Credential != nil && slices.Contains(refs, variable.Credential.owner()),

@@ -37,7 +37,7 @@ func (c *compiler) resolveSuppressionLists(at syntax.KeyPath, names []string) []
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]
 		switch {
 		case !ok:
-			c.reportMistakeQuotingValue(at.Index(i), "there is no suppression list "+quoteShortened(name)+"; add it under suppression_lists")
+			c.reportMistakeHidingEnvironmentValue(at.Index(i), "there is no suppression list "+quoteShortened(name)+"; add it under suppression_lists")
 		case c.checkUnique(at.Index(i), seen, name):
 			out = append(out, list)
 		}

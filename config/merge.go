@@ -108,8 +108,8 @@ func (c *FileAndAPIDocument) isOutsideSentEntry(at syntax.KeyPath) bool {
 	return ref != c.sent
 }
 
-// ProblemsFromAPI returns those problems that are in entries created through the API.
-func (c *FileAndAPIDocument) ProblemsFromAPI(all syntax.Problems) (inAPIEntries syntax.Problems) {
+// ProblemsInAPIEntries returns those problems that are in entries created through the API.
+func (c *FileAndAPIDocument) ProblemsInAPIEntries(all syntax.Problems) (inAPIEntries syntax.Problems) {
 	made := c.FromAPI.Refs()
 	for _, p := range all {
 		if slices.ContainsFunc(made, func(ref canonical.EntryRef) bool { _, in := ref.PathWithin(p.Path); return in }) {

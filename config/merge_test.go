@@ -165,7 +165,7 @@ func TestAddMissingID(t *testing.T) {
 		`{"field":"phone"}`: `{"id":"dnc","field":"phone"}`, ` { } `: `{"id":"dnc"} `, `{"id":"dnc"}`: `{"id":"dnc"}`,
 		`{"id":"other"}`: "", `{"id":7}`: "", `[]`: "", `null`: "", `{"id":"dnc","file":"/etc/passwd"}`: "", `{"file":"/etc/passwd"}`: "",
 	} {
-		got, err := canonical.AddMissingID([]byte(text), ref)
+		got, err := canonical.CheckSentEntryAndAddID([]byte(text), ref)
 		if string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("AddMissingID(%s) = %s, %v", text, got, err)
 		}

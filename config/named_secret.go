@@ -10,9 +10,11 @@ import (
 
 const maxSecrets = 32
 
-// BuyerSecretName returns the name under which the exchange stores a buyer's secret with the
+// BuyerNamedSecretName returns the name under which the exchange stores a buyer's secret with the
 // given short name.
-func BuyerSecretName(buyer, name string) string { return buyerSecretPrefix(buyer) + "/secret/" + name }
+func BuyerNamedSecretName(buyer, name string) string {
+	return buyerSecretPrefix(buyer) + "/secret/" + name
+}
 
 func buyerSecretPrefix(id string) string { return "buyer/" + id }
 
@@ -35,7 +37,7 @@ func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) secre
 		if value := s.Value.Reveal(); len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII) {
 			c.reportMistake(here.Key("value"), "is not one line of printable ASCII; check its ends")
 		}
-		owner.secrets[s.Name] = c.addInitialSecretIfKnown(here.Key("value"), BuyerSecretName(b.ID, s.Name), s.Value)
+		owner.secrets[s.Name] = c.addInitialSecretOrRecordUnset(here.Key("value"), BuyerNamedSecretName(b.ID, s.Name), s.Value)
 	}
 	return owner
 }

@@ -136,7 +136,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 			t.Errorf("a secret is printed: %s", text)
 		}
 	}
-	if s.Reveal() != "hunter2" || !s.IsSet() || s.IsZero() || new(schema.Secret).String() != "[none]" {
+	if s.Reveal() != "hunter2" || !s.IsGivenOrDeclared() || s.IsZero() || new(schema.Secret).String() != "[none]" {
 		t.Error("Reveal, IsSet, IsZero or String is wrong")
 	}
 }

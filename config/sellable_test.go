@@ -100,7 +100,7 @@ func TestExistingEntryBreakingNewRuleIsWarning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if fromAPI := c.ProblemsFromAPI(built.Warnings); len(fromAPI) != 1 || fromAPI[0].Path != path {
+		if fromAPI := c.ProblemsInAPIEntries(built.Warnings); len(fromAPI) != 1 || fromAPI[0].Path != path {
 			t.Errorf("warnings about API entries: %v of %v", fromAPI, built.Warnings)
 		}
 		c.SetEntrySentByOperator(canonical.EntryRef{})

@@ -42,7 +42,7 @@ type Settings struct {
 	PingIdempotency time.Duration  `key:"ping_idempotency"` // retention of a ping's answer and key
 	TokenLifetime   time.Duration  `key:"token_lifetime"`
 	Limits          ServerLimitSettings
-	Webhooks        WebhookSettings
+	Webhooks        WebhookConcurrency
 	Report          ReportSettings
 	Traces          TraceSettings
 }
@@ -122,7 +122,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		PingIdempotency: d.PingKeys.OrZero(),
 		TokenLifetime:   d.TokenLifetime.OrZero(),
 		Limits:          c.compileLimits("limits", &d.Limits),
-		Webhooks:        c.compileWebhooks("webhooks", &d.Webhooks),
+		Webhooks:        c.compileWebhookConcurrency("webhooks", &d.Webhooks),
 		Report:          c.compileReport("report", &d.Report),
 		Traces:          c.compileTraces("traces", d.Traces),
 	}
@@ -303,14 +303,14 @@ func (t *TraceSettings) HTTPHeader() http.Header {
 // makes at most 256 to all endpoints together.
 const maxInFlight = 64
 
-// WebhookSettings are the checked settings of webhooks.
-type WebhookSettings struct {
+// WebhookConcurrency are the checked settings of webhooks.
+type WebhookConcurrency struct {
 	InFlight int `key:"webhooks.in_flight"`
 }
 
-func (c *compiler) compileWebhooks(at syntax.KeyPath, w *schema.WebhookSettings) WebhookSettings {
+func (c *compiler) compileWebhookConcurrency(at syntax.KeyPath, w *schema.WebhookSettings) WebhookConcurrency {
 	c.checkIntRange(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
-	return WebhookSettings{InFlight: *w.InFlight}
+	return WebhookConcurrency{InFlight: *w.InFlight}
 }
 
 // OIDCSettings are the checked settings of the sign-in at an OpenID Connect provider. Without an

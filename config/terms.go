@@ -69,7 +69,7 @@ const (
 func (c *compiler) compileReturns(at syntax.KeyPath, r *schema.ReturnRule) market.ReturnRule {
 	c.checkDurationRange(at.Key("window"), r.Window, 0, maxReturns)
 	c.checkOneOf(at.Key("approval"), r.Approval, "auto", "manual")
-	c.checkUniqueTexts(at.Key("reasons"), r.Reasons, maxReason)
+	c.checkUniquePrintableTexts(at.Key("reasons"), r.Reasons, maxReason)
 	rule := market.ReturnRule{
 		Window: r.Window.OrZero(), Manual: r.Approval == "manual", RestoreCaps: r.CapBack,
 		ReversePayout: *r.ReversePayout, MaxShare: market.ShareInMillionths(*r.MaxSharePerMonth),
@@ -80,9 +80,9 @@ func (c *compiler) compileReturns(at syntax.KeyPath, r *schema.ReturnRule) marke
 	return rule
 }
 
-// checkUniqueTexts reports texts of a list that are empty, repeated, unprintable or longer
+// checkUniquePrintableTexts reports texts of a list that are empty, repeated, unprintable or longer
 // than maxBytes.
-func (c *compiler) checkUniqueTexts(at syntax.KeyPath, list []string, maxBytes int) {
+func (c *compiler) checkUniquePrintableTexts(at syntax.KeyPath, list []string, maxBytes int) {
 	seen := make(map[string]syntax.KeyPath, len(list))
 	for i, name := range list {
 		if name == "" {

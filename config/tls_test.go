@@ -73,7 +73,7 @@ func TestWarnings(t *testing.T) {
 		if !slices.Equal(paths, row.paths) {
 			t.Errorf("%s: warnings at %v, want %v", row.name, paths, row.paths)
 		}
-		if text := warnings.FormatWarnings(); strings.Count(text, "warning: ") != len(row.paths) || strings.Contains(text, "hunter") {
+		if text := warnings.FormatAsWarnings(); strings.Count(text, "warning: ") != len(row.paths) || strings.Contains(text, "hunter") {
 			t.Errorf("%s: %s", row.name, text)
 		}
 	}

@@ -60,9 +60,9 @@ func (k *UnsetEnvironmentVariable) MayHaveStoredValue(secretsInForce map[SecretW
 	return secretsInForce[named] || secretsInForce[given] || IsAddressVariable(k.Secret)
 }
 
-// AddressVariablesInBoth returns the names of the sealed values of those variables that both documents
-// have in the same address.
-func AddressVariablesInBoth(a, b *schema.Document) map[string]bool {
+// SecretNamesOfCommonAddressVariables returns the names of the sealed values of those variables that
+// both documents have in the same address.
+func SecretNamesOfCommonAddressVariables(a, b *schema.Document) map[string]bool {
 	inB, both := FindSecretsAndVariables(b), make(map[string]bool)
 	for of := range FindSecretsAndVariables(a) {
 		if _, same := inB[of]; same && of.address != "" {
@@ -79,7 +79,7 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretWithSourceVariable]bo
 	all := make(map[SecretWithSourceVariable]bool)
 	add := func(of SecretWithSourceVariable, s schema.Secret) {
 		of.variable = s.VariableName()
-		all[of] = s.IsSet()
+		all[of] = s.IsGivenOrDeclared()
 	}
 	clients := func(owner event.ConfigObjectKind, id string, list []schema.OAuthClient) {
 		for i := range list {
@@ -110,7 +110,7 @@ func FindSecretsAndVariables(d *schema.Document) map[SecretWithSourceVariable]bo
 		clients(event.ObjectBuyer, b.ID, b.OAuthClients)
 		addresses(buyerSecretPrefix(b.ID), b.Endpoint, b.PingURL, b.PostURL, b.TestEndpoint, b.TestPingURL, b.TestPostURL)
 		for j := range b.Secrets {
-			add(SecretWithSourceVariable{secret: BuyerSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
+			add(SecretWithSourceVariable{secret: BuyerNamedSecretName(b.ID, b.Secrets[j].Name)}, b.Secrets[j].Value)
 		}
 		if a := b.Auth; a != nil {
 			add(SecretWithSourceVariable{secret: buyerSecretPrefix(b.ID) + "/bearer"}, a.Bearer)
@@ -141,9 +141,9 @@ func (c *compiler) recordUnset(at syntax.KeyPath, variable UnsetEnvironmentVaria
 	c.out.Unset = append(c.out.Unset, variable)
 }
 
-// UnsetSettingsError returns *Problems for all settings that use a variable without a value, or
+// UnsetSettingVariablesError returns *syntax.Problems for all settings that use a variable without a value, or
 // nil.
-func (x *CompiledDocument) UnsetSettingsError() error {
+func (x *CompiledDocument) UnsetSettingVariablesError() error {
 	var problems syntax.Problems
 	for i := range x.Unset {
 		if x.Unset[i].IsSetting() {

@@ -37,9 +37,9 @@ func (c *compiler) warnUselessScopes(at syntax.KeyPath, owner event.ConfigObject
 // Standard Webhooks requires 24 to 64.
 const weakSecret = 24
 
-// warnWeakSecret warns about a webhook's signing key that is so short that an attacker could
+// warnWeakWebhookSecret warns about a webhook's signing key that is so short that an attacker could
 // guess it from one signed delivery.
-func (c *compiler) warnWeakSecret(at syntax.KeyPath, key []byte) {
+func (c *compiler) warnWeakWebhookSecret(at syntax.KeyPath, key []byte) {
 	if len(key) < weakSecret {
 		c.addWarning(at, "has fewer than 24 bytes and could be guessed from one delivery; create a new one with POST /admin/v1/webhooks/ID/secret")
 	}

@@ -27,9 +27,9 @@ func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.
 		return nil
 	}
 	if key, ok := signature.ParseSecret(w.Secret.Reveal()); ok {
-		c.warnWeakSecret(at.Key("secret"), key)
+		c.warnWeakWebhookSecret(at.Key("secret"), key)
 	}
-	return &market.Endpoint{URL: address, Credential: c.addInitialSecretIfKnown(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
+	return &market.Endpoint{URL: address, Credential: c.addInitialSecretOrRecordUnset(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
 }
 
 // WebhookSecretName returns the name of the secret that signs a supplier's webhooks.

@@ -38,20 +38,21 @@ func (e OperatorActions) newCredentialEvent(c *Credential) *event.CredentialAdde
 	}
 }
 
-// TooManySecretsError is returned by AddCredential if the maximum of secrets is active already and the
-// new one does not name the secret that it replaces. The caller can choose one from Active.
-type TooManySecretsError struct {
+// TooManyCredentialsError is returned by AddCredential if the maximum of secrets or API keys is active
+// already and the new one does not name the secret that it replaces. The caller can choose one from
+// Active.
+type TooManyCredentialsError struct {
 	Active []state.Credential // oldest first
 }
 
-func (e *TooManySecretsError) Error() string {
+func (e *TooManyCredentialsError) Error() string {
 	return fmt.Sprintf("the supplier or OAuth client has %d active keys or secrets, which is the limit; name the one that the new one replaces", len(e.Active))
 }
 
 // AddCredential activates a credential and revokes the one that it replaces. It revokes first, so
 // that a crash between the two steps never leaves a third active secret. The errors:
 //
-//   - TooManySecretsError: one secret or API key too many.
+//   - TooManyCredentialsError: one secret or API key too many.
 //   - ErrConflict: the client id or the credential already belongs to another supplier or buyer.
 //   - ErrNotFound: the credential's owner was never configured.
 func (e OperatorActions) AddCredential(c *Credential) error {
@@ -73,7 +74,7 @@ func (e OperatorActions) AddCredential(c *Credential) error {
 	active := e.replaceableCredentials(record)
 	replaced := slices.IndexFunc(active, func(r state.Credential) bool { return c.Replaces != "" && r.Hint == c.Replaces })
 	if replaced < 0 && len(active) >= maxActiveSecrets {
-		return &TooManySecretsError{Active: active}
+		return &TooManyCredentialsError{Active: active}
 	}
 	if replaced >= 0 {
 		if err := e.commitRevocation(&active[replaced]); err != nil {
@@ -129,9 +130,9 @@ const (
 	MaxAPITokens = 100 // active ones of one user
 )
 
-// User is the account that CreateOrChangeUser creates or changes. An operator signs in with an
+// NewOrChangedUser is the account that CreateOrChangeUser creates or changes. An operator signs in with an
 // account to administer the exchange.
-type User struct {
+type NewOrChangedUser struct {
 	Name     string
 	Role     market.OperatorRole
 	Password string // a hash; empty: unchanged
@@ -144,7 +145,7 @@ type User struct {
 //
 //   - ErrConflict: there are too many accounts, or the last admin would lose the role.
 //   - ErrNotFound: the account is new and has no password.
-func (e OperatorActions) CreateOrChangeUser(account User, protectLastAdmin bool) (created bool, err error) {
+func (e OperatorActions) CreateOrChangeUser(account NewOrChangedUser, protectLastAdmin bool) (created bool, err error) {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	before, known := e.state.OperatorUser(account.Name)
@@ -263,9 +264,9 @@ func (e OperatorActions) revokeAPIToken(token *state.APIToken, nowNanos int64) e
 // MaxInvitations limits the invitations that can be accepted at the same time.
 const MaxInvitations = 1000
 
-// Invite creates an invitation to open an operator's account. ErrConflict means that there are too
+// CreateInvitation creates an invitation to open an operator's account. ErrConflict means that there are too
 // many open invitations, or that the invitation names an account that exists.
-func (e OperatorActions) Invite(i *state.Invitation) error {
+func (e OperatorActions) CreateInvitation(i *state.Invitation) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	now, open := e.opt.Clock.Now(), 0
@@ -347,9 +348,9 @@ func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step 
 	}, nil)
 }
 
-// UseSecondFactorCode uses up the code of a time step, and all earlier ones. A code is accepted
+// MarkSecondFactorStepUsed uses up the code of a time step, and all earlier ones. A code is accepted
 // once, also after a restart: ErrConflict means that it is used up, or that the factor was changed.
-func (e OperatorActions) UseSecondFactorCode(verified *state.SecondFactor, step uint64) error {
+func (e OperatorActions) MarkSecondFactorStepUsed(verified *state.SecondFactor, step uint64) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
 	now, ok := e.state.SecondFactorEvenIfUnconfirmed(verified.User)

@@ -21,14 +21,14 @@ func TestNotificationOutcomeIsLoggedDespiteFullQueue(t *testing.T) {
 			return nil
 		}))
 		fired := event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r", Channels: []string{"a", "b", "c"}, At: 1}
-		expectError(t, x.engine.RecordAlertChange(&fired), nil)
+		expectError(t, x.engine.RecordAlertOrNotificationChange(&fired), nil)
 		for channel, outcome := range map[string]event.AlertOrNotificationTransition{"a": event.NotificationSent, "b": event.NotificationFailed, "c": event.NotificationDropped} {
 			refuse = 100
-			expectError(t, x.engine.RecordAlertChange(&event.AlertOrNotificationChanged{Transition: outcome, Of: 1, Channels: []string{channel}, At: 2}), nil)
+			expectError(t, x.engine.RecordAlertOrNotificationChange(&event.AlertOrNotificationChanged{Transition: outcome, Of: 1, Channels: []string{channel}, At: 2}), nil)
 			expectEqual(t, fmt.Sprint(refuse), "0", "refusals left")
 		}
 		expectEqual(t, fmt.Sprint(len(x.state.Alerts().ChangesWithUnsentNotifications(0))), "0", "unfinished changes")
 		refuse = 1
-		expectError(t, x.engine.RecordAlertChange(&fired), engine.ErrBusy)
+		expectError(t, x.engine.RecordAlertOrNotificationChange(&fired), engine.ErrBusy)
 	})
 }

@@ -54,7 +54,7 @@ func ingester(t testing.TB, r marketSpec, keyed bool) func() {
 		p := leadRequest(i, "vehicles", "#2", "homeowner", "#true", "zip", "94110", "source", "search", "tcpa_consent", "#true",
 			"consent_cert_url", "https://cert.example/1", "city", "San Francisco", "line1", "1 Main St")
 		requests[i] = engine.IngestRequest{
-			Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: p.members, Body: p.body, Request: market.RequestID{1, byte(i)},
+			Supplier: x.engine.ActiveCatalogOrNil().Suppliers["acme"], Members: p.members, Body: p.body, Request: market.RequestID{1, byte(i)},
 			Received: time.Now().UnixNano(),
 		}
 		if keyed {

@@ -24,10 +24,10 @@ type IngestAnswer struct {
 	Replayed bool
 }
 
-// rebuildSupplierAnswer returns the answer that the lead's supplier received, for a repeat of the
+// rebuildIngestAnswer returns the answer that the lead's supplier received, for a repeat of the
 // request. It reads only the state, so a repeat after a restart gets an equal answer. The
 // function panics if the lead has no answer yet.
-func (e *Engine) rebuildSupplierAnswer(lead *state.Lead) IngestAnswer {
+func (e *Engine) rebuildIngestAnswer(lead *state.Lead) IngestAnswer {
 	answer := IngestAnswer{
 		Lead: lead.ID, Request: lead.Request, Replayed: true,
 		Campaign: e.state.NameOf(event.ObjectCampaign, lead.Campaign), Test: lead.IsTest(),

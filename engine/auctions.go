@@ -27,12 +27,12 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 	})
 }
 
-// collectBids runs the prepared auction, so that its candidates afterwards are the filter sets with
+// runPreparedAuction runs the prepared auction, so that its candidates afterwards are the filter sets with
 // a valid bid. It first excludes the buyers that may not be pinged. isListed reports whether a
 // suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
 // ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the supplier
 // has too many open auctions.
-func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
+func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
 	err := e.auctions.AddOpenAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
@@ -51,12 +51,12 @@ func (e *Engine) collectBids(preparedAuction *auction.Auction, campaign *compile
 	if err != nil {
 		return ErrUnavailable
 	}
-	trace.SetAuction(preparedAuction.ID, campaign.Campaign)
-	e.opt.Observer.AuctionHeld(campaign.Campaign, supplier, preparedAuction.SummarizeAuction(e.opt.Clock.Now()))
+	trace.SetAuctionIfPinged(preparedAuction.ID, campaign.Campaign)
+	e.opt.Observer.AuctionHeldOrSkipped(campaign.Campaign, supplier, preparedAuction.SummarizeAuction(e.opt.Clock.Now()))
 	return nil
 }
 
-// excludeBeforePings excludes the candidates that collectBids must not ping: by state, filters,
+// excludeBeforePings excludes the candidates that runPreparedAuction must not ping: by state, filters,
 // suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
 func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, isListed func(*market.SuppressionList) bool) {
@@ -83,7 +83,7 @@ func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	id := market.AuctionID(e.newTimeOrderedID(in.now, &in.random))
 	a.PrepareAuction(&in.live.FilterSetsWithPingLimiters, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
-	if err := e.collectBids(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
+	if err := e.runPreparedAuction(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
 	}
 	in.now = max(in.now, e.opt.Clock.Now())
@@ -101,15 +101,15 @@ func appendAuctionFilterSetOutcomes(outcomes []event.FilterSetsWithOutcome, cand
 	return outcomes
 }
 
-// hashAuctionName returns the name (a hash) under which state and log know an auction of this
+// computeAuctionName returns the name (a hash) under which state and log know an auction of this
 // supplier. auctionID is the auction's id; kind says whether the seller or the exchange chose it.
-func (e *Engine) hashAuctionName(kind pastauction.AuctionIDKind, supplier *market.Supplier, auctionID []byte) [16]byte {
+func (e *Engine) computeAuctionName(kind pastauction.AuctionIDKind, supplier *market.Supplier, auctionID []byte) [16]byte {
 	return pastauction.ComputeAuctionName(&e.opt.Secret, kind, supplier.Ref, auctionID)
 }
 
-// HashSellerAuctionName returns the name (a hash) under which state and log know the auction with a
+// ComputeSellerAuctionName returns the name (a hash) under which state and log know the auction with a
 // seller's own auction id. It does not check that the auction exists. isTest selects the names of
 // test auctions.
-func (e *Engine) HashSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
+func (e *Engine) ComputeSellerAuctionName(supplier market.PermanentNumber, sellerAuctionID string, isTest bool) [16]byte {
 	return pastauction.ComputeAuctionName(&e.opt.Secret, pastauction.BySellerID.ForTest(isTest), supplier, []byte(sellerAuctionID))
 }

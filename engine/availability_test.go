@@ -177,7 +177,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 // ingestDelayed ingests a request that arrived before now.
 func (x *testExchange) ingestDelayed(r request, ago time.Duration) (engine.IngestAnswer, error) {
 	return x.engine.Ingest(&engine.IngestRequest{
-		Supplier: x.engine.ActiveCatalog().Suppliers["acme"], Members: r.members, Body: r.body,
+		Supplier: x.engine.ActiveCatalogOrNil().Suppliers["acme"], Members: r.members, Body: r.body,
 		Request: market.RequestID{1}, Received: time.Now().Add(-ago).UnixNano(),
 	})
 }

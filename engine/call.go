@@ -109,7 +109,7 @@ const (
 // if there was one. It waits while the first request still waits for its buyer. Without a first
 // request, isRepeat is false, and the key is claimed for this request.
 func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
-	first, err := in.claimIdempotencyKey(endpointIngest)
+	first, err := in.claimKeyOrFindFirstLead(endpointIngest)
 	if err != nil || first.IsZero() {
 		return IngestAnswer{}, false, err
 	}
@@ -117,10 +117,10 @@ func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, is
 	return answer, true, err
 }
 
-// claimIdempotencyKey claims the request's idempotency key at an endpoint. If an earlier request
+// claimKeyOrFindFirstLead claims the request's idempotency key at an endpoint. If an earlier request
 // used the key, it returns that request's lead. For a new key it returns the zero id and writes
 // the key into the lead's event.
-func (in *leadRequest) claimIdempotencyKey(endpointNumber byte) (firstLead market.LeadID, err error) {
+func (in *leadRequest) claimKeyOrFindFirstLead(endpointNumber byte) (firstLead market.LeadID, err error) {
 	req := in.req
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpointNumber, req.Supplier.Ref, req.Key, req.Body, in.test)
@@ -167,7 +167,7 @@ func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (Ingest
 	if !ok || lead.Answer == state.AnswerNone {
 		return IngestAnswer{}, ErrUnavailable
 	}
-	return e.rebuildSupplierAnswer(&lead), nil
+	return e.rebuildIngestAnswer(&lead), nil
 }
 
 // claimDuplicateValuesOrWait claims the lead's values (for example its phone number) that identify

@@ -71,7 +71,7 @@ func TestIngestUnavailable(t *testing.T) {
 	runInVirtualTime(t, "without a catalog", func(t *testing.T) {
 		e := engine.New(engine.Options{Clock: virtualClock{}})
 		expectError(t, errorOf(e.Ingest(&engine.IngestRequest{Members: lead.members})), engine.ErrUnavailable)
-		if e.ActiveCatalog() != nil {
+		if e.ActiveCatalogOrNil() != nil {
 			t.Error("ActiveCatalog is not nil before Configure")
 		}
 	})

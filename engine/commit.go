@@ -120,7 +120,7 @@ func (e *Engine) commitUnlessQueueFull(record event.Event, reserved *state.Reque
 // PendingLeadDecision is a decided lead: its answer, and its event with the reservations until the committer
 // applies the event. Wait blocks until then.
 //
-// A Decision is all that a lead occupies during the log's fsync. The request and the workspace
+// A PendingLeadDecision is all that a lead occupies during the log's fsync. The request and the workspace
 // are ten times as large and already serve the next lead. With hundreds of leads in the log's
 // queue, larger objects would fill the processor's cache.
 type PendingLeadDecision struct {
@@ -137,7 +137,7 @@ type PendingLeadDecision struct {
 func (d *PendingLeadDecision) IsQueued() bool { return d.queued }
 
 // Wait returns the answer as soon as the lead's event is durable and applied. After an error the
-// event never becomes durable. The caller calls Wait once and must not use the Decision
+// event never becomes durable. The caller calls Wait once and must not use the PendingLeadDecision
 // afterwards, because another lead may reuse it.
 func (d *PendingLeadDecision) Wait() (IngestAnswer, error) {
 	err := d.waitAndNotifyObserver()

@@ -66,7 +66,7 @@ func (e *Engine) Configure(update CatalogUpdate) error {
 			return err
 		}
 	}
-	if err := e.assignAndCommitNumbers(&update); err != nil {
+	if err := e.assignAndCommitPermanentNumbers(&update); err != nil {
 		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
 	}
 	if err := e.commitMissingInitialValues(&update); err != nil {
@@ -85,9 +85,9 @@ func (e *Engine) Configure(update CatalogUpdate) error {
 	return nil
 }
 
-// assignAndCommitNumbers assigns permanent numbers to the names that are new in the catalog, and commits
-// them. Events name suppliers, buyers and campaigns by these numbers.
-func (e *Engine) assignAndCommitNumbers(update *CatalogUpdate) error {
+// assignAndCommitPermanentNumbers assigns permanent numbers to the names that are new in the catalog,
+// and commits them. Events name suppliers, buyers and campaigns by these numbers.
+func (e *Engine) assignAndCommitPermanentNumbers(update *CatalogUpdate) error {
 	for _, record := range numbering.AssignConfigObjectNumbers(e.state, update.Catalog) {
 		if err := e.commit(record, nil); err != nil {
 			return err

@@ -34,11 +34,11 @@ func TestConfigurationIsLoggedOnce(t *testing.T) {
 		if got := x.eventKinds(entries); len(got) != 0 {
 			t.Errorf("an equal document logs %v", got)
 		}
-		expectEqual(t, x.engine.ActiveCatalog().Version, 1, "version")
+		expectEqual(t, x.engine.ActiveCatalogOrNil().Version, 1, "version")
 		r.campaigns[0].floor = "1"
 		x.configure(r)
-		if got := fmt.Sprint(x.eventKinds(entries)); got != "[catalog_set]" || x.engine.ActiveCatalog().Version != 2 {
-			t.Errorf("another floor logs %s, version %d", got, x.engine.ActiveCatalog().Version)
+		if got := fmt.Sprint(x.eventKinds(entries)); got != "[catalog_set]" || x.engine.ActiveCatalogOrNil().Version != 2 {
+			t.Errorf("another floor logs %s, version %d", got, x.engine.ActiveCatalogOrNil().Version)
 		}
 		r.buyers = append(r.buyers, buyer{id: "red", caps: []string{"day 1"}, funds: "1"})
 		x.configure(r)
@@ -99,7 +99,7 @@ func TestRemovedBuyerKeepsNumberAndBalance(t *testing.T) {
 		full.campaigns[0].filterSets = full.campaigns[0].filterSets[1:]
 		full.buyers[1].funds = "70"
 		x.configure(full)
-		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.ActiveCatalog().Buyers["gold"].Ref != gold {
+		if n := x.state.RefOf(event.ObjectBuyer, "gold"); n != gold || x.engine.ActiveCatalogOrNil().Buyers["gold"].Ref != gold {
 			t.Errorf("number %d, was %d", n, gold)
 		}
 		expectEqual(t, x.ingestResults(1, 2), "gold red", "with the money it had")
@@ -180,7 +180,7 @@ func TestAPIKeyRotationKeepsPreviousKey(t *testing.T) {
 		for i, want := range []string{"0", "01", "12", "23"} {
 			key := newAPIKey("acme", byte(i))
 			if i >= 2 {
-				var full *engine.TooManySecretsError
+				var full *engine.TooManyCredentialsError
 				if err := x.engine.AsOperator("").AddCredential(key); !errors.As(err, &full) || len(full.Active) != 2 {
 					t.Fatal(err)
 				}

@@ -36,7 +36,7 @@ func TestDecisionDoesNotUseRequestMemory(t *testing.T) {
 				r, want = leadRequest(i, "state", "NV"), "no_state_match"
 			}
 			req := x.ingestRequest(r)
-			decision := must.Value(x.engine.Decide(req))(t)
+			decision := must.Value(x.engine.DecideAndDeliver(req))(t)
 			for m := range req.Members {
 				clear(req.Members[m].Text)
 			}
@@ -69,11 +69,11 @@ func TestDecisionIsLostWhenLogFails(t *testing.T) {
 	runWithExchange(t, "while it is in the queue", recordOnlyMarket(), func(t *testing.T, x *testExchange) {
 		x.log.setSyncTime(time.Second)
 		x.log.failAfterEntries(x.log.len(), nil)
-		decision := must.Value(x.engine.Decide(x.ingestRequest(leadRequest(1).withKey("k"))))(t)
+		decision := must.Value(x.engine.DecideAndDeliver(x.ingestRequest(leadRequest(1).withKey("k"))))(t)
 		if answer, err := decision.Wait(); !errors.Is(err, errLogFailed) || answer != (engine.IngestAnswer{}) {
 			t.Errorf("answer %+v, error %v", answer, err)
 		}
-		expectError(t, errorOf(x.engine.Decide(x.ingestRequest(leadRequest(2).withKey("l")))), errLogFailed, "the next one")
+		expectError(t, errorOf(x.engine.DecideAndDeliver(x.ingestRequest(leadRequest(2).withKey("l")))), errLogFailed, "the next one")
 		synctest.Wait()
 		if n := x.state.ReservationCount(); n != 0 || x.observed.decidedLeads.Load() != 0 {
 			t.Errorf("%d reservations are left, and %d decisions were reported", n, x.observed.decidedLeads.Load())

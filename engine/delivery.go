@@ -275,9 +275,9 @@ func (e *Engine) ResumeErasuresAndDeliveries() error {
 // RunningDeliveries returns the number of running deliveries, for metrics and limits.
 func (e *Engine) RunningDeliveries() int64 { return e.deliveries.Count() }
 
-// WaitForDelivery waits until a lead's delivery has ended, at most until deadlineNanos (in Unix
+// WaitUntilDeliveryEnds waits until a lead's delivery has ended, at most until deadlineNanos (in Unix
 // nanoseconds), and reports whether it has. A lead without a running delivery needs no wait.
-func (e *Engine) WaitForDelivery(lead market.LeadID, deadlineNanos int64) (ended bool) {
+func (e *Engine) WaitUntilDeliveryEnds(lead market.LeadID, deadlineNanos int64) (ended bool) {
 	d := e.deliveries.FindRunning(lead)
 	return d == nil || e.waitForEndUntil(d.Ended(), deadlineNanos) == nil
 }

@@ -5,17 +5,17 @@ import (
 	"pingpost/engine/market"
 )
 
-// DryRun is the decision that a test lead would get.
-type DryRun struct {
+// DryRunDecision is the decision that a test lead would get.
+type DryRunDecision struct {
 	Campaign   *market.Campaign
-	Reason     market.UnsoldReason // why the lead would be unsold; none if a buyer would get it or a ping
-	Rule       *exclusion.Rule     // of the campaign itself; nil if the campaign accepts the lead
-	Buyer      market.BuyerID      // that would get the lead; empty in a ping_post campaign
-	FilterSets []DryRunFilterSet   // by index; empty if the campaign itself rejects the lead
+	Reason     market.UnsoldReason      // why the lead would be unsold; none if a buyer would get it or a ping
+	Rule       *exclusion.Rule          // of the campaign itself; nil if the campaign accepts the lead
+	Buyer      market.BuyerID           // that would get the lead; empty in a ping_post campaign
+	FilterSets []DryRunFilterSetOutcome // by index; empty if the campaign itself rejects the lead
 }
 
-// DryRunFilterSet is the decision about one filter set.
-type DryRunFilterSet struct {
+// DryRunFilterSetOutcome is the decision about one filter set.
+type DryRunFilterSetOutcome struct {
 	Buyer     market.BuyerID
 	Outcome   market.BuyerOutcome
 	WouldPing bool            // the buyer would get a ping, and its bid would decide
@@ -29,7 +29,7 @@ type DryRunFilterSet struct {
 // The decision is that of a test lead, so caps, funds, duplicates and ping rates do not count, and
 // a buyer needs a test endpoint. Rejected: a decision as for a production lead. It would need the
 // reservations of other requests, and differ from the test lead that follows it.
-func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRun, error) {
+func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRunDecision, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
 		return nil, err
 	}
@@ -57,18 +57,18 @@ func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRun, error) {
 }
 
 // runDryRun executes the steps of runIngest and chooseBuyerAndSell that neither send nor record.
-func (in *singleRequestWorkspace) runDryRun() (*DryRun, error) {
+func (in *singleRequestWorkspace) runDryRun() (*DryRunDecision, error) {
 	if err := in.parseIngestRequest(); err != nil {
 		return nil, err
 	}
 	in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
 	in.recordLeadAndCampaign()
-	result := &DryRun{Campaign: in.live.Campaign}
+	result := &DryRunDecision{Campaign: in.live.Campaign}
 	reason, err := in.checkRulesAndClaimDuplicates()
 	if err != nil {
 		return nil, err
 	}
-	facts := in.newDryRunFacts()
+	facts := in.newDryRunDecisionInputs()
 	if reason != market.ReasonNone {
 		result.Reason, result.Rule = reason, facts.CampaignRule(reason)
 		return result, nil
@@ -81,7 +81,7 @@ func (in *singleRequestWorkspace) runDryRun() (*DryRun, error) {
 	}
 	result.Reason = reason
 	for i := range in.live.Campaign.FilterSets {
-		set := DryRunFilterSet{Buyer: in.live.Campaign.FilterSets[i].Buyer.ID, Outcome: in.candidates.OutcomeOf(i)}
+		set := DryRunFilterSetOutcome{Buyer: in.live.Campaign.FilterSets[i].Buyer.ID, Outcome: in.candidates.OutcomeOf(i)}
 		set.WouldPing = pinged && in.candidates.Eligible.Has(i)
 		if !pinged && reason == market.ReasonNone && i == in.choice.filterSet {
 			set.Outcome, result.Buyer = market.OutcomeWon, set.Buyer
@@ -106,8 +106,8 @@ func (in *leadSale) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
 	return a.UnsoldReasonOfLatestStage()
 }
 
-// newDryRunFacts returns the present values that the rules of a test lead compare.
-func (in *leadSale) newDryRunFacts() *exclusion.DecisionInputs {
+// newDryRunDecisionInputs returns the present values that the rules of a test lead compare.
+func (in *leadSale) newDryRunDecisionInputs() *exclusion.DecisionInputs {
 	s := in.engine.state
 	return &exclusion.DecisionInputs{
 		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
@@ -136,9 +136,9 @@ func (e *Engine) FindOnSuppressionList(list *market.SuppressionList, lead *marke
 	return false, true
 }
 
-// FindEarlierLead returns an accepted lead that memory still has under one of the lead's values, by
+// FindEarlierDuplicateLead returns an accepted lead that memory still has under one of the lead's values, by
 // the campaign's rule against duplicates. buyer is zero for a rule of the whole campaign.
-func (e *Engine) FindEarlierLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool) {
+func (e *Engine) FindEarlierDuplicateLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool) {
 	scope := uint64(c.Ref)<<32 | uint64(buyer)
 	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
 		if earlier, found = e.state.FindLeadByDuplicateKey(key, nowNanos); found {

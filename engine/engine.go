@@ -62,9 +62,9 @@ type Observer interface {
 	// WarnOfUnconfirmedDelivery reports a delivery that remained in doubt and gets no further attempt: the
 	// buyer may or may not have the lead. Test leads are not reported.
 	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
-	// AuctionHeld reports the end of an auction, or a supplier's ping that led to no auction.
+	// AuctionHeldOrSkipped reports the end of an auction, or a supplier's ping that led to no auction.
 	// campaign is nil if the ping matched no campaign.
-	AuctionHeld(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
+	AuctionHeldOrSkipped(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
 	ReportFault(what string, err error)
 }
 
@@ -77,7 +77,7 @@ type Engine struct {
 	plan           atomic.Pointer[compiledCatalog]
 	workspaces     sync.Pool // *singleRequestWorkspace
 	pendingCommits sync.Pool // *pendingLogEvent
-	decisions      sync.Pool // *Decision
+	decisions      sync.Pool // *PendingLeadDecision
 	pings          sync.Pool // *pingWorkspace
 	auctions       *auction.Runner
 	recent         pastauction.AuctionCache
@@ -177,8 +177,9 @@ func (e *Engine) NewRequestID() market.RequestID {
 
 type discardObserver struct{}
 
-func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer)           {}
-func (discardObserver) PostAttempted(string, *market.BuyerPostResult)                           {}
-func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)                         {}
-func (discardObserver) AuctionHeld(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {}
-func (discardObserver) ReportFault(string, error)                                               {}
+func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer) {}
+func (discardObserver) PostAttempted(string, *market.BuyerPostResult)                 {}
+func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)               {}
+func (discardObserver) AuctionHeldOrSkipped(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {
+}
+func (discardObserver) ReportFault(string, error) {}

@@ -123,11 +123,11 @@ func TestEraseDuringDelivery(t *testing.T) {
 			lead := x.firstPostedLead()
 			one := x.keySlotOf(lead)
 			expectEqual(t, x.eraseContactData(one), 1, "leads in delivery")
-			if x.engine.WaitForDelivery(lead, time.Now().Add(time.Second).UnixNano()) {
+			if x.engine.WaitUntilDeliveryEnds(lead, time.Now().Add(time.Second).UnixNano()) {
 				t.Error("the delivery ended before its last attempt")
 			}
 			ingest.wait()
-			if !x.engine.WaitForDelivery(lead, time.Now().Add(time.Hour).UnixNano()) {
+			if !x.engine.WaitUntilDeliveryEnds(lead, time.Now().Add(time.Hour).UnixNano()) {
 				t.Error("the delivery did not end")
 			}
 			if got := x.receivedPosts(); len(got) != 6 || string(got[5].body) != string(got[0].body) {

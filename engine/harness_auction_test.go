@@ -206,25 +206,25 @@ func availabilityRequest(pairs ...string) request {
 
 func (x *testExchange) pingRequest(r request) *engine.SupplierPingRequest {
 	return &engine.SupplierPingRequest{
-		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
+		Supplier: x.engine.ActiveCatalogOrNil().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: x.newRequestID(), Received: time.Now().UnixNano(), Hops: r.hops,
 	}
 }
 
 // ping runs the auction of a ping received now.
-func (x *testExchange) ping(r request) (engine.PingAnswer, error) {
+func (x *testExchange) ping(r request) (engine.SupplierPingAnswer, error) {
 	return x.engine.PingForBestBid(x.pingRequest(r))
 }
 
 // requestAvailability runs the auction of an availability request received now.
-func (x *testExchange) requestAvailability(r request) (engine.PingAnswer, error) {
+func (x *testExchange) requestAvailability(r request) (engine.SupplierPingAnswer, error) {
 	return x.engine.PingForAllBids(x.pingRequest(r))
 }
 
 // describePing returns the bid, the offers by buyer, the reason without a bid, or the error's
 // code with the invalid fields.
-func describePing(a engine.PingAnswer, err error) string {
+func describePing(a engine.SupplierPingAnswer, err error) string {
 	switch {
 	case err != nil:
 		return describeIngest(engine.IngestAnswer{}, err)
@@ -241,7 +241,7 @@ func describePing(a engine.PingAnswer, err error) string {
 }
 
 func (x *testExchange) startPing(r request) *pingCall {
-	return startCall(func() (engine.PingAnswer, error) { return x.ping(r) }, describePing)
+	return startCall(func() (engine.SupplierPingAnswer, error) { return x.ping(r) }, describePing)
 }
 
 // auctionMarket returns a market with one ping_post campaign. Its buyers have endpoints for
@@ -321,7 +321,7 @@ func (x *testExchange) sellAtBid(p postInput) (engine.SupplierPostAnswer, error)
 
 func (x *testExchange) postRequest(p postInput) *engine.SupplierPostRequest {
 	return &engine.SupplierPostRequest{
-		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(p.supplier)],
+		Supplier: x.engine.ActiveCatalogOrNil().Suppliers[market.SupplierID(p.supplier)],
 		Auction:  member("auction_id", p.auction), Token: member("bid_token", p.token), LeadUUID: member("lead_uuid", p.supplierLeadID),
 		Lead: p.lead.members, Faults: p.faults,
 		Body: fmt.Append(nil, p.auction, p.token, p.supplierLeadID, string(p.lead.body)), Key: []byte(p.key), BadKey: p.badKey,

@@ -46,7 +46,7 @@ func (w statusReport) received() engine.ReceivedStatusReport {
 func (x *testExchange) statusRequest(words []statusReport) *engine.StatusReportRequest {
 	req := &engine.StatusReportRequest{Request: x.newRequestID(), Received: time.Now().UnixNano()}
 	for _, w := range words {
-		req.Buyer = x.engine.ActiveCatalog().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
+		req.Buyer = x.engine.ActiveCatalogOrNil().Buyers[market.BuyerID(cmp.Or(w.buyer, "blue"))]
 		req.Reports = append(req.Reports, w.received())
 		req.Body = fmt.Append(req.Body, w.status, "|", w.reason, "|", w.occurred, ";")
 		req.Key, req.BadKey = []byte(w.key), w.badKey
@@ -55,14 +55,14 @@ func (x *testExchange) statusRequest(words []statusReport) *engine.StatusReportR
 }
 
 // report processes one report received now.
-func (x *testExchange) report(w statusReport) (engine.StatusAnswer, error) {
+func (x *testExchange) report(w statusReport) (engine.StatusReportAnswer, error) {
 	req := x.statusRequest([]statusReport{w})
 	req.Lead, _ = market.ParseLeadID(w.lead)
 	return x.engine.ProcessStatusReport(req)
 }
 
 // reportAll processes all reports as one request, with the last one's key.
-func (x *testExchange) reportAll(words ...statusReport) (engine.StatusAnswer, error) {
+func (x *testExchange) reportAll(words ...statusReport) (engine.StatusReportAnswer, error) {
 	req := x.statusRequest(words)
 	for _, w := range words {
 		req.Body = append(req.Body, w.lead...)
@@ -95,7 +95,7 @@ func describeReport(r engine.StatusReportResult) string {
 }
 
 // describeStatusAnswer returns the results, or the error.
-func describeStatusAnswer(a engine.StatusAnswer, err error) string {
+func describeStatusAnswer(a engine.StatusReportAnswer, err error) string {
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {
 		return describeReport(engine.StatusReportResult{Code: refusal.Code, Objection: refusal.Objection, Fields: refusal.Fields})
@@ -125,7 +125,7 @@ func (x *testExchange) soldLead(n int, pairs ...string) engine.IngestAnswer {
 
 // balance returns a buyer's balance and the part on hold.
 func (x *testExchange) balance(buyer string) string {
-	balance, held := x.state.BuyerBalance(x.engine.ActiveCatalog().Buyers[market.BuyerID(buyer)].Ref)
+	balance, held := x.state.BuyerBalance(x.engine.ActiveCatalogOrNil().Buyers[market.BuyerID(buyer)].Ref)
 	if held != 0 {
 		return balance.String() + " of which is held " + held.String()
 	}

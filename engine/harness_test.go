@@ -96,8 +96,8 @@ func (n *testObserver) WarnOfUnconfirmedDelivery(market.LeadID, string) { n.unkn
 func (n *testObserver) PostAttempted(string, *market.BuyerPostResult) { n.postAttempts.Add(1) }
 func (n *testObserver) ReportFault(string, error)                     { n.faults.Add(1) }
 
-// AuctionHeld checks that each filter set has one outcome.
-func (n *testObserver) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
+// AuctionHeldOrSkipped checks that each filter set has one outcome.
+func (n *testObserver) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
 	n.auctions.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)
@@ -223,7 +223,7 @@ func (x *testExchange) ingest(r request) (engine.IngestAnswer, error) {
 // ingestRequest returns the request as the server passes it to the engine.
 func (x *testExchange) ingestRequest(r request) *engine.IngestRequest {
 	return &engine.IngestRequest{
-		Supplier: x.engine.ActiveCatalog().Suppliers[market.SupplierID(r.supplier)],
+		Supplier: x.engine.ActiveCatalogOrNil().Suppliers[market.SupplierID(r.supplier)],
 		Members:  r.members, Body: r.body, Key: []byte(r.key), BadKey: r.badKey, Test: r.test, BadTest: r.badTest,
 		Request: x.newRequestID(), Received: time.Now().UnixNano(),
 	}
@@ -247,7 +247,7 @@ type call[A any] struct {
 
 type (
 	ingestCall = call[engine.IngestAnswer]
-	pingCall   = call[engine.PingAnswer]
+	pingCall   = call[engine.SupplierPingAnswer]
 	saleCall   = call[engine.SupplierPostAnswer]
 )
 
@@ -342,7 +342,7 @@ func (x *testExchange) checkInvariants() {
 	if seq != again || live != replay {
 		x.t.Errorf("live state %x at %d, replayed state %x at %d", live, seq, replay, again)
 	}
-	sumEvents(x.t, entries, x.engine.ActiveCatalog(), x.highestLimits).compare(x.t, x.state)
+	sumEvents(x.t, entries, x.engine.ActiveCatalogOrNil(), x.highestLimits).compare(x.t, x.state)
 }
 
 // runInVirtualTime runs a test in virtual time.

@@ -150,7 +150,7 @@ func (n *webhookObserver) WebhookAttempted(supplier string, outcome event.Webhoo
 	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())
 }
 
-func (n *webhookObserver) WebhooksSwitchedOff(supplier string) {
+func (n *webhookObserver) LogWebhooksSwitchedOff(supplier string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.switchedOff = append(n.switchedOff, supplier)

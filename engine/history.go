@@ -71,7 +71,7 @@ func (r *logReader) ReadDecision(lead *state.Lead, deadlineNanos int64) (*event.
 // log's history no longer has the record, because some callers expect that. Other failures are
 // reported and become ErrUnavailable. Without a free slot it returns ErrUnavailable, unreported.
 func (r *logReader) readEncoded(logPosition uint64, deadlineNanos int64) ([]byte, error) {
-	if !r.reserveReadSlot(deadlineNanos) {
+	if !r.waitForReadSlot(deadlineNanos) {
 		return nil, ErrUnavailable
 	}
 	defer func() { <-r.slots }()
@@ -105,9 +105,9 @@ func (r *logReader) reportAndReturnUnavailable(logPosition uint64, err error) er
 	return ErrUnavailable
 }
 
-// reserveReadSlot waits for one of the maxLogReads slots and takes it. It returns false at
+// waitForReadSlot waits for one of the maxLogReads slots and takes it. It returns false at
 // deadlineNanos or if the exchange stops.
-func (r *logReader) reserveReadSlot(deadlineNanos int64) (reserved bool) {
+func (r *logReader) waitForReadSlot(deadlineNanos int64) (reserved bool) {
 	select {
 	case r.slots <- struct{}{}:
 		return true

@@ -47,15 +47,15 @@ type singleRequestWorkspace struct {
 // Errors are a *Refusal, ErrUnavailable, ErrBusy, or the log's failure. After an error the lead
 // does not exist, unless the log failed during its delivery.
 func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
-	decision, err := e.Decide(req)
+	decision, err := e.DecideAndDeliver(req)
 	if err != nil {
 		return IngestAnswer{}, err
 	}
 	return decision.Wait()
 }
 
-// Decide does the same as Ingest, but returns as soon as the engine no longer reads the request.
-// The caller may then reuse the request's memory, and calls Decision.Wait for the answer.
+// DecideAndDeliver does the same as Ingest, but returns as soon as the engine no longer reads the request.
+// The caller may then reuse the request's memory, and calls PendingLeadDecision.Wait for the answer.
 //
 // For a lead without a post (it is unsold, or only recorded for its buyer), Decide returns before
 // the log's write. A lead with a post needs its request until its answer is due, because after a
@@ -63,7 +63,7 @@ func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 // the request, which would cost each post an allocation to save memory that few posts need.
 //
 // The errors are those of Ingest.
-func (e *Engine) Decide(req *IngestRequest) (*PendingLeadDecision, error) {
+func (e *Engine) DecideAndDeliver(req *IngestRequest) (*PendingLeadDecision, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (in *singleRequestWorkspace) runIngest() (IngestAnswer, error) {
 	if err := in.parseIngestRequest(); err != nil {
 		return IngestAnswer{}, err
 	}
-	if err := in.reserveEncryptionKey(); err != nil {
+	if err := in.takeEncryptionKey(); err != nil {
 		return IngestAnswer{}, err
 	}
 	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))

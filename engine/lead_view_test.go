@@ -19,7 +19,7 @@ func (x *testExchange) leadViews(lead market.LeadID, buyer string) string {
 		}
 		return fmt.Sprintf("%s/%s/%s %s %s %s%s", l.Status, l.Delivery, l.Return, l.Reason, l.Buyer, l.Price, l.Currency)
 	}
-	catalog := x.engine.ActiveCatalog()
+	catalog := x.engine.ActiveCatalogOrNil()
 	return describe(x.engine.ViewLeadForSupplier(lead, catalog.Suppliers["acme"].Ref, until)) + ", " +
 		describe(x.engine.ViewLeadForBuyer(lead, catalog.Buyers[market.BuyerID(buyer)].Ref, until))
 }

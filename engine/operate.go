@@ -123,18 +123,18 @@ func (e OperatorActions) SetAlertSettings(document []byte) error {
 	return e.commit(&event.AlertSettingsChanged{Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// RecordAlertChange records a change of an alert, or the end of a notification. While the log's queue is
-// full, the end of a notification waits: without its record, a restart sends the notification again. A
-// change returns ErrBusy, and the next evaluation finds it again.
-func (e *Engine) RecordAlertChange(change *event.AlertOrNotificationChanged) error {
+// RecordAlertOrNotificationChange records a change of an alert, or the end of a notification. While the
+// log's queue is full, the end of a notification waits: without its record, a restart sends the
+// notification again. A change returns ErrBusy, and the next evaluation finds it again.
+func (e *Engine) RecordAlertOrNotificationChange(change *event.AlertOrNotificationChanged) error {
 	if change.Transition >= event.NotificationSent {
 		return e.commitRetryingFullQueue(change, nil)
 	}
 	return e.commit(change, nil)
 }
 
-// SetSavedReport sets a saved report to a document in JSON. An empty document removes it.
-func (e OperatorActions) SetSavedReport(id string, document []byte) error {
+// SetOrRemoveSavedReport sets a saved report to a document in JSON. An empty document removes it.
+func (e OperatorActions) SetOrRemoveSavedReport(id string, document []byte) error {
 	return e.commit(&event.SavedReportChanged{ID: id, Document: document, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 

@@ -61,8 +61,8 @@ func TestEventsNameRequestingOperator(t *testing.T) {
 		dead := must.Value(x.deadLetters())(t)
 		anna := x.engine.AsOperator("anna")
 		for name, act := range map[string]func() error{
-			"resent":  func() error { return anna.ResendWebhook(dead[0].Lead, dead[0].Type) },
-			"dropped": func() error { return anna.DropWebhook(dead[1].Lead, dead[1].Type) },
+			"resent":  func() error { return anna.ResendDeadLetter(dead[0].Lead, dead[0].Type) },
+			"dropped": func() error { return anna.DropDeadLetter(dead[1].Lead, dead[1].Type) },
 		} {
 			if err := act(); err != nil || event.RequestingOperator(x.lastEvent()) != "anna" {
 				t.Errorf("%s: error %v, last event %s", name, err, event.DescribeAsJSON(x.lastEvent()))

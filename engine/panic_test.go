@@ -23,9 +23,9 @@ func (o panickingObserver) panicIn(method string) {
 	}
 }
 
-func (o panickingObserver) AuctionHeld(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
+func (o panickingObserver) AuctionHeldOrSkipped(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
 	o.panicIn("AuctionHeld")
-	o.Observer.AuctionHeld(c, s, h)
+	o.Observer.AuctionHeldOrSkipped(c, s, h)
 }
 
 func (o panickingObserver) PostAttempted(buyer string, r *market.BuyerPostResult) {

@@ -30,9 +30,9 @@ type SupplierPingRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// PingAnswer is the answer to a ping. Amounts are the supplier's payout, not the buyer's price.
+// SupplierPingAnswer is the answer to a ping. Amounts are the supplier's payout, not the buyer's price.
 // Times are in Unix nanoseconds.
-type PingAnswer struct {
+type SupplierPingAnswer struct {
 	Auction  market.AuctionID
 	Request  market.RequestID    // of the first call with this key
 	Reason   market.UnsoldReason // why there is no bid; ReasonNone if there is one
@@ -50,12 +50,12 @@ type PingAnswer struct {
 	// Of an availability ping.
 	Campaign  string
 	ExpiresAt int64
-	Offers    []PingOffer // best first
+	Offers    []AvailabilityPingOffer // best first
 }
 
-// PingOffer is the bid of one buyer in the answer to an availability ping. Its amount is the
+// AvailabilityPingOffer is the bid of one buyer in the answer to an availability ping. Its amount is the
 // supplier's payout.
-type PingOffer struct {
+type AvailabilityPingOffer struct {
 	Buyer      string
 	Amount     market.Money
 	Currency   market.Currency
@@ -96,25 +96,25 @@ const maxHops = 3
 // PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid
 // and its token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
 // ErrUnavailable, or the log's failure; after an error no auction is recorded.
-func (e *Engine) PingForBestBid(req *SupplierPingRequest) (PingAnswer, error) {
+func (e *Engine) PingForBestBid(req *SupplierPingRequest) (SupplierPingAnswer, error) {
 	return e.servePing(req, endpointPing)
 }
 
 // PingForAllBids holds an auction like PingForBestBid, but answers with all valid bids. The
 // supplier may then name one of the buyers in an ingest. It serves POST /api/v1/ping.
-func (e *Engine) PingForAllBids(req *SupplierPingRequest) (PingAnswer, error) {
+func (e *Engine) PingForAllBids(req *SupplierPingRequest) (SupplierPingAnswer, error) {
 	return e.servePing(req, endpointAvailability)
 }
 
 // servePing is the common part of PingForBestBid and PingForAllBids: it takes a workspace from the
 // pool, runs the ping in it and returns the workspace. pingEndpoint says which of the two it is.
-func (e *Engine) servePing(req *SupplierPingRequest, pingEndpoint byte) (PingAnswer, error) {
+func (e *Engine) servePing(req *SupplierPingRequest, pingEndpoint byte) (SupplierPingAnswer, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	plan := e.plan.Load()
 	if plan == nil {
-		return PingAnswer{}, ErrUnavailable
+		return SupplierPingAnswer{}, ErrUnavailable
 	}
 	p, _ := e.pings.Get().(*pingWorkspace)
 	returned := false
@@ -125,7 +125,7 @@ func (e *Engine) servePing(req *SupplierPingRequest, pingEndpoint byte) (PingAns
 	}()
 	p.resetForRequest(e, req, plan, pingEndpoint)
 	answer, err := p.runPing()
-	p.cleanUp()
+	p.releaseReservationsAndClear()
 	returned = true
 	e.pings.Put(p)
 	return answer, err
@@ -143,7 +143,7 @@ func (p *pingWorkspace) resetForRequest(e *Engine, req *SupplierPingRequest, pla
 	p.auction.ResetKeepingMemory()
 }
 
-func (p *pingWorkspace) cleanUp() {
+func (p *pingWorkspace) releaseReservationsAndClear() {
 	p.timings.TraceOrNil().SetPingOutcomes(&p.auction)
 	p.engine.state.ReleaseAll(&p.reserved)
 	clear(p.record.Fields)
@@ -152,7 +152,7 @@ func (p *pingWorkspace) cleanUp() {
 	p.req, p.plan, p.live, p.timings = nil, nil, nil, nil
 }
 
-func (p *pingWorkspace) runPing() (PingAnswer, error) {
+func (p *pingWorkspace) runPing() (SupplierPingAnswer, error) {
 	if len(p.req.Key) > 0 && !p.req.BadKey {
 		if answer, found, err := p.answerRepeatedPingOrClaimKey(); found || err != nil {
 			return answer, err
@@ -163,24 +163,24 @@ func (p *pingWorkspace) runPing() (PingAnswer, error) {
 		check = p.parseAvailabilityPing
 	}
 	if err := check(); err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	if err := p.assignIDAndClaimAuctionName(); err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	if err := p.runAuctionAndRecordResult(); err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	p.completeAuctionRecord()
 	if err := p.commitAuction(); err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	p.engine.recent.Add(&p.record, p.pending.encoded, p.engine.opt.Clock.Now())
-	return p.engine.newPingAnswer(&p.record), nil
+	return p.engine.newSupplierPingAnswer(&p.record), nil
 }
 
 // commitAuction makes the auction's event durable and applies it. After an error the reservations
-// are released, now or by releaseClaimsAndWipe.
+// are released, now or by releaseReservationsAndClear.
 func (p *pingWorkspace) commitAuction() error {
 	clock := p.engine.opt.Clock
 	began := clock.Now()
@@ -194,7 +194,7 @@ func (p *pingWorkspace) commitAuction() error {
 
 // answerRepeatedPingOrClaimKey returns the answer of the first ping with this idempotency key, if
 // there was one. Otherwise isRepeat is false, and the key is claimed for this ping.
-func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer PingAnswer, isRepeat bool, err error) {
+func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer SupplierPingAnswer, isRepeat bool, err error) {
 	e := p.engine
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, p.scratch = e.hashIdempotencyKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
@@ -219,10 +219,10 @@ func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	e := p.engine
 	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))
 	if p.endpoint == endpointAvailability {
-		p.record.Name = e.hashAuctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
+		p.record.Name = e.computeAuctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil
 	}
-	p.record.Name = e.hashAuctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
+	p.record.Name = e.computeAuctionName(pastauction.BySellerID.ForTest(p.test), p.req.Supplier, p.sellerAuction)
 	for {
 		found, wait := e.state.ClaimNewAuctionName(&p.reserved, p.record.Name, p.now)
 		switch {
@@ -239,24 +239,24 @@ func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 
 // answerOfRecordedPing returns the first answer to a ping, for a repeat. It reads the auction's
 // event at logPosition. deadlineNanos limits the wait for the log read, in Unix nanoseconds.
-func (e *Engine) answerOfRecordedPing(logPosition uint64, deadlineNanos int64) (PingAnswer, error) {
+func (e *Engine) answerOfRecordedPing(logPosition uint64, deadlineNanos int64) (SupplierPingAnswer, error) {
 	record, err := e.log.readRequiredRecord(logPosition, deadlineNanos)
 	if err != nil {
-		return PingAnswer{}, err
+		return SupplierPingAnswer{}, err
 	}
 	held, ok := record.(*event.PingAuctionCompleted)
 	if !ok {
 		panic(fmt.Sprintf("BUG: log record %d is not the auction of an idempotency key", logPosition))
 	}
-	answer := e.newPingAnswer(held)
+	answer := e.newSupplierPingAnswer(held)
 	answer.Replayed = true
 	return answer, nil
 }
 
-// newPingAnswer builds the answer to a ping from the auction's event. The first answer and its
+// newSupplierPingAnswer builds the answer to a ping from the auction's event. The first answer and its
 // repeats are therefore equal.
-func (e *Engine) newPingAnswer(completedAuction *event.PingAuctionCompleted) PingAnswer {
-	answer := PingAnswer{
+func (e *Engine) newSupplierPingAnswer(completedAuction *event.PingAuctionCompleted) SupplierPingAnswer {
+	answer := SupplierPingAnswer{
 		Auction: completedAuction.Auction, Request: completedAuction.Request, Reason: completedAuction.Reason, SellerAuction: completedAuction.SellerAuction,
 		Token: completedAuction.Token, Bid: !completedAuction.Token.IsZero(),
 		Campaign: e.state.NameOf(event.ObjectCampaign, completedAuction.Campaign), ExpiresAt: completedAuction.Began + maxBidValidity,
@@ -268,7 +268,7 @@ func (e *Engine) newPingAnswer(completedAuction *event.PingAuctionCompleted) Pin
 		case answer.Bid && bid.Outcome == market.OutcomeWon:
 			answer.Amount, answer.Currency, answer.ValidUntil, answer.Passed = bid.Payout, bid.Currency, bid.ValidUntil, completedAuction.FiltersPassed
 		case !answer.Bid:
-			answer.Offers = append(answer.Offers, PingOffer{
+			answer.Offers = append(answer.Offers, AvailabilityPingOffer{
 				Buyer: e.state.NameOf(event.ObjectBuyer, bid.Buyer), Amount: bid.Payout, Currency: bid.Currency, ValidUntil: bid.ValidUntil,
 			})
 		}

@@ -70,7 +70,7 @@ func (p *pingWorkspace) addFaultsOutsideBody() {
 	p.faults = append(p.faults, p.req.Faults...)
 }
 
-// mappingOfCampaignOrDefault returns the field mapping of the ping's campaign, or unmapped if no
+// mappingOfCampaignOrDefault returns the field mapping of the ping's campaign, or noCampaignMapping if no
 // campaign matches.
 func (p *pingWorkspace) mappingOfCampaignOrDefault() *market.FieldMapping {
 	if p.live == nil {
@@ -137,8 +137,8 @@ func (p *pingWorkspace) parseExpiresAt() {
 	}
 }
 
-// checkUnmappedDriverFields checks the JSON types of the signals (such as vehicle_count) that the
-// campaign does not map, and adds faults. For mapped signals the mapping has checked the type.
+// checkUnmappedDriverFields checks the JSON types of the driver fields (such as vehicle_count) that the
+// campaign does not map, and adds faults. For mapped driver fields the mapping has checked the type.
 func (p *pingWorkspace) checkUnmappedDriverFields(mapping *market.FieldMapping) {
 	for i := range driverFields {
 		signal := &driverFields[i]
@@ -174,10 +174,10 @@ func hasCustomField(mapping *market.FieldMapping, name string) bool {
 // supplier, or the supplier may not use the campaign.
 func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	p.addFaultsOutsideBody()
-	ids := findBodyIDs(p.req.Members, p.plan, p.test)
+	ids := findIDsAndRenameAliases(p.req.Members, p.plan, p.test)
 	var campaign, supplier []byte
-	campaign, supplier, p.faults = ids.readTexts(p.faults)
-	p.setActiveCampaignByID(campaign, ids.campaign.usedName())
+	campaign, supplier, p.faults = ids.readIDsAndAddFaults(p.faults)
+	p.setCampaignOrAddFault(campaign, ids.campaign.usedName())
 	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())
 	p.faults = mapping.FillLeadFromPing(&p.lead, p.req.Members, 0, p.faults)
@@ -190,9 +190,9 @@ func (p *pingWorkspace) parseAvailabilityPing() (refusal error) {
 	return nil
 }
 
-// setActiveCampaignByID sets the ping's campaign from its id. It adds a fault for the member
+// setCampaignOrAddFault sets the ping's campaign from its id. It adds a fault for the member
 // if the campaign is unknown, paused, or not of the method ping_post. An empty id already has its fault.
-func (p *pingWorkspace) setActiveCampaignByID(id []byte, member string) {
+func (p *pingWorkspace) setCampaignOrAddFault(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}

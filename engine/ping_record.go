@@ -17,14 +17,14 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 		if p.live != nil {
 			campaign = p.live.Campaign
 		}
-		p.engine.opt.Observer.AuctionHeld(campaign, p.req.Supplier, a.SummarizeSupplierPingWithoutAuction(p.record.Reason, p.test))
+		p.engine.opt.Observer.AuctionHeldOrSkipped(campaign, p.req.Supplier, a.SummarizeSupplierPingWithoutAuction(p.record.Reason, p.test))
 		return nil
 	}
 	ceiling := p.now + maxBidValidity
 	limit := min(p.expires-int64(auction.AnswerTimeMargin), ceiling-int64(p.live.Campaign.PingReserve))
 	a.PrepareAuction(&p.live.FilterSetsWithPingLimiters, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
-	if err := p.engine.collectBids(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
+	if err := p.engine.runPreparedAuction(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
 	}
 	best, ok := a.FilterSetOfBestBid()

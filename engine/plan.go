@@ -108,15 +108,15 @@ func (e *Engine) findAuctionCampaign(p *compiledCatalog, supplier market.Supplie
 	return nil
 }
 
-// ActiveCatalog returns the active catalog, or nil until the first Configure.
-func (e *Engine) ActiveCatalog() *market.Catalog {
+// ActiveCatalogOrNil returns the active catalog, or nil until the first Configure.
+func (e *Engine) ActiveCatalogOrNil() *market.Catalog {
 	if p := e.plan.Load(); p != nil {
 		return p.catalog
 	}
 	return nil
 }
 
-// compileForTestLeads returns the test campaign of a campaign, which gets its test leads. It has
+// compileTestCampaign returns the test campaign of a campaign, which gets its test leads. It has
 // the same filter sets in the same order, with the same states, filters, hours, lists, prices
 // and floor. It has no caps, no funds and no duplicate rule. Its buyers have their test
 // endpoints instead of the production ones.
@@ -135,7 +135,7 @@ func (e *Engine) ActiveCatalog() *market.Catalog {
 // The engine makes a test campaign at its first test lead, because most campaigns never have one.
 // Rejected: to check at each cap, claim and endpoint whether the lead is a test. A forgotten
 // check would charge a buyer.
-func compileForTestLeads(production *market.Campaign) *compiledCampaign {
+func compileTestCampaign(production *market.Campaign) *compiledCampaign {
 	campaign := *production
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
 	campaign.FilterSets = make([]market.FilterSet, len(production.FilterSets))
@@ -143,8 +143,8 @@ func compileForTestLeads(production *market.Campaign) *compiledCampaign {
 	for i := range production.FilterSets {
 		filterSet := &campaign.FilterSets[i]
 		*filterSet = production.FilterSets[i]
-		filterSet.Buyer, filterSet.Caps = withTestEndpoints(filterSet.Buyer), nil
-		if LacksTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
+		filterSet.Buyer, filterSet.Caps = newTestBuyer(filterSet.Buyer), nil
+		if LacksRequiredTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
 			excluded.Add(i)
 		}
 	}
@@ -155,18 +155,18 @@ func compileForTestLeads(production *market.Campaign) *compiledCampaign {
 	return o
 }
 
-// withTestEndpoints returns a copy of buyer b for a test campaign: with its test endpoints in
+// newTestBuyer returns a copy of buyer b for a test campaign: with its test endpoints in
 // place of the production ones, and without caps and funds.
-func withTestEndpoints(b *market.Buyer) *market.Buyer {
+func newTestBuyer(b *market.Buyer) *market.Buyer {
 	test := *b
 	test.Ping, test.Post = b.TestPing, b.TestPost
 	test.Caps, test.Funded, test.Credit = nil, false, 0
 	return &test
 }
 
-// LacksTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
+// LacksRequiredTestEndpoint reports whether a buyer cannot get test leads: it has a production endpoint
 // that the campaign's method needs, but no test endpoint to replace it.
-func LacksTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool {
+func LacksRequiredTestEndpoint(b *market.Buyer, method market.BuyerSelectionMethod) bool {
 	return b.Post != nil && b.TestPost == nil || method == market.PingPost && b.Ping != nil && b.TestPing == nil
 }
 
@@ -182,7 +182,7 @@ func (o *compiledCampaign) selfOrTestCampaign(forTestLead bool) *compiledCampaig
 // initLazyTestCampaign sets o.testCampaign, a function that makes the test campaign at its first
 // call. Later calls return the test campaign made then.
 func (o *compiledCampaign) initLazyTestCampaign() {
-	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileForTestLeads(o.Campaign) })
+	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileTestCampaign(o.Campaign) })
 }
 
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
@@ -264,7 +264,7 @@ func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *st
 }
 
 // isOpenAndLimitValidity reports whether nowNanos is within the opening hours; nil means always. It
-// lowers cacheEntry.Until to the time at which the hours next begin or end.
+// lowers cacheEntry.Until to the time at which the hours next begin or end, if that is earlier.
 func isOpenAndLimitValidity(hoursOrNil *calendar.WeeklySchedule, nowNanos int64, cacheEntry *selection.UnavailableFilterSets) bool {
 	if hoursOrNil == nil {
 		return true

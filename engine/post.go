@@ -115,12 +115,12 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error)
 // encryption key, reservation, sale.
 func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	if len(in.req.Key) > 0 {
-		first, err := in.claimIdempotencyKey(endpointPost)
+		first, err := in.claimKeyOrFindFirstLead(endpointPost)
 		if err != nil {
 			return SupplierPostAnswer{}, err
 		}
 		if !first.IsZero() {
-			return in.answerRepeatedPost(first)
+			return in.answerRepeatedSupplierPost(first)
 		}
 	}
 	if err := in.findAuctionAndBidOfPost(); err != nil {
@@ -132,7 +132,7 @@ func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) 
 	if in.accepted.bid == nil && !in.accepted.forgotten {
 		return SupplierPostAnswer{}, &Refusal{Code: InvalidBidToken}
 	}
-	if err := in.reserveEncryptionKey(); err != nil {
+	if err := in.takeEncryptionKey(); err != nil {
 		return SupplierPostAnswer{}, err
 	}
 	code, reason, err := in.prepareSaleAtAcceptedBid()
@@ -158,20 +158,20 @@ func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) 
 	if err != nil {
 		return SupplierPostAnswer{}, err
 	}
-	return in.newPostAnswer(in.id, in.buyerSilent)
+	return in.newSupplierPostAnswer(in.id, in.buyerSilent)
 }
 
-// answerRepeatedPost returns the answer for firstLead, which an earlier post with the same
-// idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedPost
+// answerRepeatedSupplierPost returns the answer for firstLead, which an earlier post with the same
+// idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedSupplierPost
 // waits, at most until the answer is due.
-func (in *singleRequestWorkspace) answerRepeatedPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
+func (in *singleRequestWorkspace) answerRepeatedSupplierPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
 	d := in.engine.deliveries.FindRunning(firstLead)
 	if d != nil {
 		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
 			return SupplierPostAnswer{}, err
 		}
 	}
-	answer, err := in.newPostAnswer(firstLead, d != nil && d.IsBuyerSilent())
+	answer, err := in.newSupplierPostAnswer(firstLead, d != nil && d.IsBuyerSilent())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -180,10 +180,10 @@ func (in *singleRequestWorkspace) answerRepeatedPost(firstLead market.LeadID) (S
 	return answer, err
 }
 
-// newPostAnswer returns the answer to a post from the present state of its lead. It reads only
+// newSupplierPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
 // open, noBuyerAnswerInTime selects BuyerTimeout instead of BuyerUnavailable.
-func (in *singleRequestWorkspace) newPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
+func (in *singleRequestWorkspace) newSupplierPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {

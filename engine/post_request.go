@@ -173,7 +173,7 @@ func (in *leadRequest) findAuctionAndBidOfPost() error {
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
 	}
-	row, ok := e.state.FindAuction(e.hashAuctionName(pastauction.BySellerID.ForTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
+	row, ok := e.state.FindAuction(e.computeAuctionName(pastauction.BySellerID.ForTest(in.test), in.req.Supplier, p.post.Auction.Text), in.now)
 	if !ok {
 		return nil
 	}

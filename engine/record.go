@@ -71,9 +71,9 @@ func appendFilterSetsByOutcome(outcomes []event.FilterSetsWithOutcome, candidate
 	return outcomes
 }
 
-// reserveEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before
+// takeEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before
 // the lead reserves caps and funds, so that no other request waits for a lead without a key.
-func (in *leadSale) reserveEncryptionKey() (err error) {
+func (in *leadSale) takeEncryptionKey() (err error) {
 	in.keySlot, err = in.engine.opt.Sealer.TakeUnusedKey(&in.key)
 	return err
 }

@@ -54,12 +54,12 @@ type leadRequest struct {
 // supplier, or the supplier may not use the campaign. ErrUnavailable: the log record of the ping
 // whose bid the lead accepts cannot be read.
 func (in *leadRequest) parseIngestRequest() error {
-	ids := findBodyIDs(in.req.Members, in.plan, in.test)
+	ids := findIDsAndRenameAliases(in.req.Members, in.plan, in.test)
 	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
 	in.faults = append(in.faults, in.req.Faults...)
 	var campaign, supplier []byte
-	campaign, supplier, in.faults = ids.readTexts(in.faults)
-	in.setActiveCampaignByID(campaign, ids.campaign.usedName())
+	campaign, supplier, in.faults = ids.readIDsAndAddFaults(in.faults)
+	in.setCampaignOrAddFault(campaign, ids.campaign.usedName())
 	if err := in.findBidByPingAndBuyerOrAddFault(); err != nil {
 		return err
 	}
@@ -75,24 +75,24 @@ func (in *leadRequest) parseIngestRequest() error {
 	return nil
 }
 
-// bodyID is an id that the body of an ingest or an availability ping has under one of two names: its
+// idWithAlias is an id that the body of an ingest or an availability ping has under one of two names: its
 // first name, such as flo_campaign_id, or the alias campaign_id. Both mean the same. An alias counts
 // only if the campaign has no field of that name.
-type bodyID struct {
+type idWithAlias struct {
 	name, alias         string
 	member, aliasMember *market.JSONMember // nil: missing, null or blank
 	aliasIsField        bool               // the campaign has a field with the name of the alias
 	expected            string             // the expected value if the id is missing
 }
 
-type bodyIDs struct{ campaign, supplier bodyID }
+type campaignAndSupplierIDs struct{ campaign, supplier idWithAlias }
 
-// readTexts returns the ids, and appends a fault for each id that is missing or invalid. If the body
+// readIDsAndAddFaults returns the ids, and appends a fault for each id that is missing or invalid. If the body
 // has one id under its alias, the fault of a missing one names the alias too.
-func (ids *bodyIDs) readTexts(faults []market.FieldError) (campaign, supplier []byte, _ []market.FieldError) {
+func (ids *campaignAndSupplierIDs) readIDsAndAddFaults(faults []market.FieldError) (campaign, supplier []byte, _ []market.FieldError) {
 	usesAlias := ids.campaign.isUnderAlias() || ids.supplier.isUnderAlias()
-	campaign, faults = ids.campaign.readText(faults, usesAlias)
-	supplier, faults = ids.supplier.readText(faults, usesAlias)
+	campaign, faults = ids.campaign.readIDOrAddFault(faults, usesAlias)
+	supplier, faults = ids.supplier.readIDOrAddFault(faults, usesAlias)
 	return campaign, supplier, faults
 }
 
@@ -102,12 +102,12 @@ var (
 	supplierMemberName = []byte(memberSupplier)
 )
 
-// findBodyIDs finds the ids in a body. It renames members with an alias to the first name, so that
+// findIDsAndRenameAliases finds the ids in a body. It renames members with an alias to the first name, so that
 // the lead's fields, and a buyer's post, do not depend on the name that the supplier used.
 //
 // A campaign can have its own field campaign_id or supplier_id. The member is then that field, and
 // the supplier has to send the id under the first name, as before the aliases existed.
-func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) (ids bodyIDs) {
+func findIDsAndRenameAliases(members []market.JSONMember, plan *compiledCatalog, test bool) (ids campaignAndSupplierIDs) {
 	ids.campaign.name, ids.campaign.alias, ids.campaign.expected = memberCampaign, aliasCampaign, expectedCampaign
 	ids.supplier.name, ids.supplier.alias, ids.supplier.expected = memberSupplier, aliasSupplier, expectedSupplier
 	for i := range members {
@@ -129,10 +129,10 @@ func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) 
 	if ids.campaign.aliasMember == nil && ids.supplier.aliasMember == nil {
 		return ids
 	}
-	if member, _ := ids.campaign.used(); member != nil {
+	if member, _ := ids.campaign.memberAndNameUsed(); member != nil {
 		if live := plan.findCampaign(market.CampaignID(stringValueOf(member)), test); live != nil {
-			ids.campaign.ignoreAliasOfField(live.Campaign.Mapping)
-			ids.supplier.ignoreAliasOfField(live.Campaign.Mapping)
+			ids.campaign.ignoreAliasIfField(live.Campaign.Mapping)
+			ids.supplier.ignoreAliasIfField(live.Campaign.Mapping)
 		}
 	}
 	if m := ids.campaign.aliasMember; m != nil {
@@ -144,16 +144,16 @@ func findBodyIDs(members []market.JSONMember, plan *compiledCatalog, test bool) 
 	return ids
 }
 
-// ignoreAliasOfField treats the alias as missing if it is the name of a field of the campaign.
-func (id *bodyID) ignoreAliasOfField(mapping *market.FieldMapping) {
+// ignoreAliasIfField treats the alias as missing if it is the name of a field of the campaign.
+func (id *idWithAlias) ignoreAliasIfField(mapping *market.FieldMapping) {
 	if _, id.aliasIsField = mapping.SlotByNameFromSuppliers(id.alias); id.aliasIsField {
 		id.aliasMember = nil
 	}
 }
 
-// used returns the member with the id and the name that the supplier used. The member is nil if the
-// id is missing.
-func (id *bodyID) used() (member *market.JSONMember, name string) {
+// memberAndNameUsed returns the member with the id and the name that the supplier memberAndUsedName.
+// The member is nil if the id is missing.
+func (id *idWithAlias) memberAndNameUsed() (member *market.JSONMember, name string) {
 	if id.isUnderAlias() {
 		return id.aliasMember, id.alias
 	}
@@ -161,17 +161,17 @@ func (id *bodyID) used() (member *market.JSONMember, name string) {
 }
 
 // isUnderAlias reports whether the body has the id under its alias only.
-func (id *bodyID) isUnderAlias() bool { return id.member == nil && id.aliasMember != nil }
+func (id *idWithAlias) isUnderAlias() bool { return id.member == nil && id.aliasMember != nil }
 
-func (id *bodyID) usedName() string {
-	_, name := id.used()
+func (id *idWithAlias) usedName() string {
+	_, name := id.memberAndNameUsed()
 	return name
 }
 
-// readText returns the text of the id, and appends a fault if the id is missing, is no string, or
+// readIDOrAddFault returns the text of the id, and appends a fault if the id is missing, is no string, or
 // has different values under its two names. usesAlias: the fault of a missing id names the alias.
-func (id *bodyID) readText(faults []market.FieldError, usesAlias bool) ([]byte, []market.FieldError) {
-	member, name := id.used()
+func (id *idWithAlias) readIDOrAddFault(faults []market.FieldError, usesAlias bool) ([]byte, []market.FieldError) {
+	member, name := id.memberAndNameUsed()
 	fault := market.FieldError{Field: name, Expected: "a string"}
 	switch {
 	case member == nil:
@@ -194,9 +194,9 @@ func (id *bodyID) readText(faults []market.FieldError, usesAlias bool) ([]byte, 
 	return nil, append(faults, fault)
 }
 
-// setActiveCampaignByID sets the lead's campaign from its id, and adds a fault for the member if the
+// setCampaignOrAddFault sets the lead's campaign from its id, and adds a fault for the member if the
 // campaign is unknown or paused. An empty id already has its fault.
-func (in *leadRequest) setActiveCampaignByID(id []byte, member string) {
+func (in *leadRequest) setCampaignOrAddFault(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
@@ -272,7 +272,7 @@ func (in *leadRequest) findPingBidOrAddFault(pingMember, buyerMember *market.JSO
 		in.addNamedBidFault(memberPing)
 		return nil
 	}
-	row, ok := e.state.FindAuction(e.hashAuctionName(pastauction.ByPingID.ForTest(in.test), in.req.Supplier, id[:]), in.now)
+	row, ok := e.state.FindAuction(e.computeAuctionName(pastauction.ByPingID.ForTest(in.test), in.req.Supplier, id[:]), in.now)
 	if !ok {
 		in.addNamedBidFault(memberPing)
 		return nil

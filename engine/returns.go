@@ -87,10 +87,10 @@ func (r *statusReportWorkspace) countReturnInRequest(lead *state.Lead) {
 	r.returns[salesMonthOf(lead)]++
 }
 
-// newReturnedResources returns the resources that the return of a lead gives back: the buyer's
+// newMoneyAndCapsReversed returns the resources that the return of a lead gives back: the buyer's
 // money, the supplier's payout and the caps, as the rule says. For a test lead the result is zero.
 // deadlineNanos limits the wait for a log read, in Unix nanoseconds.
-func (e *Engine) newReturnedResources(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.MoneyAndCapsReversedByReturn, err error) {
+func (e *Engine) newMoneyAndCapsReversed(lead *state.Lead, rule *market.ReturnRule, deadlineNanos int64) (returned event.MoneyAndCapsReversedByReturn, err error) {
 	if lead.IsTest() {
 		return returned, nil
 	}
@@ -129,8 +129,8 @@ func (e *Engine) readCapChargesOfSale(lead *state.Lead, deadlineNanos int64) ([]
 	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
-// webhookIfConfigured returns webhookType, or WebhookNone if the supplier has no webhook endpoint.
-func (p *compiledCatalog) webhookIfConfigured(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
+// webhookTypeIfConfigured returns webhookType, or WebhookNone if the supplier has no webhook endpoint.
+func (p *compiledCatalog) webhookTypeIfConfigured(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
@@ -163,7 +163,7 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 	if p == nil {
 		return ErrUnavailable
 	}
-	locked, err := e.lockLead(id, until)
+	locked, err := e.lockLeadStatus(id, until)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 	change.WasPending = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Webhook = p.webhookIfConfigured(change.Supplier, market.WebhookReturned)
+		change.Webhook = p.webhookTypeIfConfigured(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.MoneyAndCapsReversedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
@@ -192,10 +192,10 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 	}, nil)
 }
 
-// lockLead locks a lead, so that no status report changes it meanwhile. The caller unlocks the
+// lockLeadStatus locks a lead, so that no status report changes it meanwhile. The caller unlocks the
 // returned list, which has this one lead. ErrUnavailable: another request held the lock until
 // deadlineNanos, or the engine stops.
-func (e *Engine) lockLead(id market.LeadID, deadlineNanos int64) (lockedLeads []market.LeadID, err error) {
+func (e *Engine) lockLeadStatus(id market.LeadID, deadlineNanos int64) (lockedLeads []market.LeadID, err error) {
 	for wait := e.changing.TryLock(id); wait != nil; wait = e.changing.TryLock(id) {
 		if e.waitForEndUntil(wait, deadlineNanos) != nil {
 			return nil, ErrUnavailable
@@ -226,7 +226,7 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 	}
 	rule := p.returnRuleOrDefault(e, lead.Campaign)
 	change = event.RequestedLeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
-	change.Return, err = e.newReturnedResources(&lead, &rule, deadlineNanos)
+	change.Return, err = e.newMoneyAndCapsReversed(&lead, &rule, deadlineNanos)
 	return lead.Buyer, change, err
 }
 

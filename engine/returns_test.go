@@ -238,7 +238,7 @@ func TestReturnSharePerMonth(t *testing.T) {
 
 // expectedReason returns the expected values of field reason, from the answer to one
 // report or to the first of a batch.
-func expectedReason(a engine.StatusAnswer, err error) string {
+func expectedReason(a engine.StatusReportAnswer, err error) string {
 	var fields []market.FieldError
 	var refusal *engine.Refusal
 	if errors.As(err, &refusal) {

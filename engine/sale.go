@@ -253,7 +253,7 @@ func (in *leadSale) queueUnsoldDecision(reason market.UnsoldReason) (IngestAnswe
 }
 
 // addAnswerIDs returns the answer with the ids of lead, request and campaign. It also stores
-// campaign and supplier in the Decision, which reports them to the observer.
+// campaign and supplier in the PendingLeadDecision, which reports them to the observer.
 func (in *leadSale) addAnswerIDs(answer IngestAnswer) IngestAnswer {
 	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request

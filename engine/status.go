@@ -65,10 +65,10 @@ type statusReportWorkspace struct {
 // when the change is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure. A
 // refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
 // and leaves the idempotency key unused.
-func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusAnswer, error) {
+func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnswer, error) {
 	r, err := e.newStatusRequestWorkspace(req, endpointStatus)
 	if err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	defer r.unlockAndRelease()
 	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
@@ -76,20 +76,20 @@ func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusAnswer, er
 	}
 	lead, ok := r.findLeadOfBuyer(req.Lead)
 	if !ok {
-		return StatusAnswer{}, &Refusal{Code: NotFound}
+		return StatusReportAnswer{}, &Refusal{Code: NotFound}
 	}
 	single := r.parseReport(&req.Reports[0])
 	single.lead = req.Lead
 	r.rejectUnlistedReturnReason(&single, &lead)
 	if fields := slices.Concat(r.idempotencyKeyFaults(), req.Faults, fieldErrorsOf(single.objections, single.reasons)); len(fields) > 0 {
-		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
+		return StatusReportAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.reports = append(r.reports, single)
 	if err := r.lockAndDecideReports(); err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	if err := refusalIfRejected(&r.record.Changes[0]); err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	return r.commitReports()
 }
@@ -98,10 +98,10 @@ func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusAnswer, er
 // has its own result, and a rejected report does not affect the others. The event has all
 // results, even if every report is rejected. An error concerns the whole request: a *Refusal,
 // ErrUnavailable, or the log's failure.
-func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusAnswer, error) {
+func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAnswer, error) {
 	r, err := e.newStatusRequestWorkspace(req, endpointStatuses)
 	if err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	defer r.unlockAndRelease()
 	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
@@ -112,11 +112,11 @@ func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusAnswer, e
 		fields = append(fields, market.FieldError{Field: "changes", Code: errcode.FieldOutOfRange, Expected: fmt.Sprintf("1 to %d reports", MaxStatusReports)})
 	}
 	if len(fields) > 0 {
-		return StatusAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
+		return StatusReportAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
 	r.parseReports()
 	if err := r.lockAndDecideReports(); err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	return r.commitReports()
 }
@@ -146,7 +146,7 @@ func (r *statusReportWorkspace) unlockAndRelease() {
 // answerRepeatedStatusOrClaimKey returns the answer of the first status request with this
 // idempotency key, if there was one. Otherwise isRepeat is false, and the key is claimed for this
 // request.
-func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusAnswer, isRepeat bool, err error) {
+func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusReportAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
@@ -230,14 +230,14 @@ func waitAndLockSorted[K comparable](request *statusReportWorkspace, locks *keye
 
 // commitReports commits the event with all changes of the request, waits until it is applied, and
 // returns the answer.
-func (r *statusReportWorkspace) commitReports() (StatusAnswer, error) {
+func (r *statusReportWorkspace) commitReports() (StatusReportAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()
 	err := r.engine.commit(&r.record, &r.reserved)
 	r.timings.AddCommitTime(began, clock.Now())
 	if err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
-	return newStatusAnswer(&r.record, r.req), nil
+	return newStatusReportAnswer(&r.record, r.req), nil
 }

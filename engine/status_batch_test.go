@@ -73,13 +73,13 @@ func TestInvalidStatusBatchIsRejected(t *testing.T) {
 			many[i] = statusReport{lead: market.LeadID{0: 1, 15: byte(i), 14: byte(i >> 8)}.String(), status: "sold", reason: "-", occurred: "-", key: "k"}
 		}
 		for name, call := range map[string]struct {
-			send func() (engine.StatusAnswer, error)
+			send func() (engine.StatusReportAnswer, error)
 			want string
 		}{
-			"unreadable": {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(unreadable) }, "invalid_payload changes:missing_required"},
-			"none":       {func() (engine.StatusAnswer, error) { return x.engine.ProcessStatusReports(empty) }, "invalid_payload changes:out_of_range"},
-			"too many":   {func() (engine.StatusAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
-			"no key":     {func() (engine.StatusAnswer, error) { return x.reportAll(newReport(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
+			"unreadable": {func() (engine.StatusReportAnswer, error) { return x.engine.ProcessStatusReports(unreadable) }, "invalid_payload changes:missing_required"},
+			"none":       {func() (engine.StatusReportAnswer, error) { return x.engine.ProcessStatusReports(empty) }, "invalid_payload changes:out_of_range"},
+			"too many":   {func() (engine.StatusReportAnswer, error) { return x.reportAll(many...) }, "invalid_payload changes:out_of_range"},
+			"no key":     {func() (engine.StatusReportAnswer, error) { return x.reportAll(newReport(a, "sold").withKey("")) }, "invalid_payload Idempotency-Key:missing_required"},
 		} {
 			expectEqual(t, describeStatusAnswer(call.send()), call.want, name)
 		}
@@ -127,24 +127,24 @@ func TestStatusReportReplay(t *testing.T) {
 	tests := []struct {
 		name string
 		rule market.ReturnRule
-		send func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error)
+		send func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusReportAnswer, error)
 		want string
 	}{
-		{"done", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"done", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusReportAnswer, error) {
 			return x.report(newReport(a, "contacted"))
 		}, "contacted"},
-		{"pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusReportAnswer, error) {
 			return x.report(newReport(a, "returned"))
 		}, "ACCEPTED waiting"},
-		{"no change", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"no change", returnRule(nil), func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusReportAnswer, error) {
 			x.reportResult(newReport(a, "qualified"))
 			return x.report(newReport(a, "qualified").withKey("k"))
 		}, "qualified"},
-		{"already pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"already pending", manual, func(x *testExchange, a, _ engine.IngestAnswer) (engine.StatusReportAnswer, error) {
 			x.reportResult(newReport(a, "returned"))
 			return x.report(newReport(a, "returned").withKey("k"))
 		}, "ACCEPTED waiting"},
-		{"batch", returnRule(nil), func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusAnswer, error) {
+		{"batch", returnRule(nil), func(x *testExchange, a, b engine.IngestAnswer) (engine.StatusReportAnswer, error) {
 			return x.reportAll(newReport(a, "sold"), statusReport{lead: "?", status: "-", reason: "#1", occurred: "2001-01-01T00:00:00Z"}, newReport(b, "returned"), newReport(b, "sold").withKey("k"))
 		}, "sold, invalid_payload status:missing_required reason:wrong_type occurred_at:out_of_range, returned, invalid_payload lead_id:not_allowed_value"},
 	}
@@ -188,17 +188,17 @@ func TestStatusReportKeyScope(t *testing.T) {
 		a, b, gold := x.soldLead(1), x.soldLead(2), x.soldLead(3)
 		for _, step := range []struct {
 			name string
-			send func() (engine.StatusAnswer, error)
+			send func() (engine.StatusReportAnswer, error)
 			want string
 		}{
-			{"first", func() (engine.StatusAnswer, error) { return x.report(newReport(a, "contacted").withKey("k")) }, "contacted"},
-			{"another status", func() (engine.StatusAnswer, error) { return x.report(newReport(a, "sold").withKey("k")) }, "idempotency_key_reused"},
-			{"another lead", func() (engine.StatusAnswer, error) { return x.report(newReport(b, "contacted").withKey("k")) }, "idempotency_key_reused"},
-			{"another buyer", func() (engine.StatusAnswer, error) {
+			{"first", func() (engine.StatusReportAnswer, error) { return x.report(newReport(a, "contacted").withKey("k")) }, "contacted"},
+			{"another status", func() (engine.StatusReportAnswer, error) { return x.report(newReport(a, "sold").withKey("k")) }, "idempotency_key_reused"},
+			{"another lead", func() (engine.StatusReportAnswer, error) { return x.report(newReport(b, "contacted").withKey("k")) }, "idempotency_key_reused"},
+			{"another buyer", func() (engine.StatusReportAnswer, error) {
 				return x.report(newReport(gold, "contacted").withKey("k").fromBuyer("gold"))
 			}, "contacted"},
-			{"the other path", func() (engine.StatusAnswer, error) { return x.reportAll(newReport(b, "contacted").withKey("k")) }, "contacted"},
-			{"in another order", func() (engine.StatusAnswer, error) {
+			{"the other path", func() (engine.StatusReportAnswer, error) { return x.reportAll(newReport(b, "contacted").withKey("k")) }, "contacted"},
+			{"in another order", func() (engine.StatusReportAnswer, error) {
 				return x.reportAll(newReport(b, "contacted"), newReport(a, "contacted").withKey("k"))
 			}, "idempotency_key_reused"},
 		} {

@@ -86,11 +86,11 @@ func (r *statusReportWorkspace) judgeStatusChange(report *parsedBuyerReport, lea
 func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.RequestedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdReasonWithContactData(report.reason), report.occurred
 	if report.status == market.StatusReturned {
-		change.Return, err = r.engine.newReturnedResources(lead, rule, r.answerDueNanos())
+		change.Return, err = r.engine.newMoneyAndCapsReversed(lead, rule, r.answerDueNanos())
 		r.countReturnInRequest(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookIfConfigured(lead.Supplier, report.status.WebhookTypeOfReport())
+		change.Webhook = r.plan.webhookTypeIfConfigured(lead.Supplier, report.status.WebhookTypeOfReport())
 	}
 	return err
 }
@@ -115,9 +115,9 @@ func (r *statusReportWorkspace) confirmDeliveryProvenByReport(lead market.LeadID
 	return nil
 }
 
-// StatusAnswer is the answer to a buyer's status request. Results has one result for each report,
+// StatusReportAnswer is the answer to a buyer's status request. Results has one result for each report,
 // in the order of the reports.
-type StatusAnswer struct {
+type StatusReportAnswer struct {
 	Request  market.RequestID // of the first call with this key
 	Results  []StatusReportResult
 	Replayed bool
@@ -137,25 +137,25 @@ type StatusReportResult struct {
 
 // answerOfFirstRequest returns the answer to the first status request with this idempotency key,
 // for a repeat. It reads that request's event at logPosition.
-func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (StatusAnswer, error) {
+func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (StatusReportAnswer, error) {
 	record, err := r.engine.log.readRequiredRecord(logPosition, r.answerDueNanos())
 	if err != nil {
-		return StatusAnswer{}, err
+		return StatusReportAnswer{}, err
 	}
 	changed, ok := record.(*event.LeadStatusChangesDecided)
 	if !ok {
 		panic(fmt.Sprintf("BUG: log record %d is not the status report of an idempotency key", logPosition))
 	}
-	answer := newStatusAnswer(changed, r.req)
+	answer := newStatusReportAnswer(changed, r.req)
 	answer.Replayed = true
 	return answer, nil
 }
 
-// newStatusAnswer builds the answer to a status request from the request's event, so that the
+// newStatusReportAnswer builds the answer to a status request from the request's event, so that the
 // first answer and its repeats are equal. If lead_id was not a valid id, the event has none. The
 // text then comes from the request, whose body is the same in a repeat.
-func newStatusAnswer(record *event.LeadStatusChangesDecided, req *StatusReportRequest) StatusAnswer {
-	answer := StatusAnswer{Request: record.Request, Results: make([]StatusReportResult, len(record.Changes))}
+func newStatusReportAnswer(record *event.LeadStatusChangesDecided, req *StatusReportRequest) StatusReportAnswer {
+	answer := StatusReportAnswer{Request: record.Request, Results: make([]StatusReportResult, len(record.Changes))}
 	allowed := record.Allowed
 	for i := range record.Changes {
 		change, result := &record.Changes[i], &answer.Results[i]

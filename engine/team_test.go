@@ -24,7 +24,7 @@ func TestInvitationIsAcceptedOnce(t *testing.T) {
 		named := invitation(3, soon)
 		named.Name = "carl"
 		for _, i := range []*state.Invitation{invitation(1, soon), invitation(2, soon), named} {
-			must.Succeed(t, e.Invite(i))
+			must.Succeed(t, e.CreateInvitation(i))
 		}
 		must.Succeed(t, e.RevokeInvitation(invitation(2, soon).Hash))
 		for i, step := range []struct {
@@ -57,25 +57,25 @@ func TestInvitationExpiresAndIsLimited(t *testing.T) {
 		e := x.engine.AsOperator("anna")
 		soon := time.Now().Add(time.Hour)
 		for n := range uint16(engine.MaxInvitations) {
-			must.Succeed(t, e.Invite(invitation(n, soon)))
+			must.Succeed(t, e.CreateInvitation(invitation(n, soon)))
 		}
-		expectError(t, e.Invite(invitation(5000, soon)), engine.ErrConflict, "one too many")
+		expectError(t, e.CreateInvitation(invitation(5000, soon)), engine.ErrConflict, "one too many")
 		must.Succeed(t, e.RevokeInvitation(invitation(1, soon).Hash))
-		must.Succeed(t, e.Invite(invitation(5000, soon)))
+		must.Succeed(t, e.CreateInvitation(invitation(5000, soon)))
 		time.Sleep(time.Hour)
 		expectError(t, e.AcceptInvitation(invitation(5000, soon).Hash, "bob", "p"), engine.ErrNotFound, "an expired one")
-		must.Succeed(t, e.Invite(invitation(5001, soon.Add(time.Hour))))
+		must.Succeed(t, e.CreateInvitation(invitation(5001, soon.Add(time.Hour))))
 		must.Succeed(t, e.AcceptInvitation(invitation(5001, soon).Hash, "bob", "p"))
 		taken := invitation(5002, soon.Add(time.Hour))
 		taken.Name = "bob"
-		expectError(t, e.Invite(taken), engine.ErrConflict, "a name that exists")
+		expectError(t, e.CreateInvitation(taken), engine.ErrConflict, "a name that exists")
 	})
 }
 
 func TestSecondFactorCodesAreUsedOnce(t *testing.T) {
 	runWithExchange(t, "factor", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("bob")
-		must.Value(e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p"}, false))(t)
+		must.Value(e.CreateOrChangeUser(engine.NewOrChangedUser{Name: "bob", Role: market.RoleViewer, Password: "p"}, false))(t)
 		factor := func() *state.SecondFactor { f, _ := x.state.SecondFactorEvenIfUnconfirmed("bob"); return &f }
 		stale := &state.SecondFactor{User: "bob", Sealed: []byte("old")}
 		codes := []event.RecoveryCodeHash{{1}, {2}}
@@ -89,13 +89,13 @@ func TestSecondFactorCodesAreUsedOnce(t *testing.T) {
 			{"enroll an unknown user", func() error { return e.EnrollSecondFactor("carl", []byte("x")) }, engine.ErrNotFound, "false 0 0"},
 			{"enroll", func() error { return e.EnrollSecondFactor("bob", []byte("first")) }, nil, "false 0 0"},
 			{"enroll again", func() error { return e.EnrollSecondFactor("bob", []byte("second")) }, nil, "false 0 0"},
-			{"a code before the confirmation", func() error { return e.UseSecondFactorCode(factor(), 4) }, engine.ErrConflict, "false 0 0"},
+			{"a code before the confirmation", func() error { return e.MarkSecondFactorStepUsed(factor(), 4) }, engine.ErrConflict, "false 0 0"},
 			{"confirm the replaced one", func() error { return e.ConfirmSecondFactor(stale, 5, codes) }, engine.ErrConflict, "false 0 0"},
 			{"confirm", func() error { return e.ConfirmSecondFactor(factor(), 5, codes) }, nil, "true 5 2"},
 			{"enroll over a confirmed one", func() error { return e.EnrollSecondFactor("bob", []byte("third")) }, engine.ErrConflict, "true 5 2"},
-			{"the confirming code", func() error { return e.UseSecondFactorCode(factor(), 5) }, engine.ErrConflict, "true 5 2"},
-			{"the next code", func() error { return e.UseSecondFactorCode(factor(), 6) }, nil, "true 6 2"},
-			{"an earlier code", func() error { return e.UseSecondFactorCode(factor(), 5) }, engine.ErrConflict, "true 6 2"},
+			{"the confirming code", func() error { return e.MarkSecondFactorStepUsed(factor(), 5) }, engine.ErrConflict, "true 5 2"},
+			{"the next code", func() error { return e.MarkSecondFactorStepUsed(factor(), 6) }, nil, "true 6 2"},
+			{"an earlier code", func() error { return e.MarkSecondFactorStepUsed(factor(), 5) }, engine.ErrConflict, "true 6 2"},
 			{"a recovery code", func() error { return e.UseRecoveryCode("bob", codes[1]) }, nil, "true 6 1"},
 			{"the same recovery code", func() error { return e.UseRecoveryCode("bob", codes[1]) }, engine.ErrConflict, "true 6 1"},
 			{"remove", func() error { return e.RemoveSecondFactor("bob") }, nil, "false 0 0"},

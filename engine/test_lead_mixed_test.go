@@ -79,7 +79,7 @@ func sellMixedLeads(t *testing.T, seed uint64, withTests bool) (result mixedResu
 	}
 	testLeads.Wait()
 	time.Sleep(time.Minute)
-	result.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalog(), x.highestLimits)
+	result.ledger = sumEvents(t, x.log.durable(), x.engine.ActiveCatalogOrNil(), x.highestLimits)
 	return result
 }
 

@@ -169,7 +169,7 @@ func TestUnconfirmedTestLeadsDoNotBlockProduction(t *testing.T) {
 			expectEqual(t, x.ingestResult(leadRequest(i).asTest()), "blue", i)
 		}
 		time.Sleep(time.Minute)
-		blue := x.engine.ActiveCatalog().Buyers["blue"].Ref
+		blue := x.engine.ActiveCatalogOrNil().Buyers["blue"].Ref
 		if x.state.CountUnknownDeliveries(blue, true) != 1000 || x.state.CountUnknownDeliveries(blue, false) != 0 || x.state.CountUnknownDeliveriesExceptTests() != 0 {
 			t.Fatalf("unconfirmed: %d test leads, %d production leads, %d without test leads", x.state.CountUnknownDeliveries(blue, true), x.state.CountUnknownDeliveries(blue, false), x.state.CountUnknownDeliveriesExceptTests())
 		}

@@ -33,7 +33,7 @@ func TestUserManagement(t *testing.T) {
 		e := x.engine.AsOperator("anna")
 		set := func(name string, role market.OperatorRole, password string, keepAdmin bool) func() error {
 			return func() error {
-				_, err := e.CreateOrChangeUser(engine.User{Name: name, Role: role, Password: password}, keepAdmin)
+				_, err := e.CreateOrChangeUser(engine.NewOrChangedUser{Name: name, Role: role, Password: password}, keepAdmin)
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func TestUserManagement(t *testing.T) {
 func TestPasswordChangeNeedsCurrentPassword(t *testing.T) {
 	runWithExchange(t, "password", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("bob")
-		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
+		if _, err := e.CreateOrChangeUser(engine.NewOrChangedUser{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
 		bob, _ := x.state.OperatorUser("bob")
@@ -106,7 +106,7 @@ func TestPasswordChangeNeedsCurrentPassword(t *testing.T) {
 func TestAPITokenLimit(t *testing.T) {
 	runWithExchange(t, "tokens", marketSpec{}, func(t *testing.T, x *testExchange) {
 		e := x.engine.AsOperator("")
-		if _, err := e.CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
+		if _, err := e.CreateOrChangeUser(engine.NewOrChangedUser{Name: "bob", Role: market.RoleViewer, Password: "p1"}, false); err != nil {
 			t.Fatal(err)
 		}
 		bob, _ := x.state.OperatorUser("bob")
@@ -140,7 +140,7 @@ func TestAPITokenLimit(t *testing.T) {
 func TestUserLimit(t *testing.T) {
 	runWithExchange(t, "users", marketSpec{}, func(t *testing.T, x *testExchange) {
 		for n := range engine.MaxUsers + 1 {
-			_, err := x.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
+			_, err := x.engine.AsOperator("").CreateOrChangeUser(engine.NewOrChangedUser{Name: fmt.Sprint("u", n), Role: market.RoleViewer, Password: "p"}, false)
 			expectEqual(t, errors.Is(err, engine.ErrConflict), n == engine.MaxUsers, "user ", n)
 		}
 	})

@@ -15,10 +15,10 @@ import (
 
 var errWebhooksOff = fmt.Errorf("%w: the webhooks of this supplier are off; switch them on first", ErrConflict)
 
-// ResendWebhook queues a dead letter (a webhook that is not attempted any more) again, with all
+// ResendDeadLetter queues a dead letter (a webhook that is not attempted any more) again, with all
 // attempts of the schedule. ErrNotFound: no such webhook is queued. ErrConflict: attempts are
 // still scheduled, or the supplier's webhooks are switched off.
-func (e OperatorActions) ResendWebhook(lead market.LeadID, kind market.WebhookType) error {
+func (e OperatorActions) ResendDeadLetter(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	w, err := e.findDeadLetter(lead, kind)
@@ -31,9 +31,9 @@ func (e OperatorActions) ResendWebhook(lead market.LeadID, kind market.WebhookTy
 	return e.commit(e.newDeadLetterEvent(&w, event.WebhookResent), nil)
 }
 
-// DropWebhook removes a dead letter (a webhook that is not attempted any more) without sending
+// DropDeadLetter removes a dead letter (a webhook that is not attempted any more) without sending
 // it. ErrNotFound: no such webhook is queued. ErrConflict: attempts are still scheduled.
-func (e OperatorActions) DropWebhook(lead market.LeadID, kind market.WebhookType) error {
+func (e OperatorActions) DropDeadLetter(lead market.LeadID, kind market.WebhookType) error {
 	e.webhooks.switching.Lock()
 	defer e.webhooks.switching.Unlock()
 	w, err := e.findDeadLetter(lead, kind)

@@ -36,7 +36,7 @@ func TestResendAndDropDeadLetter(t *testing.T) {
 		}
 		r.script = nil
 		x.crashAndRestart()
-		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
+		must.Succeed(t, x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type))
 		r.sendFor(x, time.Minute)
 		if got := x.webhookStatus(); got != "0 pending 0 dead" || len(r.attempts) != 7 {
 			t.Errorf("got %s after %d attempts", got, len(r.attempts))
@@ -45,9 +45,9 @@ func TestResendAndDropDeadLetter(t *testing.T) {
 	runInVirtualTime(t, "resent with all attempts again", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 1)
 		dead := must.Value(x.deadLetters())(t)
-		must.Succeed(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type))
-		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while pending")
-		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "dropped while pending")
+		must.Succeed(t, x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type))
+		expectError(t, x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while pending")
+		expectError(t, x.engine.AsOperator("").DropDeadLetter(dead[0].Lead, dead[0].Type), engine.ErrConflict, "dropped while pending")
 		r.sendFor(x, day)
 		if got := x.webhookStatus(); got != "0 pending 1 dead failing since 0s" || len(r.attempts) != 12 {
 			t.Errorf("got %s after %d attempts", got, len(r.attempts))
@@ -56,9 +56,9 @@ func TestResendAndDropDeadLetter(t *testing.T) {
 	runInVirtualTime(t, "dropped", func(t *testing.T) {
 		x, r := newExchangeWithDeadLetters(t, 2)
 		dead := must.Value(x.deadLetters())(t)
-		must.Succeed(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type))
-		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "resent after it was dropped")
-		expectError(t, x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "dropped again")
+		must.Succeed(t, x.engine.AsOperator("").DropDeadLetter(dead[0].Lead, dead[0].Type))
+		expectError(t, x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "resent after it was dropped")
+		expectError(t, x.engine.AsOperator("").DropDeadLetter(dead[0].Lead, dead[0].Type), engine.ErrNotFound, "dropped again")
 		r.sendFor(x, day)
 		if got := x.webhookStatus(); got != "0 pending 1 dead failing since 0s" || len(r.attempts) != 12 {
 			t.Errorf("got %s after %d attempts", got, len(r.attempts))
@@ -138,11 +138,11 @@ func TestTurnWebhooksOffAndOn(t *testing.T) {
 		}
 		expectEqual(t, x.webhookStatus(), "0 pending 2 dead failing since 0s off")
 		dead := must.Value(x.deadLetters())(t)
-		expectError(t, x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while webhooks are off")
+		expectError(t, x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type), engine.ErrConflict, "resent while webhooks are off")
 		if n, err := x.engine.AsOperator("").ResendDeadLetters("acme"); n != 0 || !errors.Is(err, engine.ErrConflict) {
 			t.Errorf("%d resent while webhooks are off: %v", n, err)
 		}
-		if err := x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type); err != nil {
+		if err := x.engine.AsOperator("").DropDeadLetter(dead[0].Lead, dead[0].Type); err != nil {
 			t.Errorf("dropped while webhooks are off: %v", err)
 		}
 		must.Succeed(t, x.engine.AsOperator("").SwitchOnWebhooks("acme"))
@@ -175,8 +175,8 @@ func TestWebhookOperationErrors(t *testing.T) {
 		for name, err := range map[string]error{
 			"resend all": all, "list": list, "find": one,
 			"switch": x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("unknown"),
-			"resend": x.engine.AsOperator("").ResendWebhook(market.LeadID{1}, market.WebhookPosted),
-			"drop":   x.engine.AsOperator("").DropWebhook(market.LeadID{1}, market.WebhookPosted),
+			"resend": x.engine.AsOperator("").ResendDeadLetter(market.LeadID{1}, market.WebhookPosted),
+			"drop":   x.engine.AsOperator("").DropDeadLetter(market.LeadID{1}, market.WebhookPosted),
 		} {
 			expectError(t, err, engine.ErrNotFound, name)
 		}
@@ -190,7 +190,7 @@ func TestWebhookOperationErrors(t *testing.T) {
 		n, all := x.engine.AsOperator("").ResendDeadLetters("acme")
 		for name, err := range map[string]error{
 			"resend all": all, "switch": x.engine.AsOperator("").SwitchOffAndDeadLetterWebhooks("acme"),
-			"resend": x.engine.AsOperator("").ResendWebhook(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropWebhook(dead[0].Lead, dead[0].Type),
+			"resend": x.engine.AsOperator("").ResendDeadLetter(dead[0].Lead, dead[0].Type), "drop": x.engine.AsOperator("").DropDeadLetter(dead[0].Lead, dead[0].Type),
 		} {
 			expectError(t, err, errLogFailed, name)
 		}

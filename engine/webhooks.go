@@ -40,9 +40,9 @@ const maxPayloadReads = 2
 type WebhookObserver interface {
 	// WebhookAttempted reports a recorded attempt: delivered, failed or dead.
 	WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult)
-	// WebhooksSwitchedOff reports a supplier whose endpoint has failed for days. It gets no
+	// WebhooksSwitchedOffAfterFailures reports a supplier whose endpoint has failed for days. It gets no
 	// webhooks until an operator switches them on.
-	WebhooksSwitchedOff(supplier string)
+	LogWebhooksSwitchedOff(supplier string)
 }
 
 type discardWebhookObserver struct{}
@@ -50,7 +50,7 @@ type discardWebhookObserver struct{}
 func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcomeOrDecision, *market.WebhookResult) {
 }
 
-func (discardWebhookObserver) WebhooksSwitchedOff(string) {}
+func (discardWebhookObserver) LogWebhooksSwitchedOff(string) {}
 
 // WebhookMessage is the content and the receiver of one webhook. The sender makes an HTTP request
 // of it.
@@ -81,7 +81,7 @@ func (e *Engine) BuildWebhookMessage(queued *state.OutboxWebhook) (WebhookMessag
 		ID: market.ComputeWebhookID(queued.Lead, queued.Type, queued.Created).String(), Supplier: queued.Supplier,
 		Body: webhook.AppendWebhookBody(make([]byte, 0, 512), e.state, queued, &payload),
 	}
-	if to := e.webhookEndpoint(queued.Supplier); to != nil {
+	if to := e.webhookEndpointOrNil(queued.Supplier); to != nil {
 		m.Endpoint = *to
 	}
 	return m, nil
@@ -157,14 +157,14 @@ func (e *Engine) switchOffWebhooksIfFailing(supplier market.PermanentNumber) err
 	}
 	err := e.commitRetryingFullQueue(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
-		e.webhooks.observer.WebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
+		e.webhooks.observer.LogWebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
 	return err
 }
 
-// webhookEndpoint returns a supplier's webhook endpoint in the active catalog, or nil if it has
+// webhookEndpointOrNil returns a supplier's webhook endpoint in the active catalog, or nil if it has
 // none.
-func (e *Engine) webhookEndpoint(supplier market.PermanentNumber) *market.Endpoint {
+func (e *Engine) webhookEndpointOrNil(supplier market.PermanentNumber) *market.Endpoint {
 	if p := e.plan.Load(); p != nil {
 		return p.webhooks[supplier]
 	}
@@ -177,7 +177,7 @@ func (in *leadSale) setDecisionWebhookAndCachePayload() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
-	in.record.Webhook = webhook.WebhookTriggeredBy(&in.record, false)
+	in.record.Webhook = webhook.WebhookOfDecisionOrSettlement(&in.record, false)
 	in.engine.webhooks.cache.AddPayloadIfMissing(in.id, in.record.Webhook, webhook.NewPayloadOfDecision(&in.record))
 }
 
@@ -186,10 +186,10 @@ func (in *leadSale) setDecisionWebhookAndCachePayload() {
 // already received the answer ACCEPTED. setSettlementWebhookAndCachePayload does nothing if the supplier has
 // no webhooks.
 func (e *Engine) setSettlementWebhookAndCachePayload(record *event.PostSettled, supplierWasAnsweredAccepted bool) {
-	if e.webhookEndpoint(record.Supplier) == nil {
+	if e.webhookEndpointOrNil(record.Supplier) == nil {
 		return
 	}
-	record.Webhook = webhook.WebhookTriggeredBy(record, supplierWasAnsweredAccepted)
+	record.Webhook = webhook.WebhookOfDecisionOrSettlement(record, supplierWasAnsweredAccepted)
 	if record.Webhook == market.WebhookNone {
 		return
 	}

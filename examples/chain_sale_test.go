@@ -66,7 +66,7 @@ func (c *chain) checkSale(lead string) {
 func (c *chain) checkSellerAuction(front, back *explain.Explanation) {
 	c.t.Helper()
 	var explanation explain.Explanation
-	decode(c.t, string(must.Value(c.back.ExplainBySellerID("", front.AuctionID))(c.t)), &explanation)
+	decode(c.t, string(must.Value(c.back.ExplainBySellersAuctionID("", front.AuctionID))(c.t)), &explanation)
 	if explanation.SellerID != front.AuctionID || explanation.AuctionID != back.AuctionID || len(explanation.Leads) != 1 || explanation.Leads[0].ID != back.ID {
 		c.t.Errorf("auction %s is explained as %s, with %d leads", front.AuctionID, explanation.AuctionID, len(explanation.Leads))
 	}

@@ -110,7 +110,7 @@ func TestReadyzFollowsStartAndStop(t *testing.T) {
 	p := newTestDir(t, baseConfig)
 	built := must.Value(loadConfiguration(p.configPath(), env))(t)
 	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)
-	must.Succeed(t, x.listenAndServeAdmin())
+	must.Succeed(t, x.openListenersAndServeAdmin())
 	r := &testExchange{Exchange: x, testDir: p, t: t}
 	mustNotBeReady := func(reason string) {
 		t.Helper()

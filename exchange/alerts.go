@@ -21,7 +21,7 @@ func (r *alertRunner) start(x *Exchange) {
 	r.transport = notify.NewTransport(notify.TransportOptions{TrustedNetworks: x.settings.TrustedNetworks})
 	r.service = alerting.New(alerting.Options{
 		Sources: alerting.Sources{
-			State: x.state, Catalog: e.ActiveCatalog, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
+			State: x.state, Catalog: e.ActiveCatalogOrNil, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
 		},
 		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant, Logger: x.logger,
 	})
@@ -29,7 +29,7 @@ func (r *alertRunner) start(x *Exchange) {
 	totals := func(count func(alerts.ChannelCounts) uint64) func() float64 {
 		return func() float64 {
 			sum := uint64(0)
-			for _, h := range r.service.ChannelHealth() {
+			for _, h := range r.service.HealthByChannel() {
 				sum += count(h.ChannelCounts)
 			}
 			return float64(sum)
@@ -52,7 +52,7 @@ func (r *alertRunner) close() {
 
 // Alerts returns the service that runs the alerts, or nil while the exchange starts or stops.
 func (x *Exchange) Alerts() alerts.Service {
-	if x.Engine() == nil {
+	if x.EngineWhileReady() == nil {
 		return nil
 	}
 	return x.alerts.service

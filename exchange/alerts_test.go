@@ -246,7 +246,7 @@ func TestHangingEvaluationBlocksNoLead(t *testing.T) {
 	first := true
 	hanging := alerting.New(alerting.Options{
 		Sources: alerting.Sources{
-			State: x.state, Catalog: func() *market.Catalog { return x.Engine().ActiveCatalog() }, Counts: func() (c metrics.TradeCounts) { return c }, Report: x.Report,
+			State: x.state, Catalog: func() *market.Catalog { return x.EngineWhileReady().ActiveCatalogOrNil() }, Counts: func() (c metrics.TradeCounts) { return c }, Report: x.Report,
 			BackupLag: x.backupLag, DiskFree: func() uint64 {
 				if first {
 					first = false
@@ -256,7 +256,7 @@ func TestHangingEvaluationBlocksNoLead(t *testing.T) {
 				return 0
 			},
 		},
-		Engine: x.Engine(), Transport: notify.NewTransport(notify.TransportOptions{}), Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: "t", Logger: x.Exchange.logger,
+		Engine: x.EngineWhileReady(), Transport: notify.NewTransport(notify.TransportOptions{}), Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: "t", Logger: x.Exchange.logger,
 	})
 	evaluated := make(chan struct{})
 	go func() {
@@ -269,7 +269,7 @@ func TestHangingEvaluationBlocksNoLead(t *testing.T) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		hanging.Evaluation()
+		hanging.LastEvaluation()
 	}()
 	select {
 	case <-read:

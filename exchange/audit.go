@@ -16,10 +16,10 @@ const (
 	operationReload = "reload" // SIGHUP
 )
 
-// activateRevisionRecordedLocked activates a revision that comes from the configuration file, at a start
+// activateAndAuditFileRevisionLocked activates a revision that comes from the configuration file, at a start
 // or a reload. If it changes the configuration, the audit log has the changes before they take effect,
 // and then the outcome. The caller holds configMu.
-func (x *Exchange) activateRevisionRecordedLocked(operation string, r *pendingRevision) error {
+func (x *Exchange) activateAndAuditFileRevisionLocked(operation string, r *pendingRevision) error {
 	changes := x.listChangesSinceStored(operation, r)
 	if len(changes) == 0 {
 		return x.activateRevisionLocked(r)
@@ -46,16 +46,16 @@ func (x *Exchange) activateRevisionRecordedLocked(operation string, r *pendingRe
 // listChangesSinceStored returns the changes from the last active configuration to the revision. At a
 // start it reads the last one from its stored document, and all changes take effect now.
 func (x *Exchange) listChangesSinceStored(operation string, r *pendingRevision) (changes []string) {
-	before := x.Configuration()
+	before := x.ActiveConfigurationJSON()
 	if stored := x.state.CurrentConfigVersion().Document; before == nil && stored != "" {
 		var err error
 		if before, err = x.readStoredConfigDocument(stored); err != nil {
-			changes = append(changes, "the configuration before cannot be read")
+			changes = append(changes, "the previous configuration cannot be read; the next lines list all settings and entries as new")
 		}
 	}
 	for _, change := range canonical.Diff(before, r.Canonical) {
 		if operation == operationStart {
-			changes = append(changes, change.Line())
+			changes = append(changes, change.TextWithoutRestartNote())
 		} else {
 			changes = append(changes, change.String())
 		}

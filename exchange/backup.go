@@ -35,13 +35,13 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// createBackupShipper creates the shipper, which copies the log to the backup's store, if a backup is
+// createShipperAndCheckStore creates the shipper, which copies the log to the backup's store, if a backup is
 // configured. It runs before the exchange sends anything to a buyer.
 //
 // It fails if the exchange may not back up to this place (backup.IsPermanent), for example because
 // another copy was restored from this backup and started elsewhere. If the store does not answer or
 // reports another error, it logs a warning, and the start continues.
-func (x *Exchange) createBackupShipper() error {
+func (x *Exchange) createShipperAndCheckStore() error {
 	if x.options.Backup == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *backupRunner) runOrLeaveInBackground(timeout time.Duration, task func(c
 }
 
 // startShipping begins to ship the log to the backup's store in the background, until shipRestAndClose.
-// It first waits for the check of createBackupShipper if that still hangs. Without a configured
+// It first waits for the check of createShipperAndCheckStore if that still hangs. Without a configured
 // backup it does nothing.
 func (a *backupRunner) startShipping(x *Exchange) {
 	if a.shipper == nil {

@@ -52,9 +52,9 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	x.publicServer.SetTrustedProxies(built.Settings.TrustedProxies)
 	x.adminServer.SetTrustedProxies(built.Settings.TrustedProxies)
 	x.logWarnings(built.Warnings)
-	x.addWebhookGauges(built.Catalog)
+	x.addWebhookSwitchedOffGauges(built.Catalog)
 	x.lists.dropTablesExcept(wanted.Tables)
-	x.active.Store((&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI, seed: r.seed}).withDrift())
+	x.active.Store((&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI, seed: r.seed}).setLazyDrift())
 	return nil
 }
 
@@ -167,13 +167,13 @@ func (x *Exchange) ReloadConfiguration() error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	x.comparedFile = nil
-	revised, err := x.combineFileWithAPIEntries(built)
+	revised, err := x.combineFileWithOwnEntries(built)
 	if err != nil {
 		return err
 	}
-	before, unapplied := x.Configuration(), x.listIgnoredInitialValuesOfRevision(revised)
+	before, unapplied := x.ActiveConfigurationJSON(), x.listIgnoredInitialValuesOfRevision(revised)
 	followed := x.listChangedAddressVariables(&revised.Initial)
-	if err := x.activateRevisionRecordedLocked(operationReload, revised); err != nil {
+	if err := x.activateAndAuditFileRevisionLocked(operationReload, revised); err != nil {
 		return err
 	}
 	x.warnOfIgnoredInitialValues(unapplied)
@@ -196,8 +196,8 @@ func (x *Exchange) warnOfChangesThatNeedRestart(newSettings *config.Settings) {
 	}
 }
 
-// Configuration returns the active configuration as canonical JSON without secrets.
-func (x *Exchange) Configuration() []byte {
+// ActiveConfigurationJSON returns the active configuration as canonical JSON without secrets.
+func (x *Exchange) ActiveConfigurationJSON() []byte {
 	if now := x.active.Load(); now != nil {
 		return now.canonical
 	}
@@ -221,30 +221,30 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 	defer x.configMu.Unlock()
 	source, err := config.ParseSentDocument(x.path, document, variables)
 	if err != nil {
-		return changed, x.nameSentDocumentInError(err)
+		return changed, x.replaceOwnFileNameInError(err)
 	}
 	built, err := source.Compile()
 	if err != nil {
-		return changed, x.nameSentDocumentInError(err)
+		return changed, x.replaceOwnFileNameInError(err)
 	}
 	revised, err := x.combineSentDocumentWithOwnEntries(built, operator)
 	if err != nil {
-		return changed, x.nameSentDocumentInError(err)
+		return changed, x.replaceOwnFileNameInError(err)
 	}
-	for _, change := range canonical.Diff(x.Configuration(), revised.Canonical) {
+	for _, change := range canonical.Diff(x.ActiveConfigurationJSON(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
 	changed.Changes = append(append(changed.Changes, x.listChangedAddressVariables(&revised.Initial)...), x.describeEntriesTakenOver(revised)...)
 	changed.Unapplied = x.listIgnoredInitialValues(revised.CompiledDocument)
-	for _, warning := range x.nameSentDocumentInProblems(revised.Warnings) {
+	for _, warning := range x.replaceOwnFileNameInProblems(revised.Warnings) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dryRun {
-		return changed, x.nameSentDocumentInError(x.checkInitialFilesOfNewLists(revised.CompiledDocument))
+		return changed, x.replaceOwnFileNameInError(x.checkInitialFilesOfNewLists(revised.CompiledDocument))
 	}
 	x.warnOfChangesThatNeedRestart(&built.Settings)
 	if err := x.activateRevisionLocked(revised); err != nil {
-		return changed, x.nameSentDocumentInError(err)
+		return changed, x.replaceOwnFileNameInError(err)
 	}
 	x.warnOfIgnoredInitialValues(changed.Unapplied)
 	return changed, nil
@@ -252,20 +252,20 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 
 var errNotReady = errors.New("the exchange is not ready")
 
-// nameSentDocumentInError replaces the exchange's file name in validation errors, because the
+// replaceOwnFileNameInError replaces the exchange's file name in validation errors, because the
 // mistakes are in a document that an operator sent. Without this, errors would name the
 // exchange's own file, to which paths in the document are relative. Line numbers already refer
 // to the document.
-func (x *Exchange) nameSentDocumentInError(err error) error {
+func (x *Exchange) replaceOwnFileNameInError(err error) error {
 	var problems *syntax.Problems
 	if !errors.As(err, &problems) {
 		return err
 	}
-	sent := x.nameSentDocumentInProblems(*problems)
+	sent := x.replaceOwnFileNameInProblems(*problems)
 	return &sent
 }
 
-func (x *Exchange) nameSentDocumentInProblems(problems syntax.Problems) syntax.Problems {
+func (x *Exchange) replaceOwnFileNameInProblems(problems syntax.Problems) syntax.Problems {
 	sent := slices.Clone(problems)
 	for i := range sent {
 		if sent[i].File == x.path {

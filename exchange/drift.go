@@ -27,7 +27,7 @@ func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 	}
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
-	unreadable, err := x.readChangedFileLocked()
+	unreadable, err := x.rereadConfigFileIfChangedLocked()
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 	return drift, nil
 }
 
-// readChangedFileLocked reads the configuration file if its time or size differs from those at the
-// last call, because open dashboards ask every minute. unreadable says why it cannot be read. The
-// caller holds configMu.
-func (x *Exchange) readChangedFileLocked() (unreadable, err error) {
+// rereadConfigFileIfChangedLocked reads the configuration file if its time or size differs from those
+// at the last call, because open dashboards ask every minute, and stores its entries for the drift.
+// unreadable says why it cannot be read. The caller holds configMu.
+func (x *Exchange) rereadConfigFileIfChangedLocked() (unreadable, err error) {
 	info, err := os.Stat(x.path)
 	if err != nil {
 		x.comparedFile = nil
@@ -56,7 +56,7 @@ func (x *Exchange) readChangedFileLocked() (unreadable, err error) {
 		return err, nil
 	}
 	x.comparedFile = info
-	return nil, x.rememberFileLocked(built)
+	return nil, x.setComparedFileEntriesLocked(built)
 }
 
 // warnOfDrift logs the entries in which the configuration file differs from the exchange and that no
@@ -68,22 +68,22 @@ func (x *Exchange) warnOfDrift() {
 	}
 }
 
-// rememberFileLocked makes the entries of the file, compiled as built, the ones that the exchange
+// setComparedFileEntriesLocked makes the entries of the file, compiled as built, the ones that the exchange
 // compares with its own. The caller holds configMu.
-func (x *Exchange) rememberFileLocked(built *config.CompiledDocument) error {
+func (x *Exchange) setComparedFileEntriesLocked(built *config.CompiledDocument) error {
 	file, err := canonical.ParseEntries(built.Canonical)
 	if err != nil {
 		return err
 	}
 	now := *x.active.Load()
-	now.seed = newSeed(file, now.seed.accepted, now.fromAPI)
-	x.active.Store(now.withDrift())
+	now.seed = newSeededFileEntries(file, now.seed.accepted, now.fromAPI)
+	x.active.Store(now.setLazyDrift())
 	return nil
 }
 
-// withDrift returns the configuration with its drift, which is computed at its first use: scrapes of
+// setLazyDrift returns the configuration with its drift, which is computed at its first use: scrapes of
 // the metrics and open dashboards ask for it.
-func (c *activeConfig) withDrift() *activeConfig {
+func (c *activeConfig) setLazyDrift() *activeConfig {
 	c.drift = sync.OnceValue(func() []admin.ConfigDriftEntry { return driftOf(c) })
 	return c
 }
@@ -133,7 +133,7 @@ func (x *Exchange) ResolveConfigDrift(request *admin.ConfigDriftResolution) (*ad
 	if err != nil {
 		return nil, err
 	}
-	if err := x.rememberFileLocked(built); err != nil {
+	if err := x.setComparedFileEntriesLocked(built); err != nil {
 		return nil, err
 	}
 	now := x.active.Load()
@@ -187,12 +187,12 @@ func (x *Exchange) reviseByDrift(built *config.CompiledDocument, now *activeConf
 	taken := *built
 	taken.Initial, taken.Unset, taken.Canonical = config.InitialValues{}, nil, now.base // the settings stay
 	if request.Side == admin.DriftSideFile {
-		taken.Initial, taken.Unset = built.Initial.OfEntries(refs), built.UnsetOfEntries(refs)
+		taken.Initial, taken.Unset = built.Initial.CredentialsAndSecretsOf(refs), built.UnsetVariablesOfEntries(refs)
 	}
 	if err := x.checkUnsetSecretVariables(&taken); err != nil {
 		return nil, err
 	}
-	r, err := x.combineWithOwnEntries(&taken, own, &seed{file: now.seed.file, accepted: accepted}, true)
+	r, err := x.combineWithOwnEntries(&taken, own, &seededFileEntries{file: now.seed.file, accepted: accepted}, true)
 	if err != nil {
 		return nil, err
 	}

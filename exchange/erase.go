@@ -75,13 +75,13 @@ func (r *contactDataEraser) scheduleByID(id market.LeadID) error {
 // those in delivery.
 func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	last, _ := r.x.state.Position()
-	log, err := r.x.log.NewReaderSince(0)
+	log, err := r.x.log.NewReaderStartingBefore(0)
 	if err != nil {
 		return fmt.Errorf("cannot read the log to find the leads to erase: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
-	return forEachEvent("find the leads to erase", log, func() error { return pace.PauseAfterChunk(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
+	return forEachEvent("find the leads to erase", log, func() error { return pace.PauseIfChunkWasRead(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
 		if lead, ok := ev.(*event.LeadDecided); ok && seq <= last {
 			return true, r.scheduleLeadIfOfPerson(lead, person)
 		}
@@ -138,7 +138,7 @@ func (r *contactDataEraser) eraseScheduledLeads() error {
 func (r *contactDataEraser) waitAndEraseLeadsInDelivery() error {
 	until := r.x.clock.Now() + int64(r.x.eraseTimeout)
 	for _, lead := range r.inDelivery {
-		r.engine.WaitForDelivery(lead.Lead, until)
+		r.engine.WaitUntilDeliveryEnds(lead.Lead, until)
 	}
 	r.found, r.inDelivery = r.inDelivery, nil
 	if err := r.eraseScheduledLeads(); err != nil {

@@ -121,7 +121,7 @@ func Start(configPath string, opt Options) (*Exchange, error) {
 // answers first, so that an operator can watch the replay of the log. After an error it closes
 // everything that it opened.
 func (x *Exchange) startConfigured(built *config.CompiledDocument) error {
-	if err := x.listenAndServeAdmin(); err != nil {
+	if err := x.openListenersAndServeAdmin(); err != nil {
 		return err
 	}
 	if err := x.prepareToServe(built); err != nil {
@@ -166,11 +166,11 @@ func (x *Exchange) dashboardURL() string {
 func (x *Exchange) describeSignIn() string {
 	accounts := len(x.state.OperatorUsers())
 	switch {
-	case x.settings.OIDC.Issuer != "" && !x.settings.AdminPassword.IsSet() && accounts == 0:
+	case x.settings.OIDC.Issuer != "" && !x.settings.AdminPassword.IsGivenOrDeclared() && accounts == 0:
 		return "at the identity provider of admin.oidc"
-	case x.settings.AdminPassword.IsSet() && accounts > 0:
+	case x.settings.AdminPassword.IsGivenOrDeclared() && accounts > 0:
 		return "with an account, or with any user name and the password of admin.password"
-	case x.settings.AdminPassword.IsSet():
+	case x.settings.AdminPassword.IsGivenOrDeclared():
 		return "with any user name and the password of admin.password"
 	case accounts > 0:
 		return "with an account"
@@ -189,15 +189,15 @@ func loadConfiguration(path string, lookUpEnv func(string) (string, bool)) (*con
 	if err != nil {
 		return nil, err
 	}
-	if err := built.UnsetSettingsError(); err != nil {
+	if err := built.UnsetSettingVariablesError(); err != nil {
 		return nil, err
 	}
 	return built, nil
 }
 
-// listenAndServeAdmin opens the public and the admin listener, and begins to serve the admin
+// openListenersAndServeAdmin opens the public and the admin listener, and begins to serve the admin
 // address. The public address is served only after the replay of the log.
-func (x *Exchange) listenAndServeAdmin() (err error) {
+func (x *Exchange) openListenersAndServeAdmin() (err error) {
 	if err := x.loadCertificates(); err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (x *Exchange) History(q admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage
 			h.page.Next = revisions[i-1].Version
 			return h.page, nil
 		}
-		h.addVersion(&revisions[i], before)
+		h.addVersionIfQueried(&revisions[i], before)
 	}
 	return h.page, nil
 }
@@ -65,7 +65,7 @@ func (h *historyBuilder) isFull() bool {
 	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historyBuilder) addVersion(version, previousVersion *state.ConfigRevision) {
+func (h *historyBuilder) addVersionIfQueried(version, previousVersion *state.ConfigRevision) {
 	entry := admin.ConfigHistoryVersion{Version: version.Version, By: version.By, From: version.From.String()}
 	if version.At != 0 {
 		at := time.Unix(0, version.At).UTC()

@@ -17,7 +17,7 @@ func (x *Exchange) newInstructionPublisher() *instructions.Publisher {
 	if base == "" {
 		base, configured = x.listenURL(), false
 	}
-	return instructions.NewPublisher(x, &instructions.Environment{
+	return instructions.NewPublisher(x, &instructions.ExchangeSettings{
 		BaseURL: base, BaseURLSet: configured, Sandbox: x.settings.Sandbox, BodyBytes: x.settings.Limits.Body,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency,
 		FormatDuration: func(d time.Duration) string { return schema.Duration(d).String() },

@@ -93,7 +93,7 @@ func (x *Exchange) checkMayChange(s *activeConfigEntries, change *admin.ConfigEn
 func (x *Exchange) reviseWithEntry(s *activeConfigEntries, change *admin.ConfigEntryChange) (*pendingRevision, error) {
 	fromAPI := s.fromAPI.WithoutEntry(change.EntryRef)
 	if change.Document != nil {
-		text, err := canonical.AddMissingID(change.Document, change.EntryRef)
+		text, err := canonical.CheckSentEntryAndAddID(change.Document, change.EntryRef)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (x *Exchange) reviseWithEntry(s *activeConfigEntries, change *admin.ConfigE
 	}
 	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.EntryRef.PathWithin(p.Path); return !in })
 	return &pendingRevision{
-		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, fromAPI: fromAPI, seed: s.seed.after(fromAPI), from: event.FromAPI, by: change.By,
+		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, fromAPI: fromAPI, seed: s.seed.afterOwnChange(fromAPI), from: event.FromAPI, by: change.By,
 	}, nil
 }
 

@@ -59,7 +59,7 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 
 // addCheckedKeyFile counts the leads of one key file whose keys are unusable. checked is the result
 // of checking the file. usedSlots are the slots in the file that leads of the log use.
-func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.KeyFileSlotSet) {
+func (l *LeadKeyLoss) addCheckedKeyFile(checked *leadkeys.KeyFileReport, usedSlots *leadkeys.KeyFileSlotSet) {
 	if usedSlots == nil {
 		return
 	}
@@ -113,13 +113,13 @@ func (c *leadKeyCheck) run(x *Exchange) error {
 	if err != nil || len(suspect) == 0 {
 		return err
 	}
-	log, err := x.log.NewReaderSince(0)
+	log, err := x.log.NewReaderStartingBefore(0)
 	if err != nil {
 		return fmt.Errorf("lead keys: cannot read the log: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
-	leads, err := collectKeySlotsOfLeads(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseAfterChunk(log.BytesRead()) })
+	leads, err := collectKeySlotsOfLeads(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseIfChunkWasRead(log.BytesRead()) })
 	if err != nil {
 		return err
 	}
@@ -164,9 +164,9 @@ func joinAtMostFiveNames(files []string) string {
 // findSuspectFilesAndAddChecksums checks every file of leads' keys against its checksums, and creates
 // checksums that are missing. It returns the reports of files in which a lead's key may be
 // lost, by the file's first slot.
-func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.ChecksumReport, error) {
+func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.KeyFileReport, error) {
 	key, highest := deriveChecksumKey(x.vault), x.state.HighestEncryptionKeySlot()
-	suspect := map[uint64]*leadkeys.ChecksumReport{}
+	suspect := map[uint64]*leadkeys.KeyFileReport{}
 	created := 0
 	for first := uint64(1); first <= highest; first += leadkeys.PerFile {
 		if x.draining.Load() {
@@ -175,7 +175,7 @@ func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.Check
 		began := time.Now()
 		r := leadkeys.CheckKeyFile(x.settings.DataDir, &key, first)
 		if r.Lost == nil && r.Sums != nil {
-			if err := x.createMissingChecksums(r); err != nil {
+			if err := x.createChecksumsIfMissingOrUnusable(r); err != nil {
 				return nil, err
 			}
 			created++
@@ -194,7 +194,7 @@ func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.Check
 // mayAnyLeadLackKey reports whether the key of any slot up to highestSlot in the checked file is
 // lost. Keys that an operator erased are not lost. A slot may be unused, so this does not prove
 // a lost lead.
-func (x *Exchange) mayAnyLeadLackKey(checked *leadkeys.ChecksumReport, highestSlot uint64) bool {
+func (x *Exchange) mayAnyLeadLackKey(checked *leadkeys.KeyFileReport, highestSlot uint64) bool {
 	if checked.Lost != nil {
 		return true
 	}
@@ -206,26 +206,26 @@ func (x *Exchange) mayAnyLeadLackKey(checked *leadkeys.ChecksumReport, highestSl
 	return false
 }
 
-// createMissingChecksums creates the checksums of a key file that has none, from its current keys. It
-// also replaces unusable checksums, with a warning.
-func (x *Exchange) createMissingChecksums(checked *leadkeys.ChecksumReport) error {
+// createChecksumsIfMissingOrUnusable creates the checksums of a key file that has none, from its
+// current keys. It also replaces unusable checksums, with a warning.
+func (x *Exchange) createChecksumsIfMissingOrUnusable(checked *leadkeys.KeyFileReport) error {
 	switch {
 	case errors.Is(checked.Sums, leadkeys.ErrSums):
 		x.logger.Warn("checksums of leads' keys are unusable; they are created again from the current keys", "error", checked.Sums)
 	case !errors.Is(checked.Sums, fs.ErrNotExist):
 		return checked.Sums
 	}
-	return x.keys.AddMissingChecksums(checked.First)
+	return x.keys.WriteChecksumsOfCurrentKeys(checked.First)
 }
 
 // LeadKeyReport is the result of CheckLeadKeys.
 type LeadKeyReport struct {
-	Files    int // files with keys of leads in the log
-	Leads    uint64
-	Loss     LeadKeyLoss
-	Problems []string // one line per file
-	Notes    []string // one line per file with keys that a later life of the exchange may have erased
-	Without  int      // files without usable checksums
+	Files                 int // files with keys of leads in the log
+	Leads                 uint64
+	Loss                  LeadKeyLoss
+	Problems              []string // one line per file
+	Notes                 []string // one line per file with keys that a later life of the exchange may have erased
+	FilesWithoutChecksums int      // files without usable checksums
 }
 
 // CheckLeadKeys checks the encryption keys of all leads in the data directory dataDir, which an
@@ -254,7 +254,7 @@ func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
 
 // addCheckedKeyFile adds the result of checking one key file to the report. usedSlots are the slots
 // in the file that leads of the log use.
-func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, usedSlots *leadkeys.KeyFileSlotSet) {
+func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.KeyFileReport, usedSlots *leadkeys.KeyFileSlotSet) {
 	var here LeadKeyLoss
 	here.addCheckedKeyFile(checked, usedSlots)
 	k.Files++
@@ -273,6 +273,6 @@ func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.ChecksumReport, used
 		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or they are lost", name, here.Erased))
 	}
 	if checked.Sums != nil {
-		k.Without++
+		k.FilesWithoutChecksums++
 	}
 }

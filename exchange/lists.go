@@ -50,7 +50,7 @@ const maxLine = 4096
 // durable when importSuppressionList returns.
 func importSuppressionList(dataDir string, list *market.SuppressionList, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
 	g := suppressionListBuilder{list: list, key: fingerprintKey}
-	sum, err := forEachLineOfListFile(list.ID, sourcePath, g.addLine)
+	sum, err := forEachEntryLineOfListFile(list.ID, sourcePath, g.addLine)
 	if err != nil {
 		return nil, state.SuppressionListFile{}, err
 	}
@@ -60,9 +60,9 @@ func importSuppressionList(dataDir string, list *market.SuppressionList, fingerp
 	return table, file, err
 }
 
-// forEachLineOfListFile calls visit with each entry line of the suppression list's file at path. It
+// forEachEntryLineOfListFile calls visit with each entry line of the suppression list's file at path. It
 // returns the SHA-256 of the lines, by which a later start recognizes the same file.
-func forEachLineOfListFile(id market.ListID, path string, visit func(line []byte) error) (linesSHA256 string, err error) {
+func forEachEntryLineOfListFile(id market.ListID, path string, visit func(line []byte) error) (linesSHA256 string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {
 		defer source.Close()
@@ -85,7 +85,7 @@ func forEachLineOfListFile(id market.ListID, path string, visit func(line []byte
 func checkInitialListFile(built *config.CompiledDocument, initial *config.InitialSuppressionFile) error {
 	var key [32]byte
 	list := built.Catalog.Lists[initial.ID]
-	_, err := forEachLineOfListFile(initial.ID, initial.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
+	_, err := forEachEntryLineOfListFile(initial.ID, initial.Path, func(line []byte) error { _, err := list.FingerprintLine(line, &key); return err })
 	return err
 }
 

@@ -20,7 +20,7 @@ type replayStart struct {
 // findReplayStart finds the point at which a replay of the log in dir begins. It also returns
 // the opened snapshot, or nil if there is none.
 func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
-	snapshot, err := wal.OpenSnapshot(dir)
+	snapshot, err := wal.OpenNewestValidSnapshot(dir)
 	var noSnapshot *wal.NoSnapshotError
 	switch {
 	case errors.As(err, &noSnapshot):
@@ -50,7 +50,7 @@ func loadNewestSnapshot(dir string, s *state.State) (replayStart, error) {
 // logOptions returns the options with which the log is opened or cut, so that the part after
 // the snapshot is checked.
 func (b *replayStart) logOptions() wal.Options {
-	return wal.Options{From: b.Oldest + 1, AtLeast: b.Newest}
+	return wal.Options{From: b.LastInAllSections + 1, AtLeast: b.Newest}
 }
 
 // checkReplayIsPossible returns an error if the log's first entries were removed because of their age
@@ -74,9 +74,9 @@ func (b *replayStart) addSnapshotErrors(err error) error {
 	return err
 }
 
-// AcceptLoss cuts the log in dataDir at the damage because of which the exchange does not start:
-// see wal.AcceptLoss. The entries after it are lost. The exchange must not run.
-func AcceptLoss(dataDir string, logger *slog.Logger) (wal.LossReport, error) {
+// CutLogAtDamage cuts the log in dataDir at the damage because of which the exchange does not start:
+// see wal.CutLogAtDamage. The entries after it are lost. The exchange must not run.
+func CutLogAtDamage(dataDir string, logger *slog.Logger) (wal.LossReport, error) {
 	snapshot, b, err := findReplayStart(dataDir)
 	if err != nil {
 		return wal.LossReport{}, err

@@ -26,7 +26,7 @@ func newSegmentedLog(t *testing.T) (dir string) {
 	if err != nil || len(found) != 4 || found[2].First != 7 {
 		t.Fatalf("unexpected segments: %+v, %v", found, err)
 	}
-	w := must.Value(wal.CreateSnapshot(dir, wal.SnapshotOptions{}))(t)
+	w := must.Value(wal.BeginSnapshot(dir, wal.SnapshotOptions{}))(t)
 	must.Value(w.Commit(6, 6, nil))(t)
 	return dir
 }
@@ -89,7 +89,7 @@ func TestAcceptLossUsesNewestGoodSnapshot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := newSegmentedLog(t)
 			row.damage(t, dir)
-			loss, err := AcceptLoss(dir, newLogger(new(logBuffer)))
+			loss, err := CutLogAtDamage(dir, newLogger(new(logBuffer)))
 			if row.err != "" {
 				if err == nil || !strings.Contains(err.Error(), row.err) || !strings.Contains(err.Error(), "backup") {
 					t.Errorf("unexpected result: %+v, %v", loss, err)

@@ -161,7 +161,7 @@ func TestClientSecretsDoNotLeak(t *testing.T) {
 		}
 	}
 	checkText("the metrics page", request(t, "GET", "http://"+x.AdminAddress()+"/metrics", "").body)
-	checkText("the configuration", string(x.Configuration()))
+	checkText("the configuration", string(x.ActiveConfigurationJSON()))
 	x.stop()
 	checkNoFileContains(t, x.dataDir(), secrets...)
 	for _, line := range logAsJSON(t, x.dataDir()) {

@@ -39,13 +39,13 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	if x.vault, err = vault.Open(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.Open(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logKeyFailureOrRecovery); err != nil {
+	if x.keys, err = leadkeys.OpenKeyStore(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logLeadKeyFailureOrRecovery); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
 	x.instructions = x.newInstructionPublisher()
-	x.stopOnLogFailure()
-	if err := x.createBackupShipper(); err != nil {
+	x.reportLogFailureAsFatal()
+	if err := x.createShipperAndCheckStore(); err != nil {
 		return err
 	}
 	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
@@ -53,7 +53,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	x.lastUses.loadIntoState(x)
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
-		OnTokenFailure: x.logTokenFailure, OnExtraAnswer: x.warnOfExtraBuyerAnswers,
+		OnTokenFailure: x.warnOfBuyerTokenFailure, OnExtraAnswer: x.warnOfExtraBuyerAnswers,
 	})
 	e := engine.New(engine.Options{
 		State: x.state, Log: engineLogAdapter{x.log}, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
@@ -149,7 +149,7 @@ const (
 // the wall clock is behind, it sets the exchange's clock forward to the entry's time, because
 // time in the log never goes back.
 func (x *Exchange) alignClockWithLog() error {
-	seq, at := x.log.Durable()
+	seq, at := x.log.LastDurableEntry()
 	if seq == 0 {
 		return nil
 	}
@@ -200,9 +200,9 @@ func createDataDirAndCheckWritable(dataDir string) error {
 	return os.Remove(probe)
 }
 
-// stopOnLogFailure starts a goroutine that sends an error to x.broken if the log fails. The caller of
+// reportLogFailureAsFatal starts a goroutine that sends an error to x.broken if the log fails. The caller of
 // Start then closes the exchange, because it cannot accept leads without its log.
-func (x *Exchange) stopOnLogFailure() {
+func (x *Exchange) reportLogFailureAsFatal() {
 	go func() {
 		select {
 		case <-x.log.Failed():
@@ -230,9 +230,9 @@ func (x *Exchange) RevealSecret(name string) (value string, ok bool) {
 	return value, true
 }
 
-// logTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
+// warnOfBuyerTokenFailure warns operators that a buyer's OAuth token endpoint returned no token. The
 // client retries with growing pauses, so the warnings become rarer.
-func (x *Exchange) logTokenFailure(secretName string, fault market.OutboundRequestFault, httpStatus int) {
+func (x *Exchange) warnOfBuyerTokenFailure(secretName string, fault market.OutboundRequestFault, httpStatus int) {
 	x.logger.Warn("a buyer's token endpoint returns no token; the exchange sends the buyer no pings and no leads without one", "secret", secretName, "fault", fault, "status", httpStatus)
 }
 
@@ -242,9 +242,9 @@ func (x *Exchange) warnOfExtraBuyerAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
-// logKeyFailureOrRecovery logs message: as an error if no encryption keys for leads can be
+// logLeadKeyFailureOrRecovery logs message: as an error if no encryption keys for leads can be
 // created, or as information, with a nil err, when they can again.
-func (x *Exchange) logKeyFailureOrRecovery(message string, err error) {
+func (x *Exchange) logLeadKeyFailureOrRecovery(message string, err error) {
 	if err != nil {
 		x.logger.Error(message, "error", err)
 	} else {
@@ -269,7 +269,7 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
 	x.meter.AddGauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.PendingReturnCount()) })
-	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.Durable(); return float64(seq) })
+	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.LastDurableEntry(); return float64(seq) })
 	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
 	x.meter.AddGauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })

@@ -23,9 +23,9 @@ func (x *Exchange) Ready() error {
 	return nil
 }
 
-// Engine returns the engine while the exchange accepts requests. It returns nil until the log
+// EngineWhileReady returns the engine while the exchange accepts requests. It returns nil until the log
 // is replayed, and again once the exchange begins to stop.
-func (x *Exchange) Engine() *engine.Engine {
+func (x *Exchange) EngineWhileReady() *engine.Engine {
 	if !x.ready.Load() || x.draining.Load() {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 // ProcessStatus returns the tenant, the version, the start time, the last log entry and the free
 // disk space, for the admin API.
 func (x *Exchange) ProcessStatus() admin.ProcessStatus {
-	seq, _ := x.log.Durable()
+	seq, _ := x.log.LastDurableEntry()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load(), Zone: x.zone}
 }
 
@@ -101,9 +101,9 @@ func (x *Exchange) newExplainer() (*explain.Explainer, error) {
 	}
 	engine := x.engine.Load()
 	return explain.New(explain.Options{
-		Log: x.log, State: x.state, AuctionName: engine.HashSellerAuctionName, Contact: engine.DecryptContact,
-		DataDir: x.settings.DataDir, ActiveCatalog: engine.ActiveCatalog,
-		OnList: engine.FindOnSuppressionList, EarlierLead: engine.FindEarlierLead,
+		Log: x.log, State: x.state, AuctionName: engine.ComputeSellerAuctionName, Contact: engine.DecryptContact,
+		DataDir: x.settings.DataDir, ActiveCatalog: engine.ActiveCatalogOrNil,
+		OnList: engine.FindOnSuppressionList, EarlierLead: engine.FindEarlierDuplicateLead,
 	}), nil
 }
 
@@ -125,12 +125,12 @@ func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) { return e.ExplainRequest(id) })
 }
 
-// ExplainBySellerID returns, as JSON, the course of the auction to which a seller gave the id
+// ExplainBySellersAuctionID returns, as JSON, the course of the auction to which a seller gave the id
 // sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
 // error is a *admin.AmbiguousSupplierError.
-func (x *Exchange) ExplainBySellerID(supplier, sellerID string) ([]byte, error) {
+func (x *Exchange) ExplainBySellersAuctionID(supplier, sellerID string) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) {
-		return e.ExplainBySellerID(supplier, sellerID)
+		return e.ExplainBySellersAuctionID(supplier, sellerID)
 	})
 }
 

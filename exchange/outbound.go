@@ -42,9 +42,9 @@ func (x *Exchange) stopWebhookSender() {
 	}
 }
 
-// addWebhookGauges registers a metric for each supplier with a webhook. It shows whether the
+// addWebhookSwitchedOffGauges registers a metric for each supplier with a webhook. It shows whether the
 // exchange has switched the webhook off.
-func (x *Exchange) addWebhookGauges(catalog *market.Catalog) {
+func (x *Exchange) addWebhookSwitchedOffGauges(catalog *market.Catalog) {
 	for id, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
 			x.meter.AddWebhookOffGauge(string(id), func() bool {

@@ -33,13 +33,13 @@ func (h *personHasher) hash(kind byte, value []byte) projection.PersonHash {
 	return projection.PersonHash(sum[:16])
 }
 
-// hashFields returns the hashes of the contact fields that are a phone number or an e-mail address,
+// hashPhonesAndEmails returns the hashes of the contact fields that are a phone number or an e-mail address,
 // each once, in the order of their bytes. An erasure by phone number or address matches the same fields.
 //
 // The number is not limited, because an operator must find a lead by each of its values. The largest
 // body (limits.body, 64 KiB by default) has room for about 4,000 phone numbers of 16 bytes with a name.
 // Their rows take about as much space in the report as the body takes in the log.
-func (h *personHasher) hashFields(fields []event.LeadField) (hashes []projection.PersonHash) {
+func (h *personHasher) hashPhonesAndEmails(fields []event.LeadField) (hashes []projection.PersonHash) {
 	for i := range fields {
 		text := bytes.TrimSpace(fields[i].Text)
 		if phone, ok := format.AppendPhoneAsE164(nil, text); ok {
@@ -59,7 +59,7 @@ func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) []proje
 	if err != nil {
 		return nil
 	}
-	return h.hashFields(contact.Fields)
+	return h.hashPhonesAndEmails(contact.Fields)
 }
 
 // FindLeadsOfPerson returns one page of the leads of a person. It asks the report, and opens the contact
@@ -81,7 +81,7 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 	}
 	page.Begins = begins
 	for i := range found {
-		contact, err := x.readContact(found[i].Seq, found[i].ID)
+		contact, err := x.readContactIfKept(found[i].Seq, found[i].ID)
 		if errors.Is(err, engine.ErrErased) {
 			continue
 		}
@@ -93,10 +93,10 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 	return page, nil
 }
 
-// readContact returns the contact data of the lead that the log decided at seq. It returns nil without
+// readContactIfKept returns the contact data of the lead that the log decided at seq. It returns nil without
 // an error if the log no longer has the entry, or the key cannot be read. The error is
 // engine.ErrErased for an erased lead.
-func (x *Exchange) readContact(seq uint64, lead market.LeadID) ([]person.ContactField, error) {
+func (x *Exchange) readContactIfKept(seq uint64, lead market.LeadID) ([]person.ContactField, error) {
 	data, err := engineLogAdapter{x.log}.At(seq)
 	if err != nil {
 		return nil, nil //nolint:nilerr // documented

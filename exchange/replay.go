@@ -14,7 +14,7 @@ import (
 type logEntryReader interface {
 	Next() (wal.Entry, error)
 	// Ready reports whether Next leaves the data of earlier entries unchanged.
-	Ready() bool
+	HasBufferedEntry() bool
 }
 
 // replayEntries applies the log's entries to the state s, and returns how many it applied. It
@@ -35,7 +35,7 @@ func replayEntries(entries logEntryReader, s *state.State, lastSeq uint64) (appl
 			return applied, err
 		}
 		applied++
-		if !more || !entries.Ready() {
+		if !more || !entries.HasBufferedEntry() {
 			waiting.ApplyQueuedEntries()
 		}
 	}

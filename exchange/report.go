@@ -93,11 +93,13 @@ func (r *reportMailRunner) start(x *Exchange) {
 	e := x.engine.Load()
 	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch}
 	r.service = reportmail.New(reportmail.Options{
-		Table:      x.state.SavedReports(),
-		SetReport:  func(by, id string, document []byte) error { return e.AsOperator(by).SetSavedReport(id, document) },
+		Table: x.state.SavedReports(),
+		SetReport: func(by, id string, document []byte) error {
+			return e.AsOperator(by).SetOrRemoveSavedReport(id, document)
+		},
 		RecordMail: e.RecordReportMail,
 		Compose:    composer.Compose,
-		Sender:     x.alerts.service.FirstEmail,
+		Sender:     x.alerts.service.FirstEmailChannelSender,
 		ChannelID: func() string {
 			if channel := x.state.Alerts().Settings().FirstEmailChannel(); channel != nil {
 				return channel.ID
@@ -118,7 +120,7 @@ func (r *reportMailRunner) close() {
 
 // SavedReports returns the service that sends saved reports, or nil while the exchange starts or stops.
 func (x *Exchange) SavedReports() savedreports.Service {
-	if x.Engine() == nil {
+	if x.EngineWhileReady() == nil {
 		return nil
 	}
 	return x.reportMail.service

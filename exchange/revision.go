@@ -20,8 +20,8 @@ type activeConfig struct {
 	base      []byte // the document alone; both in canonical form
 	sent      bool   // base came from a request; the next reload or start returns to the file
 	fromAPI   canonical.Entries
-	seed      *seed                           // nil with provisioning: enforce
-	drift     func() []admin.ConfigDriftEntry // computed once: see withDrift
+	seed      *seededFileEntries              // nil with provisioning: enforce
+	drift     func() []admin.ConfigDriftEntry // computed once: see setLazyDrift
 }
 
 // pendingRevision is a new configuration with its sources, already compiled but not yet active.
@@ -30,7 +30,7 @@ type pendingRevision struct {
 	base                     []byte                   // its document alone
 	sent                     bool                     // base came from a request
 	fromAPI                  canonical.Entries        // entries from the API
-	seed                     *seed                    // nil with provisioning: enforce
+	seed                     *seededFileEntries       // nil with provisioning: enforce
 	compared                 *config.CompiledDocument // with the file's values of secrets, to compare them; nil: the document itself
 	takenOver                []canonical.EntryRef     // the entries from the API that base controls
 	from                     event.ConfigOrigin
@@ -51,10 +51,10 @@ func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// loadStoredEntries returns the configuration entries that the exchange itself keeps, and the seed
+// ownEntriesAndSeed returns the configuration entries that the exchange itself keeps, and the seed
 // if it has taken over the entries of its file. At a start, when no configuration is active yet, it
 // reads them from their stored document.
-func (x *Exchange) loadStoredEntries() (canonical.Entries, *seed, error) {
+func (x *Exchange) ownEntriesAndSeed() (canonical.Entries, *seededFileEntries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.fromAPI, now.seed, nil
 	}
@@ -70,17 +70,17 @@ func (x *Exchange) loadStoredEntries() (canonical.Entries, *seed, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the exchange's configuration entries from %q: %w", x.configDocumentPath(hash), err)
 	}
-	seed, err := parseSeed(text)
+	seed, err := parseSeededFileEntries(text)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read from %q which entries of the configuration file the exchange took over: %w", x.configDocumentPath(hash), err)
 	}
 	return fromAPI, seed, nil
 }
 
-// combineFileWithAPIEntries combines the configuration file, compiled as built, with the entries
+// combineFileWithOwnEntries combines the configuration file, compiled as built, with the entries
 // from the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed,
 // the exchange keeps its own entries and takes only settings from the file.
-func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*pendingRevision, error) {
+func (x *Exchange) combineFileWithOwnEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	if !x.settings.Enforce {
 		return x.combineSettingsWithSeededEntries(built)
 	}
@@ -100,7 +100,7 @@ func (x *Exchange) combineFileWithAPIEntries(built *config.CompiledDocument) (*p
 // the document is active. With seed, it replaces the exchange's version for good.
 func (x *Exchange) combineSentDocumentWithOwnEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
 	if !x.settings.Enforce {
-		return x.addSentEntries(built, operator)
+		return x.reviseWithSentEntries(built, operator)
 	}
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
@@ -116,7 +116,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	fromAPI, _, err := x.loadStoredEntries()
+	fromAPI, _, err := x.ownEntriesAndSeed()
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err != nil {
 		return nil, err
 	}
-	merged.Settings, merged.Warnings = built.Settings, append(built.Warnings, combined.ProblemsFromAPI(merged.Warnings)...)
+	merged.Settings, merged.Warnings = built.Settings, append(built.Warnings, combined.ProblemsInAPIEntries(merged.Warnings)...)
 	merged.Initial.Credentials, merged.Initial.Secrets = built.Initial.Credentials, built.Initial.Secrets // the combined configuration has the other values
 	r.CompiledDocument = merged
 	return r, nil
@@ -143,12 +143,12 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
-	revised, err := x.combineFileWithAPIEntries(built)
+	revised, err := x.combineFileWithOwnEntries(built)
 	if err != nil {
 		return err
 	}
 	unapplied := x.listIgnoredInitialValuesOfRevision(revised)
-	if err := x.activateRevisionRecordedLocked(operationStart, revised); err != nil {
+	if err := x.activateAndAuditFileRevisionLocked(operationStart, revised); err != nil {
 		return err
 	}
 	x.warnOfIgnoredInitialValues(unapplied)

@@ -9,10 +9,10 @@ import (
 	"pingpost/engine/event"
 )
 
-// seed are the entries of the configuration file in an exchange with provisioning: seed. Such an
-// exchange creates the file's entries once and keeps them itself. It compares later versions of
-// the file with accepted.
-type seed struct {
+// seededFileEntries are the entries of the configuration file in an exchange with provisioning:
+// seededFileEntries. Such an exchange creates the file's entries once and keeps them itself. It
+// compares later versions of the file with accepted.
+type seededFileEntries struct {
 	file     canonical.Entries // when the exchange last read the file; not stored
 	accepted canonical.Entries // when the operator last made file and exchange agree, entry by entry
 }
@@ -23,7 +23,7 @@ const seededFromKey = "seeded_from"
 
 // encodeStoredEntries returns the exchange's entries as one JSON document, with the seed's accepted
 // entries. It returns nil if there is nothing to store.
-func encodeStoredEntries(entries canonical.Entries, s *seed) []byte {
+func encodeStoredEntries(entries canonical.Entries, s *seededFileEntries) []byte {
 	if s == nil {
 		return entries.EncodeDocument()
 	}
@@ -31,10 +31,10 @@ func encodeStoredEntries(entries canonical.Entries, s *seed) []byte {
 	return append(entries.AppendCollectionsAsJSON(append(document, '}')), '}')
 }
 
-// parseSeed returns the seed in the stored document of the exchange's entries, or nil if the
+// parseSeededFileEntries returns the seed in the stored document of the exchange's entries, or nil if the
 // exchange has not taken over the entries of its file. It encodes the accepted entries again,
 // because an earlier version may have stored them without keys of today.
-func parseSeed(storedEntries []byte) (*seed, error) {
+func parseSeededFileEntries(storedEntries []byte) (*seededFileEntries, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(storedEntries, &document); err != nil || document[seededFromKey] == nil {
 		return nil, err
@@ -47,14 +47,14 @@ func parseSeed(storedEntries []byte) (*seed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &seed{accepted: accepted}, nil
+	return &seededFileEntries{accepted: accepted}, nil
 }
 
 // combineSettingsWithSeededEntries combines the settings of the configuration file, compiled as
 // built, with the exchange's own entries. The first time, the exchange takes over the entries of
 // the file, with their initial values. Later it only remembers the file's entries, to compare them.
 func (x *Exchange) combineSettingsWithSeededEntries(built *config.CompiledDocument) (*pendingRevision, error) {
-	entries, known, err := x.loadStoredEntries()
+	entries, known, err := x.ownEntriesAndSeed()
 	if err != nil {
 		return nil, err
 	}
@@ -63,51 +63,52 @@ func (x *Exchange) combineSettingsWithSeededEntries(built *config.CompiledDocume
 		return nil, err
 	}
 	if known != nil {
-		return x.combineWithOwnEntries(built, entries, newSeed(file, known.accepted, entries), false)
+		return x.combineWithOwnEntries(built, entries, newSeededFileEntries(file, known.accepted, entries), false)
 	}
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	return x.combineWithOwnEntries(built, entries.WithEntriesOf(file), &seed{file: file, accepted: file}, true)
+	return x.combineWithOwnEntries(built, entries.WithEntriesOf(file), &seededFileEntries{file: file, accepted: file}, true)
 }
 
-// newSeed returns the seed after the file was read, or after a change of the exchange's own entries.
-// Where both agree, the operator has accepted the file's version. Without this rule, a later change
-// in the exchange alone would count as drift.
-func newSeed(file, accepted, own canonical.Entries) *seed {
-	now := &seed{file: file, accepted: make(canonical.Entries)}
+// newSeededFileEntries returns the seed after the file was read, or after a change of the exchange's
+// own entries. Where both agree, the operator has accepted the file's version. Without this rule, a
+// later change in the exchange alone would count as drift.
+func newSeededFileEntries(file, accepted, own canonical.Entries) *seededFileEntries {
+	now := &seededFileEntries{file: file, accepted: make(canonical.Entries)}
 	for _, ref := range accepted.WithEntriesOf(file).Refs() {
 		inFile, before := file.FindJSON(ref), accepted.FindJSON(ref)
 		if len(canonical.DiffEntry(ref, inFile, own.FindJSON(ref))) == 0 {
 			before = inFile
 		}
 		if before != nil {
-			now.accepted.Append(ref, before)
+			now.accepted.AppendInPlace(ref, before)
 		}
 	}
 	return now
 }
 
-// after returns the seed after a change of the exchange's own entries. It is nil for a nil seed.
-func (s *seed) after(own canonical.Entries) *seed {
+// afterOwnChange returns the seed afterOwnChange a change of the exchange's own entries. It is nil for
+// a nil seed.
+func (s *seededFileEntries) afterOwnChange(own canonical.Entries) *seededFileEntries {
 	if s == nil {
 		return nil
 	}
-	return newSeed(s.file, s.accepted, own)
+	return newSeededFileEntries(s.file, s.accepted, own)
 }
 
-// addSentEntries combines a document that an operator sent, compiled as built, with the exchange's
+// reviseWithSentEntries combines a document that an operator sent, compiled as built, with the exchange's
 // own entries. It creates and replaces the document's entries and removes none. The document's
 // settings apply until the next start or reload. The caller holds configMu.
-func (x *Exchange) addSentEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
+func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operator string) (*pendingRevision, error) {
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
 	// The operator may have changed the file before sending it. An unreadable file leaves the last one.
-	if _, err := x.readChangedFileLocked(); err != nil {
+	if _, err := x.rereadConfigFileIfChangedLocked(); err != nil {
 		return nil, err
 	}
-	entries, known, err := x.loadStoredEntries()
+	entries, known, err := x.ownEntriesAndSeed()
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (x *Exchange) addSentEntries(built *config.CompiledDocument, operator strin
 		return nil, err
 	}
 	entries = entries.WithEntriesOf(sent)
-	r, err := x.combineWithOwnEntries(built, entries, newSeed(known.file, known.accepted, entries), true)
+	r, err := x.combineWithOwnEntries(built, entries, newSeededFileEntries(known.file, known.accepted, entries), true)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func (x *Exchange) addSentEntries(built *config.CompiledDocument, operator strin
 // entries. If the exchange takes over the document's entries, the document's initial values apply.
 // Otherwise only the variables in addresses apply that the exchange has sealed, and that its own
 // entry has in the same address: their values follow the environment.
-func (x *Exchange) combineWithOwnEntries(built *config.CompiledDocument, entries canonical.Entries, s *seed, takesOver bool) (*pendingRevision, error) {
+func (x *Exchange) combineWithOwnEntries(built *config.CompiledDocument, entries canonical.Entries, s *seededFileEntries, takesOver bool) (*pendingRevision, error) {
 	settings, err := canonical.RemoveEntries(built.Canonical)
 	if err != nil {
 		return nil, err
@@ -154,10 +155,10 @@ func (x *Exchange) combineWithOwnEntries(built *config.CompiledDocument, entries
 		return r, nil
 	}
 	r.compared = new(*merged)
-	own := built.Initial.OfEntries(entries.Refs())
+	own := built.Initial.CredentialsAndSecretsOf(entries.Refs())
 	r.compared.Initial.Credentials, r.compared.Initial.Secrets = own.Credentials, own.Secrets
 	merged.Initial.Credentials, merged.Initial.Secrets = nil, nil // the merged document has no values of secrets
-	same := config.AddressVariablesInBoth(built.Document, merged.Document)
+	same := config.SecretNamesOfCommonAddressVariables(built.Document, merged.Document)
 	for _, initial := range built.Initial.Secrets {
 		if _, isKnown := x.state.SealedSecret(initial.Name); initial.Follows && isKnown && same[initial.Name] {
 			merged.Initial.Secrets = append(merged.Initial.Secrets, initial)

@@ -263,7 +263,7 @@ func TestTakeKeepsSettingsAndNeedsSecrets(t *testing.T) {
 	withProxy := strings.Replace(ownedConfig, "report:", "trusted_proxies: [10.0.0.1]\nreport:", 1)
 	p.writeConfig(t, strings.Replace(withProxy, "states: [CA, NV]", "states: [CA]", 1))
 	must.Value(x.ResolveConfigDrift(&admin.ConfigDriftResolution{Side: admin.DriftSideFile, By: "anna"}))(t)
-	if config := string(x.Configuration()); strings.Contains(config, "10.0.0.1") || statesOf(t, x) != `["CA"]` {
+	if config := string(x.ActiveConfigurationJSON()); strings.Contains(config, "10.0.0.1") || statesOf(t, x) != `["CA"]` {
 		t.Errorf("states %s, configuration %s", statesOf(t, x), config)
 	}
 	p.writeConfig(t, strings.Replace(ownedConfig, "buyers:\n", "  - {id: sup_new, api_key: \"${NOBODYS_KEY}\"}\nbuyers:\n", 1))

@@ -44,7 +44,7 @@ func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []st
 // activeOrLastActiveConfigJSON returns the active configuration as canonical JSON, or nil. At a start no
 // configuration is active yet; it then reads the document that was active last from its file.
 func (x *Exchange) activeOrLastActiveConfigJSON() []byte {
-	if canonical := x.Configuration(); canonical != nil {
+	if canonical := x.ActiveConfigurationJSON(); canonical != nil {
 		return canonical
 	}
 	hash := x.state.CurrentConfigVersion().Document
@@ -235,9 +235,9 @@ func (u *ignoredInitialValueFinder) addChangedOpeningBalances(oldDocument, newDo
 	}
 }
 
-// addLinesForRemovedCredentialsAndChangedLists adds lines for credentials that only the old document has but that are
-// still valid. It also adds a line for each suppression list with entries that were read under another
-// rule. A removed supplier or buyer has no valid credential.
+// addLinesForRemovedCredentialsAndChangedLists adds lines for credentials that only the old document
+// has but that are still valid. It also adds a line for each suppression list with entries that were
+// read under another rule. A removed supplier or buyer has no valid credential.
 func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists(oldDocument, newDocument *schema.Document) {
 	suppliers := make(map[string]*schema.Supplier, len(newDocument.Suppliers))
 	for i := range newDocument.Suppliers {
@@ -259,7 +259,7 @@ func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists
 			u.addStillValidOAuthClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
-	u.addListsWithChangedRules(oldDocument, newDocument)
+	u.addListsWithChangedFieldOrHash(oldDocument, newDocument)
 }
 
 // addStillValidSupplierCredentials adds a line for the API key, one for the bearer tokens and one for
@@ -267,7 +267,7 @@ func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists
 // oldSupplier and newSupplier are the supplier's entries in the old and the new document.
 func (u *ignoredInitialValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
 	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
-	if oldSupplier.APIKey.IsSet() && !newSupplier.APIKey.IsSet() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
+	if oldSupplier.APIKey.IsGivenOrDeclared() && !newSupplier.APIKey.IsGivenOrDeclared() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
 		u.addIgnoredValue(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
 	if len(oldSupplier.BearerTokens) > len(newSupplier.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, oldSupplier.ID, "") {
@@ -305,9 +305,9 @@ func (u *ignoredInitialValueFinder) hasLiveCredential(kind event.CredentialKind,
 	return false
 }
 
-// addListsWithChangedRules adds a line for each suppression list that has stored entries and a changed
+// addListsWithChangedFieldOrHash adds a line for each suppression list that has stored entries and a changed
 // field or hash. These entries match no lead until an operator uploads them again.
-func (u *ignoredInitialValueFinder) addListsWithChangedRules(oldDocument, newDocument *schema.Document) {
+func (u *ignoredInitialValueFinder) addListsWithChangedFieldOrHash(oldDocument, newDocument *schema.Document) {
 	before := make(map[string]*schema.SuppressionList, len(oldDocument.Lists))
 	for i := range oldDocument.Lists {
 		before[oldDocument.Lists[i].ID] = &oldDocument.Lists[i]

@@ -25,7 +25,7 @@ var errTooManyBadLines = errors.New("too many lines are invalid")
 // checks all lines before it changes anything. Then it stores the entries in a new file, and
 // activates the file with an event.
 func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*admin.SuppressionUploadResult, error) {
-	e := x.Engine()
+	e := x.EngineWhileReady()
 	if e == nil {
 		return nil, errNotReady
 	}
@@ -47,7 +47,7 @@ func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*adm
 	lines := uint64(g.n)
 	table := g.buildTableAndReset(before.table)
 	done.Entries = uint64(table.Len())
-	done.Duplicates = lines + uint64(before.len()) - done.Entries
+	done.Duplicates = lines + uint64(before.keptEntryCount()) - done.Entries
 	if !x.disk.measureAndCheckRoomFor(8 * done.Entries) {
 		return nil, errDiskLow
 	}
@@ -96,7 +96,7 @@ type suppressionListBeforeUpload struct {
 	table *fingerprint.FingerprintTable // nil if the upload replaces it
 }
 
-func (b *suppressionListBeforeUpload) len() int {
+func (b *suppressionListBeforeUpload) keptEntryCount() int {
 	if b.table == nil {
 		return 0
 	}

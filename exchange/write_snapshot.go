@@ -37,7 +37,7 @@ const (
 // replayed after it. The replayed bytes count towards the next snapshot.
 func (k *snapshotter) recordLoadedSnapshot(b *replayStart, replayedBytes uint64) {
 	k.last.Store(b.Newest)
-	k.needed[1].Store(b.Oldest)
+	k.needed[1].Store(b.LastInAllSections)
 	k.replayed.Store(replayedBytes)
 }
 
@@ -66,7 +66,7 @@ func (k *snapshotter) run(x *Exchange) {
 		}
 		if time.Since(swept) > archiveInterval {
 			swept = time.Now()
-			x.archiveSegments()
+			x.raiseLogArchiveAndDeletionLimits()
 		}
 	}
 }
@@ -92,12 +92,12 @@ func (k *snapshotter) stop() {
 	}
 }
 
-// archiveSegments moves log segments that no start needs into the archive. A start may need all
-// segments after the last but one snapshot, because the newest snapshot may be damaged. After a start
-// that snapshot is unknown until one more was written, so no segment is archived before.
+// raiseLogArchiveAndDeletionLimits moves log segments that no start needs into the archive. A start may
+// need all segments after the last but one snapshot, because the newest snapshot may be damaged. After
+// a start that snapshot is unknown until one more was written, so no segment is archived before.
 //
 // Archived segments can still be replayed until the configured history ends.
-func (x *Exchange) archiveSegments() {
+func (x *Exchange) raiseLogArchiveAndDeletionLimits() {
 	x.log.RaiseArchiveAndDeletionLimits(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
 }
 
@@ -110,7 +110,7 @@ func (x *Exchange) writeSnapshot() error {
 	if x.disk.setExpectedSnapshotSize(size); !x.disk.measureAndCheckRoomFor(size) {
 		return errDiskLow
 	}
-	w, err := x.log.CreateSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
+	w, err := x.log.BeginSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
 	if err != nil {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}

@@ -44,7 +44,7 @@ func (a *RowIterator) prepareQueriesAndTimeRange(ctx context.Context) error {
 			return err
 		}
 	}
-	if a.units = []int64{projection.Quarters}; a.canUseHourAndDaySums() {
+	if a.units = []int64{projection.Quarters}; a.hourAndDaySumsHaveAllColumns() {
 		a.units = []int64{projection.Days, projection.Hours, projection.Quarters}
 	}
 	var oldest, newest sql.NullInt64
@@ -75,9 +75,9 @@ func (a *RowIterator) prepareSumQuery(ctx context.Context, table, extraColumn st
 	return query, err
 }
 
-// canUseHourAndDaySums reports whether the stored sums by hour and day have all columns of the
+// hourAndDaySumsHaveAllColumns reports whether the stored sums by hour and day have all columns of the
 // question. Otherwise only the sums by quarter of an hour do.
-func (q *Question) canUseHourAndDaySums() bool {
+func (q *Question) hourAndDaySumsHaveAllColumns() bool {
 	_, rolls := projection.SmallestStoredColumnSet(q.usedColumns(), projection.Days)
 	return rolls
 }

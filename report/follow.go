@@ -72,7 +72,7 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 			err = f.writePosition(ctx, at)
 		}
 	} else {
-		durable, _ := r.opt.Source.Durable()
+		durable, _ := r.opt.Source.LastDurableEntry()
 		err = f.loadPositionNamesAndSums(ctx, r.opt.Source.LogIdentity(), durable)
 	}
 	if err == nil {
@@ -195,7 +195,7 @@ func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabas
 
 // updatePosition publishes the position of the database after a batch.
 func (r *Report) updatePosition(f *reportDatabase) {
-	durable, _ := r.opt.Source.Durable()
+	durable, _ := r.opt.Source.LastDurableEntry()
 	defer r.signals.NotifyProgress()
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ type LogAndConfiguredNames interface {
 	// wal.ErrGone if history no longer has the entry.
 	NewReader(from uint64) (LogReader, error)
 	// Durable returns the last durable entry.
-	Durable() (seq uint64, at int64)
+	LastDurableEntry() (seq uint64, at int64)
 	// NameOf returns the configured name of a number, or "" if it is unknown.
 	NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string
 	// RefOf returns the number of a name, or zero if it was never configured.

@@ -71,7 +71,7 @@ func (f *reportDatabase) rebuildOpenPeriodSums(ctx context.Context) error {
 	day, hour := projection.DivideRoundingDown(now, projection.Days), projection.DivideRoundingDown(now, projection.Hours)
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
-			for _, unit := range g.StoredTimeUnits() {
+			for _, unit := range g.StoredUnitsInQuarterHours() {
 				if isWrittenWithEachBatch(g, unit) {
 					continue
 				}

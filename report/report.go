@@ -90,7 +90,7 @@ type ProgressStatus struct {
 // ProgressStatus returns how far the report has followed the log. It is fast enough to call
 // often.
 func (r *Report) ProgressStatus() ProgressStatus {
-	durable, _ := r.opt.Source.Durable()
+	durable, _ := r.opt.Source.LastDurableEntry()
 	r.mu.Lock()
 	s := r.status
 	r.mu.Unlock()
@@ -103,7 +103,7 @@ func (r *Report) ProgressStatus() ProgressStatus {
 // Otherwise it counts from the moment when the database last had all entries, or else from
 // time `at` of entry seq.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
-	if durable, _ := r.opt.Source.Durable(); seq >= durable {
+	if durable, _ := r.opt.Source.LastDurableEntry(); seq >= durable {
 		return 0
 	}
 	r.mu.Lock()
@@ -123,7 +123,7 @@ const newestWait = 150 * time.Millisecond
 // means the present. A question about an earlier time than that of the last applied entry does not
 // wait. hasNewest is false if entries are still missing, for example during a rebuild.
 func (r *Report) WaitForNewest(ctx context.Context, untilNanos int64) (hasNewest bool) {
-	durable, _ := r.opt.Source.Durable()
+	durable, _ := r.opt.Source.LastDurableEntry()
 	r.signals.Wait(ctx, newestWait, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -89,13 +89,13 @@ func checkReplayableAfterCut(dir string, segments []Segment, lastEntryAfterCut u
 	if first == 1 {
 		return nil
 	}
-	snapshots, err := Snapshots(dir)
+	snapshots, err := ListSnapshotFiles(dir)
 	if err != nil {
 		return err
 	}
 	for _, s := range snapshots {
 		info, err := verifySnapshot(s.Path, newThrottle(0))
-		if err == nil && info.Newest == s.Newest && info.Newest <= lastEntryAfterCut && info.Oldest+1 >= first {
+		if err == nil && info.Newest == s.Newest && info.Newest <= lastEntryAfterCut && info.LastInAllSections+1 >= first {
 			return nil
 		}
 	}
@@ -144,7 +144,7 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 // moveSnapshotsWithLostEntries moves the snapshots that contain entries after lastKeptEntry to the
 // folder toFolder, because these entries are cut from the log.
 func moveSnapshotsWithLostEntries(dir string, lastKeptEntry uint64, toFolder string) error {
-	snapshots, err := Snapshots(dir)
+	snapshots, err := ListSnapshotFiles(dir)
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,13 @@ func acceptedLoss(t *testing.T, dir string, opt Options) LossReport {
 		t.Fatalf("AcceptLoss: %+v, %v", loss, err)
 	}
 	again := Options{SegmentSize: opt.SegmentSize}
-	s, err := OpenSnapshot(dir)
+	s, err := OpenNewestValidSnapshot(dir)
 	if err == nil {
-		again.From, again.AtLeast = s.Oldest+1, s.Newest
+		again.From, again.AtLeast = s.LastInAllSections+1, s.Newest
 		s.Close()
 	}
 	l := mustOpen(t, dir, again)
-	if seq, _ := l.Durable(); seq != loss.Last {
+	if seq, _ := l.LastDurableEntry(); seq != loss.Last {
 		t.Errorf("the log ends with entry %d, and the loss says %d", seq, loss.Last)
 	}
 	put(t, l, "next")
@@ -64,7 +64,7 @@ func TestAcceptLossCutsWhereOpenStopped(t *testing.T) {
 			opt.From, opt.AtLeast = c.oldest+1, c.newest
 			c.damage(t, dir)
 			equal(t, "the last entry", acceptedLoss(t, dir, opt).Last, c.last)
-			left, err := Snapshots(dir)
+			left, err := ListSnapshotFiles(dir)
 			equal(t, "snapshots that are left", []any{len(left), err}, []any{c.snapshots, nil})
 		})
 	}

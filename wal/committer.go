@@ -70,11 +70,11 @@ func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 		return full, err
 	}
 	l.at = h.at
-	l.recordCommittedBatch(b)
+	l.publishCommittedBatch(b)
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	notify(batch, h.batch, h.at)
+	notifyWaiters(batch, h.batch, h.at)
 	return full, nil
 }
 
@@ -83,9 +83,9 @@ func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
 // Committed.
 const prepareGroup = 16
 
-// notify tells the waiters of a durable batch that their entries are committed. first is the
+// notifyWaiters tells the waiters of a durable batch that their entries are committed. first is the
 // number of the batch's first entry, `at` the batch's time.
-func notify(batch []queuedEntry, first uint64, at int64) {
+func notifyWaiters(batch []queuedEntry, first uint64, at int64) {
 	for len(batch) > 0 {
 		some := batch[:min(prepareGroup, len(batch))]
 		for i := range some {
@@ -117,7 +117,7 @@ func (l *Log) encodeBatch(h frameHeader, batch []queuedEntry) {
 	}
 }
 
-func (l *Log) recordCommittedBatch(b BatchStats) {
+func (l *Log) publishCommittedBatch(b BatchStats) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.end.seq += uint64(b.Entries)
@@ -150,7 +150,7 @@ func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
 	l.mu.Lock()
 	l.failure = err
 	l.mu.Unlock()
-	items, calls := l.queue.failAll(err)
+	items, calls := l.queue.closeAndTakeAll(err)
 	close(l.failed)
 	l.log.Error("log failed: it will acknowledge no further entry; repair the disk and restart", "error", cause)
 	for _, it := range append(unacknowledged, items...) {

@@ -25,7 +25,7 @@ func TestCrashLosesNoAcknowledgedEntry(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("Open after a crash: %v", err)
 			}
-			seq, _ := l.Durable()
+			seq, _ := l.LastDurableEntry()
 			l.Close()
 			found := int(seq)
 			if found < len(history) {
@@ -67,7 +67,7 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 	var whole logPosition
 	lost = draw()
 	if err := l.RunBetweenBatches(func(uint64, int64) {
-		whole = l.position()
+		whole = l.durableEnd()
 		f.armed.Store(true)
 		for _, e := range lost {
 			if err := l.Append([]byte(e), nil); err != nil {

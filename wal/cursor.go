@@ -26,9 +26,9 @@ type cursor struct {
 	start, end int // buf[start:end] holds the file's bytes from off on
 }
 
-// openSegmentFile makes the cursor continue at the beginning of another segment, whose first
+// switchToSegmentFile makes the cursor continue at the beginning of another segment, whose first
 // entry is seg. The cursor closes f later.
-func (c *cursor) openSegmentFile(f *os.File, seg uint64) {
+func (c *cursor) switchToSegmentFile(f *os.File, seg uint64) {
 	c.close()
 	c.f, c.seg = f, seg
 	c.limit, c.off, c.begun = 0, 0, false
@@ -58,7 +58,7 @@ func (c *cursor) nextSeq() uint64 { return c.chain.seq + 1 }
 
 // nextRecord returns the next record. data is valid until the following call. io.EOF means
 // that the readable bytes end with a whole record, errShort that they end inside one. Any
-// other error is an invalidFrame, an unknownVersion, or an I/O error. An error does not move
+// other error is an invalidFrameError, an unknownVersionError, or an I/O error. An error does not move
 // the cursor.
 func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	if c.off == c.limit {
@@ -75,7 +75,7 @@ func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 		return h, nil, err
 	}
 	if !c.begun && h.seq != c.seg {
-		return h, nil, invalidFrame(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
+		return h, nil, invalidFrameError(fmt.Sprintf("the first entry is %d, not the one that the file name gives", h.seq))
 	}
 	if err := c.chain.checkNext(h, !c.begun); err != nil {
 		return h, nil, err
@@ -116,8 +116,8 @@ func (c *cursor) fillBuffer() error {
 // withPosition adds the cursor's position to an error of nextRecord. It returns a
 // *DamageError or a *VersionError; other errors stay unchanged.
 func (c *cursor) withPosition(err error) error {
-	var bad invalidFrame
-	var version unknownVersion
+	var bad invalidFrameError
+	var version unknownVersionError
 	switch {
 	case errors.As(err, &bad), errors.Is(err, errShort):
 		return &DamageError{Segment: c.seg, Path: c.f.Name(), Offset: c.off, Seq: c.nextSeq(), Reason: err.Error()}

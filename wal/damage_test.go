@@ -83,7 +83,7 @@ func TestOpenCutsFlippedBitInLastBatch(t *testing.T) {
 		bad[i/8] ^= 1 << (i % 8)
 		mustWrite(t, path, bad)
 		l := mustOpen(t, dir, Options{})
-		if seq, _ := l.Durable(); seq != 1 {
+		if seq, _ := l.LastDurableEntry(); seq != 1 {
 			t.Fatalf("bit %d of byte %d: the log ends with entry %d", i%8, i/8, seq)
 		}
 		mustClose(t, l)
@@ -135,7 +135,7 @@ func TestOpenRejectsDamagedMiddleSegment(t *testing.T) {
 				t.Fatalf("AcceptLoss: %v", err)
 			}
 			l := mustOpen(t, dir, opt)
-			seq, _ := l.Durable()
+			seq, _ := l.LastDurableEntry()
 			equal(t, "the last entry and the epoch", []any{seq, l.Epoch()}, []any{loss.Last, 2})
 			put(t, l, "next")
 			mustClose(t, l)
@@ -193,7 +193,7 @@ func TestAcceptLossKeepsCopies(t *testing.T) {
 	if _, ok := kept[segmentName(8)+".snap.kept"]; !ok || len(kept) != 4 {
 		t.Errorf("kept files: %d, the snapshot among them: %v", len(kept), ok)
 	}
-	left, err := Snapshots(dir)
+	left, err := ListSnapshotFiles(dir)
 	if err != nil || len(left) != 1 || left[0].Newest != 3 {
 		t.Errorf("snapshots that are left: %+v, %v", left, err)
 	}

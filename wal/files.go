@@ -44,12 +44,12 @@ func copyFileOver(path, source string, size int64) error {
 		return err
 	}
 	defer in.Close()
-	return writeFile(path, io.LimitReader(in, size), size)
+	return replaceFileDurably(path, io.LimitReader(in, size), size)
 }
 
-// writeFile atomically replaces the file at path by the content, which must have size bytes.
+// replaceFileDurably atomically replaces the file at path by the content, which must have size bytes.
 // The new file is durable.
-func writeFile(path string, content io.Reader, size int64) error {
+func replaceFileDurably(path string, content io.Reader, size int64) error {
 	tmp := filepath.Join(filepath.Dir(path), "copy.tmp")
 	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, filePerm)
 	if err != nil {
@@ -104,7 +104,7 @@ func ReadEpoch(dir string) (uint32, error) {
 // WriteEpoch sets the epoch of the log in dir durably. No process may have the log open.
 func WriteEpoch(dir string, epoch uint32) error {
 	text := strconv.FormatUint(uint64(epoch), 10) + "\n"
-	if err := writeFile(filepath.Join(dir, "EPOCH"), strings.NewReader(text), int64(len(text))); err != nil {
+	if err := replaceFileDurably(filepath.Join(dir, "EPOCH"), strings.NewReader(text), int64(len(text))); err != nil {
 		return fmt.Errorf("cannot write the file EPOCH, which counts the log's restores and accepted losses: %w", err)
 	}
 	return nil

@@ -28,7 +28,7 @@ func TestWriteFileIsAtomic(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "file")
 		mustWrite(t, path, []byte("old"))
-		err := writeFile(path, c.content, c.size)
+		err := replaceFileDurably(path, c.content, c.size)
 		if !errors.Is(err, c.err) || string(mustRead(t, path)) != c.want {
 			t.Errorf("%s: %v, the file has %q", name, err, mustRead(t, path))
 		}

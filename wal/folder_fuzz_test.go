@@ -150,7 +150,7 @@ func FuzzFolder(f *testing.F) {
 			}
 			return
 		}
-		kept, _ := l.Durable()
+		kept, _ := l.LastDurableEntry()
 		if kept < opt.AtLeast || single && kept < uint64(len(all)-lastBatch) {
 			t.Errorf("%d entries are left, of at least %d", kept, opt.AtLeast)
 		}
@@ -173,12 +173,12 @@ func isExplained(err error) bool {
 	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrGone) || errors.Is(err, ErrForeign) || errors.As(err, &later)
 }
 
-// FuzzSnapshotFile damages the newer of two snapshots; OpenSnapshot then returns one of
+// FuzzSnapshotFile damages the newer of two snapshots; OpenNewestValidSnapshot then returns one of
 // them, complete.
 func FuzzSnapshotFile(f *testing.F) {
 	dir := f.TempDir()
 	write := func(oldest, newest uint64, parts ...string) {
-		w := must.Value(CreateSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(f)
+		w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(f)
 		for _, part := range parts {
 			must.Value(io.WriteString(w, part))(f)
 			must.Succeed(f, w.EndSection())
@@ -201,7 +201,7 @@ func FuzzSnapshotFile(f *testing.F) {
 		dir := folders(t)
 		defer os.RemoveAll(dir)
 		lay(t, dir, files)
-		s, err := OpenSnapshot(dir)
+		s, err := OpenNewestValidSnapshot(dir)
 		var none *NoSnapshotError
 		if err != nil {
 			if !errors.As(err, &none) && !errors.Is(err, fs.ErrNotExist) {

@@ -27,22 +27,22 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // errShort means that the bytes end inside the record.
 var errShort = errors.New("the segment's file ends in the middle of this entry's record")
 
-// invalidFrame is the error for bytes that are not a valid frame; its text is the reason.
-type invalidFrame string
+// invalidFrameError is the error for bytes that are not a valid frame; its text is the reason.
+type invalidFrameError string
 
-func (b invalidFrame) Error() string { return string(b) }
+func (b invalidFrameError) Error() string { return string(b) }
 
 const (
-	badLength   = invalidFrame("the record's length is out of bounds")
-	badMagic    = invalidFrame("no record begins here")
-	badMismatch = invalidFrame("the two lengths of the record differ")
-	badChecksum = invalidFrame("the checksum does not match")
+	badLength   = invalidFrameError("the record's length is out of bounds")
+	badMagic    = invalidFrameError("no record begins here")
+	badMismatch = invalidFrameError("the two lengths of the record differ")
+	badChecksum = invalidFrameError("the checksum does not match")
 )
 
-// unknownVersion is the error for a frame whose format version this program cannot read.
-type unknownVersion byte
+// unknownVersionError is the error for a frame whose format version this program cannot read.
+type unknownVersionError byte
 
-func (v unknownVersion) Error() string {
+func (v unknownVersionError) Error() string {
 	return fmt.Sprintf("the record has format version %d, but this program reads version %d", byte(v), frameVersion)
 }
 
@@ -84,7 +84,7 @@ func appendFrame(dst []byte, h frameHeader, data []byte) []byte {
 
 // parseRecord parses the record (length and frame) at the beginning of b. data is a part of
 // b; n is the size of the record. The error is errShort if b ends inside the record, an
-// invalidFrame or an unknownVersion.
+// invalidFrameError or an unknownVersionError.
 func parseRecord(b []byte) (h frameHeader, data []byte, n int, err error) {
 	size, w := binary.Uvarint(b)
 	if w < 0 || (w == 0 && len(b) >= binary.MaxVarintLen64) {
@@ -126,7 +126,7 @@ func parseFrame(b []byte) (h frameHeader, data []byte, err error) {
 		return h, nil, badMagic // version 0 does not exist: the rest of the frame never reached the disk
 	}
 	if b[3] != frameVersion && !(errors.Is(err, badChecksum) && isVersionByteDamaged(b, data)) {
-		return h, nil, unknownVersion(b[3])
+		return h, nil, unknownVersionError(b[3])
 	}
 	if err != nil {
 		return h, nil, err
@@ -163,23 +163,23 @@ type frameOrderChecker struct {
 	any bool // a frame was checked, and frameHeader is its header; before that, only seq is set
 }
 
-// checkNext returns an invalidFrame if the frame with header h does not follow from the one
+// checkNext returns an invalidFrameError if the frame with header h does not follow from the one
 // before. startsSegment says that the frame is the first in its file.
 func (c *frameOrderChecker) checkNext(h frameHeader, startsSegment bool) error {
 	switch {
 	case c.any && h.seq != c.seq+1:
-		return invalidFrame(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))
+		return invalidFrameError(fmt.Sprintf("found entry %d, expected entry %d", h.seq, c.seq+1))
 	case startsSegment && h.batch != h.seq:
-		return invalidFrame(fmt.Sprintf("the segment begins inside batch %d", h.batch))
+		return invalidFrameError(fmt.Sprintf("the segment begins inside batch %d", h.batch))
 	case h.batch == h.seq:
 		if c.any && h.at < c.at {
-			return invalidFrame("the batch's time goes back")
+			return invalidFrameError("the batch's time goes back")
 		}
 		if c.any && h.epoch < c.epoch {
-			return invalidFrame("the epoch goes back")
+			return invalidFrameError("the epoch goes back")
 		}
 	case !c.any || h.batch != c.batch || h.at != c.at || h.epoch != c.epoch:
-		return invalidFrame(fmt.Sprintf("entry %d has batch number %d, but the entries before it have another", h.seq, h.batch))
+		return invalidFrameError(fmt.Sprintf("entry %d has batch number %d, but the entries before it have another", h.seq, h.batch))
 	}
 	c.frameHeader, c.any = h, true
 	return nil
@@ -196,7 +196,7 @@ func AppendRecord(dst []byte, e *Entry) []byte {
 // data is a part of b; n is the size of the record.
 func ParseRecord(b []byte) (e Entry, n int, err error) {
 	h, data, n, err := parseRecord(b)
-	var version unknownVersion
+	var version unknownVersionError
 	switch {
 	case errors.As(err, &version):
 		return e, 0, fmt.Errorf("a later version of the program wrote this record: %w", err)

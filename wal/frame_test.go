@@ -80,7 +80,7 @@ func TestParseRecordRejectsInvalidBytes(t *testing.T) {
 		"a frame shorter than its length field": {with(5, 5), badMismatch},
 		"a frame longer than its length field":  {with(5, 3), badChecksum},
 		"a frame without data":                  {with(5, 0), badLength},
-		"a later version":                       {append([]byte{44}, reseal(newer)...), unknownVersion(2)},
+		"a later version":                       {append([]byte{44}, reseal(newer)...), unknownVersionError(2)},
 		"a magic before zeros":                  {append(bytes.Clone(good[:4]), make([]byte, 60)...), badMagic},
 		"a damaged version":                     {with(4, 9), badChecksum},
 	} {

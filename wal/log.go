@@ -114,9 +114,9 @@ func openLocked(dir string, opt Options) (*Log, error) {
 	return l, nil
 }
 
-// Append queues an entry for the committer and returns without waiting for the disk. The log
-// notifies w, which may be nil, when the entry is durable or the log has failed. The caller must not
-// change data before that notification. Append allocates no memory. After an error (ErrBusy, ErrFailed, ErrClosed,
+// Append queues an entry for the committer and returns without waiting for the disk. The log notifies
+// w, which may be nil, when the entry is durable or the log has failed. The caller must not change data
+// before that notification. Append allocates no memory. After an error (ErrBusy, ErrFailed, ErrClosed,
 // ErrEmpty or ErrTooLarge) w gets no call.
 func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) == 0 {
@@ -141,10 +141,10 @@ func (l *Log) RunBetweenBatches(f func(seq uint64, at int64)) error {
 	return <-done
 }
 
-// Durable returns the number of the last durable entry (0 in a new log) and the time of its
+// LastDurableEntry returns the number of the last durable entry (0 in a new log) and the time of its
 // batch in unix nanoseconds.
-func (l *Log) Durable() (seq uint64, at int64) {
-	p := l.position()
+func (l *Log) LastDurableEntry() (seq uint64, at int64) {
+	p := l.durableEnd()
 	return p.seq, p.at
 }
 
@@ -184,7 +184,7 @@ func (l *Log) Close() error {
 	return l.closeErr
 }
 
-func (l *Log) position() logPosition {
+func (l *Log) durableEnd() logPosition {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end

@@ -19,7 +19,7 @@ var ErrNoEntry = errors.New("log: no such entry")
 // lookups. It blocks no writer, works after Close, and is safe for concurrent use. The error
 // is ErrNoEntry, ErrGone, a *DamageError, a *VersionError, or an I/O error.
 func (l *Log) EntryAt(seq uint64) (Entry, error) {
-	if last := l.position().seq; seq == 0 || seq > last {
+	if last := l.durableEnd().seq; seq == 0 || seq > last {
 		return Entry{}, fmt.Errorf("cannot read log entry %d; the last entry is %d: %w", seq, last, ErrNoEntry)
 	}
 	first, ok := l.archiver.segmentWithEntry(seq)
@@ -65,11 +65,11 @@ func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	return 0, false
 }
 
-// NewReaderSince returns a reader of all entries that still exist with a time at or after
+// NewReaderStartingBefore returns a reader of all entries that still exist with a time at or after
 // `at` (unix nanoseconds). The reader first returns some older entries, less than a segment
 // of them. Times never decrease in a log, so a binary search over the first entries of
 // segments finds the start. Otherwise the reader is like that of NewReader.
-func (l *Log) NewReaderSince(at int64) (*Reader, error) {
+func (l *Log) NewReaderStartingBefore(at int64) (*Reader, error) {
 	first, err := l.archiver.segmentToReadFromTime(at)
 	if err != nil {
 		return nil, err

@@ -68,13 +68,13 @@ func newThrottle(bytesPerSecond int64) *throttle {
 func (p *throttle) waitForBytes(bytes int) {
 	select {
 	case <-p.lift:
-	case <-timer.After(p.delayForBytes(bytes)):
+	case <-timer.After(p.countBytesAndReturnDelay(bytes)):
 	}
 }
 
-// delayForBytes counts the bytes just read or written and returns how long to sleep for them.
+// countBytesAndReturnDelay counts the bytes just read or written and returns how long to sleep for them.
 // Idle time gives no credit for a later burst.
-func (p *throttle) delayForBytes(bytes int) time.Duration {
+func (p *throttle) countBytesAndReturnDelay(bytes int) time.Duration {
 	if p.rate == 0 {
 		return 0
 	}

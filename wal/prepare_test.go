@@ -48,14 +48,14 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 				(&actor{&want, i}).Committed(first+uint64(i), at)
 			}
 		}
-		notify(batch, first, at)
+		notifyWaiters(batch, first, at)
 		equal(t, fmt.Sprintf("what %d waiters hear", n), heard.lines, want.lines)
 	}
 }
 
 func TestWaiterAndPrepareAreOptional(t *testing.T) {
 	var heard script
-	notify([]queuedEntry{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
+	notifyWaiters([]queuedEntry{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
 	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
 }
 

@@ -102,9 +102,9 @@ func (q *commitQueue) close() {
 	q.unlockAndWake()
 }
 
-// failAll makes the queue reject new entries with err. It removes and returns all queued
+// closeAndTakeAll makes the queue reject new entries with err. It removes and returns all queued
 // entries and calls, so that the caller can report the failure to them.
-func (q *commitQueue) failAll(err error) (items []queuedEntry, calls []queuedCall) {
+func (q *commitQueue) closeAndTakeAll(err error) (items []queuedEntry, calls []queuedCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.end = err

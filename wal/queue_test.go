@@ -106,7 +106,7 @@ func TestQueueFailReturnsQueued(t *testing.T) {
 	q.enqueue([]byte("b"), nil)
 	must.Value(q.enqueueCall(func(uint64, int64) {}))(t)
 	cause := errors.New("disk on fire")
-	items, calls := q.failAll(cause)
+	items, calls := q.closeAndTakeAll(cause)
 	equal(t, "entries and calls handed back", []int{len(items), len(calls)}, []int{2, 1})
 	wantError(t, q.enqueue([]byte("c"), nil), cause)
 	n, bytes, delay := q.countQueued()

@@ -83,9 +83,9 @@ func (r *Reader) Next() (Entry, error) {
 	}
 }
 
-// Ready reports whether the next entry is in memory already. If so, the following Next does
+// HasBufferedEntry reports whether the next entry is in memory already. If so, the following Next does
 // not overwrite the data of earlier entries.
-func (r *Reader) Ready() bool { return r.cur.hasBufferedRecord() }
+func (r *Reader) HasBufferedEntry() bool { return r.cur.hasBufferedRecord() }
 
 // Position returns where the next entry begins: the name (first entry) of its segment, and
 // the offset in the file.
@@ -107,7 +107,7 @@ func (r *Reader) nextRecord() (frameHeader, []byte, error) {
 		if err == nil {
 			return h, data, nil
 		}
-		var bad invalidFrame
+		var bad invalidFrameError
 		if !errors.Is(err, io.EOF) && !errors.Is(err, errShort) && !errors.As(err, &bad) {
 			return h, nil, r.cur.withPosition(err)
 		}
@@ -145,7 +145,7 @@ func (r *Reader) damageOrEOFForLastRecord(err error, segmentEnded bool) error {
 // moveToSegment makes the reader continue in the segment whose first entry is `first`.
 func (r *Reader) moveToSegment(first uint64) error {
 	if r.cur.f != nil && first == r.cur.seg {
-		return r.cur.withPosition(invalidFrame("the segment is empty, but a later one exists"))
+		return r.cur.withPosition(invalidFrameError("the segment is empty, but a later one exists"))
 	}
 	f, err := openSegmentOrArchived(r.dir, first)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,7 +154,7 @@ func (r *Reader) moveToSegment(first uint64) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	r.cur.openSegmentFile(f, first)
+	r.cur.switchToSegmentFile(f, first)
 	return nil
 }
 

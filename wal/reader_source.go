@@ -24,7 +24,7 @@ type segmentLimiter interface {
 type ownLogLimiter struct{ log *Log }
 
 func (s ownLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
-	p := s.log.position()
+	p := s.log.durableEnd()
 	switch {
 	case c.seg == p.seg:
 		c.limit = max(c.limit, p.off)
@@ -53,7 +53,7 @@ type otherProcessLogLimiter struct {
 
 func (s *otherProcessLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
 	if s.newest <= c.seg {
-		if err := s.findNewestSegment(); err != nil {
+		if err := s.updateNewestSegment(); err != nil {
 			return false, err
 		}
 	}
@@ -74,10 +74,10 @@ func (s *otherProcessLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err
 	return segmentEnded, nil
 }
 
-// findNewestSegment updates s.newest from a listing of the live segments. The result serves
+// updateNewestSegment updates s.newest from a listing of the live segments. The result serves
 // many segments: a listing for each would cost the square of their number.
-func (s *otherProcessLogLimiter) findNewestSegment() error {
-	live, err := listSequenceNames(logDir(s.dir), "")
+func (s *otherProcessLogLimiter) updateNewestSegment() error {
+	live, err := listSequenceNumbers(logDir(s.dir), "")
 	if err != nil {
 		return fmt.Errorf("cannot read the log in %q: %w", s.dir, err)
 	}
@@ -110,7 +110,7 @@ func (s *otherProcessLogLimiter) reopenIfReplaced(c *cursor) error {
 }
 
 func (s *otherProcessLogLimiter) damageOrEOFIfTornEnd(d *DamageError) error {
-	if err := classifyDamage(d); err != nil {
+	if err := markIfTornTail(d); err != nil {
 		return err
 	}
 	if d.Torn {

@@ -146,14 +146,14 @@ func TestReaderReady(t *testing.T) {
 	}
 	r := must.Value(l.NewReader(0))(t)
 	defer r.Close()
-	if r.Ready() {
+	if r.HasBufferedEntry() {
 		t.Error("an entry is ready, and nothing was read yet")
 	}
 	var gathered []Entry
 	stretches, longest := 0, 0
 	for range many {
 		e := must.Value(r.Next())(t)
-		if gathered = append(gathered, e); r.Ready() {
+		if gathered = append(gathered, e); r.HasBufferedEntry() {
 			continue
 		}
 		for _, e := range gathered {
@@ -166,7 +166,7 @@ func TestReaderReady(t *testing.T) {
 	if stretches < 4 || longest < 5 {
 		t.Errorf("%d stretches of %d entries at most: they do not show anything", stretches, longest)
 	}
-	if _, err := r.Next(); !errors.Is(err, io.EOF) || r.Ready() {
-		t.Errorf("at the end: %v, ready: %v", err, r.Ready())
+	if _, err := r.Next(); !errors.Is(err, io.EOF) || r.HasBufferedEntry() {
+		t.Errorf("at the end: %v, ready: %v", err, r.HasBufferedEntry())
 	}
 }

@@ -54,7 +54,7 @@ func (b *Rebuilder) Append(e *Entry) error {
 	}
 	h := frameHeader{seq: e.Seq, batch: e.Batch, at: e.At, epoch: e.Epoch}
 	if due := b.chain.seq + 1; e.Seq != due {
-		return fmt.Errorf("cannot write the log: %w", invalidFrame(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
+		return fmt.Errorf("cannot write the log: %w", invalidFrameError(fmt.Sprintf("found entry %d, expected entry %d", e.Seq, due)))
 	}
 	if err := b.chain.checkNext(h, b.tail == 0); err != nil {
 		return fmt.Errorf("cannot write the log: %w", err)

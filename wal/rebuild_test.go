@@ -92,7 +92,7 @@ func TestRebuildRejects(t *testing.T) {
 				err = b.Append(&entries[i])
 			}
 		}
-		var bad invalidFrame
+		var bad invalidFrameError
 		if !errors.As(err, &bad) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -133,8 +133,8 @@ func TestPutSnapshotIsAtomic(t *testing.T) {
 	content := mustRead(t, takeSnapshot(t, from, 3, 9).Path)
 	dir := t.TempDir()
 	info, err := PutSnapshot(dir, bytes.NewReader(content))
-	equal(t, "what it is", []any{info.Oldest, info.Newest, err}, []any{3, 9, nil})
-	s := must.Value(OpenSnapshot(dir))(t)
+	equal(t, "what it is", []any{info.LastInAllSections, info.Newest, err}, []any{3, 9, nil})
+	s := must.Value(OpenNewestValidSnapshot(dir))(t)
 	defer s.Close()
 	equal(t, "its file", tree(t, dir), tree(t, from))
 	for cut := range content {

@@ -42,7 +42,7 @@ func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte
 		var damage *DamageError
 		last := start+i == len(segments)-1
 		if errors.As(err, &damage) && last {
-			if cerr := classifyDamage(damage); cerr != nil {
+			if cerr := markIfTornTail(damage); cerr != nil {
 				return end, cerr
 			}
 		}
@@ -75,7 +75,7 @@ func readSegment(c *cursor, s Segment, each func(frameHeader, []byte)) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	c.openSegmentFile(f, s.First)
+	c.switchToSegmentFile(f, s.First)
 	return readOpenedSegment(c, each)
 }
 
@@ -101,13 +101,13 @@ func readOpenedSegment(c *cursor, each func(frameHeader, []byte)) error {
 	}
 }
 
-// classifyDamage decides whether damage in the last segment is a torn tail, a write that a
+// markIfTornTail decides whether damage in the last segment is a torn tail, a write that a
 // crash left unfinished. If so, it sets d.Torn; otherwise it adds the proof to d.Reason. The
 // disk may write one batch in any order, so intact frames of the unfinished batch may follow
 // the damage. A batch begins only after the fsync of the batch before it. So a frame of a later
 // batch proves that the damaged bytes were durable once, and acknowledged. It returns an error
 // only if it cannot read the segment.
-func classifyDamage(d *DamageError) error {
+func markIfTornTail(d *DamageError) error {
 	f, err := os.Open(d.Path)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func (l *Log) verifyOldSegments() {
 		select {
 		case <-l.stop:
 			return
-		case <-timer.After(pace.delayForBytes(read)):
+		case <-timer.After(pace.countBytesAndReturnDelay(read)):
 		}
 	}
 }
@@ -49,7 +49,7 @@ func verifySegmentFile(c *cursor, dir string, s Segment, nextFirst uint64) (byte
 		return 0, err
 	}
 	s.Path = f.Name()
-	c.openSegmentFile(f, s.First)
+	c.switchToSegmentFile(f, s.First)
 	if err := readOpenedSegment(c, nil); err != nil {
 		return int(c.off), err
 	}

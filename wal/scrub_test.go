@@ -47,13 +47,13 @@ func TestScrubReportsDamagedHistory(t *testing.T) {
 func TestScrubIsThrottledAndEndsWithLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newThrottle(1 << 20)
-		equal(t, "after a mebibyte", p.delayForBytes(1<<20), time.Second)
+		equal(t, "after a mebibyte", p.countBytesAndReturnDelay(1<<20), time.Second)
 		time.Sleep(time.Second)
-		equal(t, "after half of one", p.delayForBytes(1<<19), time.Second/2)
+		equal(t, "after half of one", p.countBytesAndReturnDelay(1<<19), time.Second/2)
 		time.Sleep(time.Hour)
-		equal(t, "after a pause", p.delayForBytes(1), time.Duration(0))
-		equal(t, "no burst after it", p.delayForBytes(1<<20), time.Second)
-		equal(t, "without a limit", newThrottle(-1).delayForBytes(1<<40), time.Duration(0))
+		equal(t, "after a pause", p.countBytesAndReturnDelay(1), time.Duration(0))
+		equal(t, "no burst after it", p.countBytesAndReturnDelay(1<<20), time.Second)
+		equal(t, "without a limit", newThrottle(-1).countBytesAndReturnDelay(1<<40), time.Duration(0))
 	})
 }
 

@@ -51,11 +51,11 @@ func parseSequenceName(name, suffix string) (seq uint64, ok bool) {
 // no lock. The error is fs.ErrNotExist if the folder has no log.
 func Segments(dir string) ([]Segment, error) {
 	// List the live folder first: a segment that moves meanwhile then appears twice, not never.
-	live, err := listSequenceNames(logDir(dir), "")
+	live, err := listSequenceNumbers(logDir(dir), "")
 	if err != nil {
 		return nil, err
 	}
-	archived, err := listSequenceNames(archiveDir(dir), archiveSuffix)
+	archived, err := listSequenceNumbers(archiveDir(dir), archiveSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func Segments(dir string) ([]Segment, error) {
 	return segments, nil
 }
 
-// listSequenceNames lists the entry numbers in the names of a folder's files, in ascending
+// listSequenceNumbers lists the entry numbers in the names of a folder's files, in ascending
 // order. It considers only names of 20 digits with the given ending.
-func listSequenceNames(dir, ending string) ([]uint64, error) {
+func listSequenceNumbers(dir, ending string) ([]uint64, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err

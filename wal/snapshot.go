@@ -44,12 +44,12 @@ var snapshotMagic = [3]byte{0xFF, 'S', 'N'}
 
 // SnapshotInfo describes a snapshot file, as its trailer (last block) does.
 type SnapshotInfo struct {
-	Path     string
-	Oldest   uint64 // every section contains this entry: replay starts after it
-	Newest   uint64 // no section contains a later entry; also the name of the file
-	Sections uint64
-	Bytes    uint64 // of data
-	Meta     []byte // of the caller of Commit
+	Path              string
+	LastInAllSections uint64 // every section contains this entry: replay starts after it
+	Newest            uint64 // no section contains a later entry; also the name of the file
+	Sections          uint64
+	Bytes             uint64 // of data
+	Meta              []byte // of the caller of Commit
 }
 
 // BadSnapshot is a snapshot file that cannot be read or is damaged.
@@ -103,7 +103,7 @@ func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err
 // appendTrailer appends the content of the snapshot's trailer, which describes the snapshot,
 // to dst.
 func appendTrailer(dst []byte, info SnapshotInfo) []byte {
-	for _, v := range []uint64{info.Oldest, info.Newest, info.Sections, info.Bytes} {
+	for _, v := range []uint64{info.LastInAllSections, info.Newest, info.Sections, info.Bytes} {
 		dst = binary.LittleEndian.AppendUint64(dst, v)
 	}
 	return append(dst, info.Meta...)
@@ -114,19 +114,19 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 		return SnapshotInfo{}, errors.New("the snapshot's trailer is too short")
 	}
 	return SnapshotInfo{
-		Path:     path,
-		Oldest:   binary.LittleEndian.Uint64(payload),
-		Newest:   binary.LittleEndian.Uint64(payload[8:]),
-		Sections: binary.LittleEndian.Uint64(payload[16:]),
-		Bytes:    binary.LittleEndian.Uint64(payload[24:]),
-		Meta:     slices.Clone(payload[trailerFixed:]),
+		Path:              path,
+		LastInAllSections: binary.LittleEndian.Uint64(payload),
+		Newest:            binary.LittleEndian.Uint64(payload[8:]),
+		Sections:          binary.LittleEndian.Uint64(payload[16:]),
+		Bytes:             binary.LittleEndian.Uint64(payload[24:]),
+		Meta:              slices.Clone(payload[trailerFixed:]),
 	}, nil
 }
 
-// Snapshots lists the snapshot files of a folder by their names, newest first. It does not
+// ListSnapshotFiles lists the snapshot files of a folder by their names, newest first. It does not
 // read them: only Path and Newest are set.
-func Snapshots(dir string) ([]SnapshotInfo, error) {
-	newest, err := listSequenceNames(snapshotDir(dir), snapshotSuffix)
+func ListSnapshotFiles(dir string) ([]SnapshotInfo, error) {
+	newest, err := listSequenceNumbers(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the snapshots in %q: %w", snapshotDir(dir), err)
 	}

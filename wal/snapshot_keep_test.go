@@ -17,7 +17,7 @@ func spoil(t testing.TB, dir string, newest uint64) {
 
 func names(t testing.TB, dir string) (newest []uint64) {
 	t.Helper()
-	infos := must.Value(Snapshots(dir))(t)
+	infos := must.Value(ListSnapshotFiles(dir))(t)
 	for _, info := range infos {
 		newest = append(newest, info.Newest)
 	}
@@ -64,7 +64,7 @@ func TestVerifiedSnapshotIsNotReadAgain(t *testing.T) {
 	l := mustOpen(t, dir, Options{From: 6, AtLeast: 5})
 	take := func(newest uint64) {
 		t.Helper()
-		w := must.Value(l.CreateSnapshot(SnapshotOptions{BytesPerSecond: -1}))(t)
+		w := must.Value(l.BeginSnapshot(SnapshotOptions{BytesPerSecond: -1}))(t)
 		must.Value(w.Commit(newest, newest, nil))(t)
 	}
 	spoil(t, dir, 5) // a second read would detect this
@@ -101,14 +101,14 @@ func TestQuarantineSnapshots(t *testing.T) {
 func TestNoSnapshotErrorNamesCauses(t *testing.T) {
 	dir := t.TempDir()
 	var none *NoSnapshotError
-	if _, err := OpenSnapshot(dir); !errors.As(err, &none) || len(none.Bad) != 0 {
+	if _, err := OpenNewestValidSnapshot(dir); !errors.As(err, &none) || len(none.Bad) != 0 {
 		t.Errorf("an empty folder: %v", err)
 	}
 	takeSnapshot(t, dir, 3, 3)
 	takeSnapshot(t, dir, 5, 5)
 	spoil(t, dir, 3)
 	spoil(t, dir, 5)
-	_, err := OpenSnapshot(dir)
+	_, err := OpenNewestValidSnapshot(dir)
 	if !errors.As(err, &none) || len(none.Bad) != 2 {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// SnapshotReader reads a snapshot, section by section. OpenSnapshot has verified the whole
+// SnapshotReader reads a snapshot, section by section. OpenNewestValidSnapshot has verified the whole
 // file, so the caller never loads half of a damaged one. It is not safe for concurrent use.
 type SnapshotReader struct {
 	SnapshotInfo
@@ -24,11 +24,11 @@ type SnapshotReader struct {
 	done   bool   // no section is open: the last one was read, or Next was not called yet
 }
 
-// OpenSnapshot opens the newest valid snapshot in the folder. It reads and verifies each
+// OpenNewestValidSnapshot opens the newest valid snapshot in the folder. It reads and verifies each
 // candidate completely first. If no snapshot is valid, the error is a *NoSnapshotError.
 // Invalid files stay in place; see Log.QuarantineSnapshots.
-func OpenSnapshot(dir string) (*SnapshotReader, error) {
-	infos, err := Snapshots(dir)
+func OpenNewestValidSnapshot(dir string) (*SnapshotReader, error) {
+	infos, err := ListSnapshotFiles(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ const snapshotReadBackRate = 64 << 20
 // any length up to blockData.
 const blockFill = PacedPiece
 
-// SnapshotOptions configures CreateSnapshot. The zero value is valid.
+// SnapshotOptions configures BeginSnapshot. The zero value is valid.
 type SnapshotOptions struct {
 	BytesPerSecond int64           // 0: SnapshotRate; negative: unlimited
 	LiftLimit      <-chan struct{} // closing it removes the limit, for a shutdown without further commits
@@ -54,9 +54,9 @@ type SnapshotWriter struct {
 	err      error
 }
 
-// CreateSnapshot begins a snapshot in the folder dir. The caller must end it with Commit
+// BeginSnapshot begins a snapshot in the folder dir. The caller must end it with Commit
 // or Abort.
-func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
+func BeginSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 	writing, reading := opt.BytesPerSecond, opt.BytesPerSecond
 	if opt.BytesPerSecond == 0 {
 		writing, reading = SnapshotRate, snapshotReadBackRate
@@ -77,9 +77,9 @@ func CreateSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 	return w, nil
 }
 
-// CreateSnapshot begins a snapshot of this log's folder.
-func (l *Log) CreateSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
-	w, err := CreateSnapshot(l.dir, opt)
+// BeginSnapshot begins a snapshot of this log's folder.
+func (l *Log) BeginSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
+	w, err := BeginSnapshot(l.dir, opt)
 	if err == nil {
 		w.verified = l.verified
 	}
@@ -124,7 +124,7 @@ func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInf
 	if w.open {
 		w.err = errors.Join(w.err, w.EndSection())
 	}
-	w.info.Oldest, w.info.Newest, w.info.Meta = oldest, newest, meta
+	w.info.LastInAllSections, w.info.Newest, w.info.Meta = oldest, newest, meta
 	w.block = appendTrailer(w.block[:0], w.info)
 	w.writeBlock(kindTrailer, false)
 	info, err := w.publish(newest)
@@ -204,7 +204,7 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 // start loads, and the newest valid one before it, as a fallback. An invalid snapshot between
 // them stays until the next snapshot is written.
 func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
-	infos, err := Snapshots(w.dir)
+	infos, err := ListSnapshotFiles(w.dir)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func (g *verifiedSnapshotCache) has(newest uint64) bool {
 	return newest == g.newest[0] || newest == g.newest[1]
 }
 
-// QuarantineSnapshots moves invalid snapshots, as found by OpenSnapshot, to damage/ and logs
+// QuarantineSnapshots moves invalid snapshots, as found by OpenNewestValidSnapshot, to damage/ and logs
 // each as an error. Afterwards the newest snapshot in the folder is a valid one.
 func (l *Log) QuarantineSnapshots(bad []BadSnapshot) error {
 	for _, b := range bad {

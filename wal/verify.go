@@ -67,7 +67,7 @@ func verifyOnce(dir string, progress func(done, total int64)) (VerifyReport, err
 		}
 	}
 	r.Last, r.LastAt, r.Epoch = c.chain.seq, c.chain.at, c.chain.epoch
-	snapshots, err := Snapshots(dir)
+	snapshots, err := ListSnapshotFiles(dir)
 	if err != nil {
 		return r, err
 	}
@@ -97,7 +97,7 @@ func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool
 		c.chain = frameOrderChecker{} // check the segment independently of the one before
 	}
 	r.prevDamaged = false
-	c.openSegmentFile(f, s.First)
+	c.switchToSegmentFile(f, s.First)
 	r.Segments++
 	err = readOpenedSegment(c, func(h frameHeader, _ []byte) {
 		if r.Entries == 0 {
@@ -111,7 +111,7 @@ func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool
 		return err
 	}
 	if last {
-		if err := classifyDamage(damage); err != nil {
+		if err := markIfTornTail(damage); err != nil {
 			return err
 		}
 	}

@@ -166,7 +166,7 @@ func (s *readProgressStore) Get(ctx context.Context, name string) ([]byte, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.read += int64(len(object))
-	s.shown.ShowShare("reading the backup", s.read, s.total)
+	s.shown.ShowPercentAndTimeLeft("reading the backup", s.read, s.total)
 	return object, err
 }
 
@@ -176,7 +176,7 @@ type backupKeygenCmd struct {
 
 // Run creates a key file for backups and prints its recipient (the public key).
 func (c *backupKeygenCmd) Run() error {
-	file, recipient, err := backup.GenerateKeyFile()
+	file, recipient, err := backup.GenerateKeyFileText()
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (c *validateConfigCmd) Run() error {
 	wrong, warnings := exchange.CheckInitialListFiles(built)
 	warnings = append(built.Warnings, warnings...)
 	colors := terminal.ColorsOf(os.Stderr)
-	fmt.Fprint(os.Stderr, colors.PaintLines(warnings.FormatWarnings(), map[string]func(string) string{"warning: ": colors.Yellow}))
+	fmt.Fprint(os.Stderr, colors.PaintLines(warnings.FormatAsWarnings(), map[string]func(string) string{"warning: ": colors.Yellow}))
 	if len(wrong) > 0 {
 		return printMistakesAsExitError(wrong)
 	}

@@ -103,7 +103,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	if err != nil {
 		return err
 	}
-	// Rate limits start empty and fill within a second.
+	// The token buckets of the rate limits start empty and fill within a second.
 	timer.WaitUntil(ctx, time.Now().Add(time.Second))
 	// The goroutine that sleeps until the next arrival needs a processor.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
@@ -135,7 +135,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	result.Limits = append(result.Limits, compareRevenueWithBuyersOwnCounts(buyers, result.Account))
 	fmt.Print("\nBY CAMPAIGN\n", formatCampaignReport(campaigns), "\nRESULTS\n", report.Table(result), "\nAUCTIONS, a few of them\n", formatAuctionTimelines(auctions))
 	select {
-	case err := <-x.exchangeFailure():
+	case err := <-x.fatalExchangeErrors():
 		return err
 	default:
 	}
@@ -155,7 +155,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	case <-ctx.Done():
 		fmt.Println("\nstopping")
 		return nil
-	case err := <-x.exchangeFailure():
+	case err := <-x.fatalExchangeErrors():
 		return err
 	}
 }

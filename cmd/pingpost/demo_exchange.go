@@ -166,8 +166,8 @@ func (x *runningDemo) newLoadTestTarget(ctx context.Context) (*trial.Target, err
 	}, nil
 }
 
-// exchangeFailure returns a channel that receives an error if the exchange fails for good.
-func (x *runningDemo) exchangeFailure() <-chan error { return x.tenants[0].FatalErrors() }
+// fatalExchangeErrors returns a channel that receives an error if the exchange fails for good.
+func (x *runningDemo) fatalExchangeErrors() <-chan error { return x.tenants[0].FatalErrors() }
 
 // stopAllServers stops the exchange, and after it the buyers, to which the exchange may post
 // leads until its end.

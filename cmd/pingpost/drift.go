@@ -13,8 +13,8 @@ import (
 )
 
 type configCmd struct {
-	Drift configDriftCmd `cmd:"" help:"Show where the configuration file differs from the exchange."`
-	Take  configTakeCmd  `cmd:"" help:"Take the file's or the exchange's side of the differences."`
+	Drift configDriftCmd    `cmd:"" help:"Show where the configuration file differs from the exchange."`
+	Take  configTakeSideCmd `cmd:"" help:"Take the file's or the exchange's side of the differences."`
 }
 
 type configDriftCmd struct {
@@ -79,14 +79,14 @@ func formatDrift(drift *admin.ConfigDrift) string {
 	return b.String()
 }
 
-type configTakeCmd struct {
+type configTakeSideCmd struct {
 	client.AdminFlags
 	Side    string   `arg:"" enum:"file,exchange" help:"file: the exchange takes over the file's version. exchange: the exchange keeps its own version."`
 	Entries []string `arg:"" optional:"" help:"Entries as pingpost config drift prints them, such as buyers[buy_blue]; all by default."`
 }
 
 // Help returns the text that --help shows after the usage line.
-func (configTakeCmd) Help() string {
+func (configTakeSideCmd) Help() string {
 	return `With file, the exchange creates and replaces entries as the file has them, and
 removes entries that are no longer in the file. With exchange, it changes nothing: the
 differences count as accepted until the file changes again. The command does not
@@ -94,7 +94,7 @@ change the file. The values of secrets come from the environment of the exchange
 }
 
 // Run takes one side of the drift and prints the changes.
-func (c *configTakeCmd) Run(out io.Writer) error {
+func (c *configTakeSideCmd) Run(out io.Writer) error {
 	body, err := json.Marshal(admin.ConfigDriftResolution{Side: admin.DriftSide(c.Side), Entries: c.Entries})
 	if err != nil {
 		return err

@@ -227,7 +227,7 @@ func newLoadTestProgress(file *os.File) *loadTestProgress {
 func (p *loadTestProgress) showThrottled(latest trial.Progress) {
 	text := formatLoadTestProgress(&latest)
 	if p.HasTerminal() {
-		p.Progress.Show(text)
+		p.Progress.ShowThrottled(text)
 		return
 	}
 	if latest.After-p.printed >= plainEvery {

@@ -52,10 +52,10 @@ func (c *loadtestBuyersCmd) Run(ctx context.Context) error {
 	if err := json.Unmarshal(text, &spec); err != nil {
 		return fmt.Errorf("%s: %w", c.Spec, err)
 	}
-	return spec.serve(ctx)
+	return spec.serveAndPrintAddresses(ctx)
 }
 
-func (s *buyersProcessSpec) serve(ctx context.Context) error {
+func (s *buyersProcessSpec) serveAndPrintAddresses(ctx context.Context) error {
 	addresses := loadTestAddresses{Buyers: map[string]string{}}
 	var all []referenceBuyerOrReceiver
 	for i := range s.Buyers {

@@ -35,7 +35,7 @@ func TestLoadtestDetectsMutants(t *testing.T) {
 		{"unmutated", nil, nil},
 		{"reports sales that it does not make", []mutant.Mutation{{
 			Name: "no post is sent", File: "engine/delivery/delivery.go",
-			Old: "	return d.all.opt.Buyers.Post(req)", New: "	_ = req\n	return market.PostResult{Verdict: market.VerdictAccepted, Status: 201}",
+			Old: "	return d.all.opt.Buyers.Post(req)", New: "	_ = req\n	return market.BuyerPostResult{Verdict: market.VerdictAccepted, Status: 201}",
 		}}, []string{"mismatch: buy_1 does not have ", "not held: mismatches"}},
 		{"reports a wrong price, and no Retry-After", []mutant.Mutation{{
 			Name: "price plus one cent", File: "server/wire/value.go",

@@ -71,12 +71,12 @@ type logVerifyCmd struct {
 // is 1 after damage.
 func (c *logVerifyCmd) Run() error {
 	shown := terminal.NewProgress(os.Stderr)
-	report, err := wal.Verify(c.Dir, func(done, total int64) { shown.ShowShare("reading the log", done, total) })
+	report, err := wal.Verify(c.Dir, func(done, total int64) { shown.ShowPercentAndTimeLeft("reading the log", done, total) })
 	shown.End()
 	if err != nil {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}
-	printLogReport(&report)
+	printLogVerification(&report)
 	keysGood, err := checkAndPrintLeadKeys(c.Dir)
 	if err != nil {
 		return err
@@ -109,8 +109,8 @@ func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
 	for _, note := range keys.Notes {
 		fmt.Println("keys       " + note)
 	}
-	if keys.Without > 0 {
-		fmt.Printf("keys       %d files have no usable checksums, so changed keys in them cannot be found; the exchange's next start creates the checksums\n", keys.Without)
+	if keys.FilesWithoutChecksums > 0 {
+		fmt.Printf("keys       %d files have no usable checksums, so changed keys in them cannot be found; the exchange's next start creates the checksums\n", keys.FilesWithoutChecksums)
 	}
 	for _, problem := range keys.Problems {
 		fmt.Println("DAMAGE     " + problem)
@@ -118,8 +118,8 @@ func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
 	return len(keys.Problems) == 0, nil
 }
 
-// printLogReport prints what the check of a log has found: its entries, snapshots and damage.
-func printLogReport(r *wal.VerifyReport) {
+// printLogVerification prints what the check of a log has found: its entries, snapshots and damage.
+func printLogVerification(r *wal.VerifyReport) {
 	fmt.Printf("entries    %d to %d (%d), %d bytes in %d segments, epoch %d\n", r.First, r.Last, r.Entries, r.Bytes, r.Segments, r.Epoch)
 	for _, snapshot := range r.Snapshots {
 		fmt.Printf("snapshot   of entry %d, %d bytes: good\n", snapshot.Newest, snapshot.Bytes)
@@ -157,7 +157,7 @@ type logAcceptLossCmd struct {
 
 // Run cuts a damaged log at the damage, so that the exchange can start again.
 func (c *logAcceptLossCmd) Run() error {
-	loss, err := exchange.AcceptLoss(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	loss, err := exchange.CutLogAtDamage(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}

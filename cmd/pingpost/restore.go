@@ -45,7 +45,7 @@ func (c *restoreCmd) Run(ctx context.Context) error {
 	done, err := repository.Restore(ctx, backup.RestoreOptions{
 		At: at, Dir: c.DataDir, Generation: c.Generation, Drill: c.Drill,
 		Check: func(dir string) (err error) {
-			shown.Show("replaying the restored log")
+			shown.ShowThrottled("replaying the restored log")
 			_, hash, err = exchange.StateHash(dir, 0)
 			return err
 		},

@@ -115,7 +115,7 @@ func (s *statementHeader) String() string {
 		}
 		into.Row("  "+total.Kind, total.Campaign, terminal.GroupThousands(total.Count), total.Amount.String(), total.Currency)
 	}
-	for _, sum := range s.sumTotalsByCurrency() {
+	for _, sum := range s.sumTotalsUnlessBalances() {
 		t.Row("in all", "", "", sum.amount.String(), sum.currency)
 	}
 	if s.Closing != nil {
@@ -137,10 +137,10 @@ type currencySum struct {
 	amount   statementAmount
 }
 
-// sumTotalsByCurrency returns the sums of the totals by currency, in the order of the totals. It
+// sumTotalsUnlessBalances returns the sums of the totals by currency, in the order of the totals. It
 // returns nil for an account with balances, which already have the sum. A supplier's sum is
 // the exchange's debt for the period. A buyer's sum is negative and is the buyer's debt.
-func (s *statementHeader) sumTotalsByCurrency() (all []currencySum) {
+func (s *statementHeader) sumTotalsUnlessBalances() (all []currencySum) {
 	if s.Opening != nil {
 		return nil
 	}

@@ -19,13 +19,13 @@ type Change struct {
 // String returns the change in one line, as pingpost diff prints it.
 func (c Change) String() string {
 	if c.NeedsRestart() {
-		return c.Line() + " (at the next start)"
+		return c.TextWithoutRestartNote() + " (at the next start)"
 	}
-	return c.Line()
+	return c.TextWithoutRestartNote()
 }
 
-// Line returns the change in one line, without the time at which it takes effect.
-func (c Change) Line() string {
+// TextWithoutRestartNote returns the change in one line, without the time at which it takes effect.
+func (c Change) TextWithoutRestartNote() string {
 	line := "~ " + c.Path + ": " + c.Old + " -> " + c.New
 	switch c.Sign {
 	case '+':
@@ -55,13 +55,13 @@ func (c Change) NeedsRestart() bool {
 // variable for a secret is no change either.
 func Diff(canonicalBefore, canonicalAfter []byte) []Change {
 	var d documentDiffer
-	d.compareNodes("", parseCanonical(canonicalBefore), parseCanonical(canonicalAfter))
+	d.compareNodes("", parseCanonicalForDiff(canonicalBefore), parseCanonicalForDiff(canonicalAfter))
 	return d.changes
 }
 
-// parseCanonical parses a canonical document (the output of Encode) for a comparison, without
+// parseCanonicalForDiff parses a canonical document (the output of Encode) for a comparison, without
 // values that are not compared.
-func parseCanonical(data []byte) *syntax.Node {
+func parseCanonicalForDiff(data []byte) *syntax.Node {
 	if len(data) == 0 {
 		return &syntax.Node{Kind: syntax.Mapping}
 	}

@@ -18,8 +18,8 @@ import (
 // only the variables of addresses, which keep their written form.
 func Encode(d *schema.Document) []byte {
 	sorted := *d
-	sorted.TrustedProxies = sortedSet(d.TrustedProxies)
-	sorted.TrustedNetworks = sortedSet(d.TrustedNetworks)
+	sorted.TrustedProxies = sortedCopy(d.TrustedProxies)
+	sorted.TrustedNetworks = sortedCopy(d.TrustedNetworks)
 	sorted.Suppliers = sortedBy(d.Suppliers, func(s *schema.Supplier) string { return s.ID })
 	sorted.Buyers = sortedBy(d.Buyers, func(b *schema.Buyer) string { return b.ID })
 	sorted.Lists = sortedBy(d.Lists, func(l *schema.SuppressionList) string { return l.ID })
@@ -29,12 +29,12 @@ func Encode(d *schema.Document) []byte {
 		s.OAuthClients = sortedClients(s.OAuthClients)
 		s.BearerTokens = slices.Clone(s.BearerTokens)
 		for j := range s.BearerTokens {
-			s.BearerTokens[j].Scopes = sortedSet(s.BearerTokens[j].Scopes)
+			s.BearerTokens[j].Scopes = sortedCopy(s.BearerTokens[j].Scopes)
 		}
 	}
 	for i := range sorted.Buyers {
 		b := &sorted.Buyers[i]
-		b.States, b.Suppression = sortedSet(b.States), sortedSet(b.Suppression)
+		b.States, b.Suppression = sortedCopy(b.States), sortedCopy(b.Suppression)
 		b.OAuthClients = sortedClients(b.OAuthClients)
 	}
 	for i := range sorted.Campaigns {
@@ -53,18 +53,18 @@ func Encode(d *schema.Document) []byte {
 // withSortedSetsAndFilterSets returns the campaign with its lists of names sorted, and its filter
 // sets by priority.
 func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
-	c.Suppliers = sortedSet(c.Suppliers)
-	c.ConsentSources = sortedSet(c.ConsentSources)
-	c.ConsentHosts = sortedSet(c.ConsentHosts)
-	c.Suppression = sortedSet(c.Suppression)
-	c.Duplicates.Fields = sortedSet(c.Duplicates.Fields)
-	c.Returns.Reasons = sortedSet(c.Returns.Reasons)
+	c.Suppliers = sortedCopy(c.Suppliers)
+	c.ConsentSources = sortedCopy(c.ConsentSources)
+	c.ConsentHosts = sortedCopy(c.ConsentHosts)
+	c.Suppression = sortedCopy(c.Suppression)
+	c.Duplicates.Fields = sortedCopy(c.Duplicates.Fields)
+	c.Returns.Reasons = sortedCopy(c.Returns.Reasons)
 	c.Buyers = slices.Clone(c.Buyers)
 	slices.SortFunc(c.Buyers, func(a, b schema.FilterSet) int {
 		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer))
 	})
 	for i := range c.Buyers {
-		c.Buyers[i].States = sortedSet(c.Buyers[i].States)
+		c.Buyers[i].States = sortedCopy(c.Buyers[i].States)
 	}
 	return c
 }
@@ -72,7 +72,7 @@ func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 func sortedClients(clients []schema.OAuthClient) []schema.OAuthClient {
 	clients = sortedBy(clients, func(c *schema.OAuthClient) string { return c.ClientID })
 	for i := range clients {
-		clients[i].Scopes = sortedSet(clients[i].Scopes)
+		clients[i].Scopes = sortedCopy(clients[i].Scopes)
 	}
 	return clients
 }
@@ -83,8 +83,8 @@ func sortedBy[T any](list []T, key func(*T) string) []T {
 	return list
 }
 
-// sortedSet returns a sorted copy of the names.
-func sortedSet(names []string) []string {
+// sortedCopy returns a sorted copy of the names. It keeps repeated names.
+func sortedCopy(names []string) []string {
 	names = slices.Clone(names)
 	slices.Sort(names)
 	return names

@@ -42,7 +42,7 @@ type Entry struct {
 	Text json.RawMessage
 }
 
-// Entries are all entries of a document by collection, sorted by id. They are immutable:
+// Entries are all entries of a document by collection, sorted by id. They are immutable, except for Append:
 // changes return a copy.
 type Entries map[Collection][]Entry
 
@@ -139,9 +139,9 @@ func (e Entries) WithEntriesOf(other Entries) Entries {
 	return all
 }
 
-// Append adds an entry to its collection. The caller must add the entries of a collection in the
-// order of their ids.
-func (e Entries) Append(ref EntryRef, entryJSON json.RawMessage) {
+// AppendInPlace adds an entry to its collection in e itself. The caller must add the entries of a
+// collection in the order of their ids.
+func (e Entries) AppendInPlace(ref EntryRef, entryJSON json.RawMessage) {
 	e[ref.Kind] = append(e[ref.Kind], Entry{ref.ID, entryJSON})
 }
 

@@ -8,10 +8,10 @@ import (
 	"pingpost/config/syntax"
 )
 
-// AddMissingID returns the entry that an operator has sent (sentEntry), with the id of ref added
+// CheckSentEntryAndAddID returns the entry that an operator has sent (sentEntry), with the id of ref added
 // if it is missing. The error is *syntax.Problems if the entry is not a mapping, has another id, or
 // is a suppression list that names a file.
-func AddMissingID(sentEntry []byte, ref EntryRef) (json.RawMessage, error) {
+func CheckSentEntryAndAddID(sentEntry []byte, ref EntryRef) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(sentEntry, &members); err != nil || members == nil {
 		return nil, syntax.Problems{{Path: ref.String(), Message: "expected a mapping"}}.Err()

@@ -3,14 +3,14 @@ package schema
 // BuyerAuth is the credential that the exchange presents to a buyer: exactly one of OAuth, Bearer
 // and APIKey must be set.
 type BuyerAuth struct {
-	OAuth  *OAuth `json:"oauth,omitempty"`
-	Bearer Secret `json:"bearer,omitzero"`
-	APIKey Secret `json:"api_key,omitzero"`
-	Header string `json:"header,omitempty"` // that carries the API key
+	OAuth  *BuyerOAuth `json:"oauth,omitempty"`
+	Bearer Secret      `json:"bearer,omitzero"`
+	APIKey Secret      `json:"api_key,omitzero"`
+	Header string      `json:"header,omitempty"` // that carries the API key
 }
 
-// OAuth configures how the exchange requests tokens for a buyer's endpoint.
-type OAuth struct {
+// BuyerOAuth configures how the exchange requests tokens for a buyer's endpoint.
+type BuyerOAuth struct {
 	TokenURL     OutboundURL `json:"token_url"`
 	ClientID     string      `json:"client_id"`
 	ClientSecret Secret      `json:"client_secret,omitzero"`
@@ -22,7 +22,7 @@ const (
 )
 
 func (a *BuyerAuth) fillDefaults() {
-	if a != nil && a.APIKey.IsSet() {
+	if a != nil && a.APIKey.IsGivenOrDeclared() {
 		setDefault(&a.Header, defaultHeader)
 	}
 }

@@ -49,18 +49,18 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 		return
 	}
 	if reads, ok := variable.Addr().Interface().(scalarDecoder); ok {
-		r.reportError(n, at, reads.decodeNode(n))
+		r.addMistakeUnlessNil(n, at, reads.decodeNode(n))
 		return
 	}
 	switch into := variable.Addr().Interface().(type) {
 	case *market.Money:
-		r.reportError(n, at, readMoney(n, into))
+		r.addMistakeUnlessNil(n, at, readMoney(n, into))
 	case *string:
-		r.reportError(n, at, readText(n, into))
+		r.addMistakeUnlessNil(n, at, readText(n, into))
 	case *bool:
-		r.reportError(n, at, readBool(n, into))
+		r.addMistakeUnlessNil(n, at, readBool(n, into))
 	case *int:
-		r.reportError(n, at, readInt(n, into))
+		r.addMistakeUnlessNil(n, at, readInt(n, into))
 	default:
 		r.bindContainer(n, at, variable)
 	}
@@ -91,7 +91,7 @@ func IsStructWrittenAsMapping(v reflect.Value) bool {
 	return v.Kind() == reflect.Struct && !reads
 }
 
-func (r *Binder) reportError(n *syntax.Node, at syntax.KeyPath, err error) {
+func (r *Binder) addMistakeUnlessNil(n *syntax.Node, at syntax.KeyPath, err error) {
 	if err != nil {
 		r.AddMistake(n.Position, at, err.Error())
 	}
@@ -101,7 +101,7 @@ func (r *Binder) bindContainer(n *syntax.Node, at syntax.KeyPath, variable refle
 	switch variable.Kind() {
 	case reflect.Slice:
 		if n.Kind != syntax.List {
-			r.reportError(n, at, newExpectedError("a list", n))
+			r.addMistakeUnlessNil(n, at, newExpectedError("a list", n))
 			return
 		}
 		variable.Set(reflect.MakeSlice(variable.Type(), len(n.Items), len(n.Items)))
@@ -114,7 +114,7 @@ func (r *Binder) bindContainer(n *syntax.Node, at syntax.KeyPath, variable refle
 		}
 	case reflect.Struct:
 		if n.Kind != syntax.Mapping {
-			r.reportError(n, at, newExpectedError("a mapping", n))
+			r.addMistakeUnlessNil(n, at, newExpectedError("a mapping", n))
 			return
 		}
 		r.bindMapping(n, at, variable)

@@ -51,7 +51,7 @@ func (b *Buyer) fillDefaults() {
 }
 
 // CanBid reports whether the buyer has an address to which the exchange can send pings.
-func (b *Buyer) CanBid() bool { return b.URLs().PingURL() != "" }
+func (b *Buyer) CanBid() bool { return b.ProductionURLs().PingURL() != "" }
 
 // Funds limits the money that a buyer can spend. The balance applies once, when the
 // buyer first appears; later only top-ups change it.

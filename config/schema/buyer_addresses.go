@@ -11,8 +11,8 @@ type BuyerURLs struct {
 	Prefix           string // of their keys in the document
 }
 
-// URLs returns the buyer's URLs for production leads.
-func (b *Buyer) URLs() BuyerURLs {
+// ProductionURLs returns the buyer's ProductionURLs for production leads.
+func (b *Buyer) ProductionURLs() BuyerURLs {
 	return BuyerURLs{Base: b.Endpoint, Ping: b.PingURL, Post: b.PostURL}
 }
 

@@ -41,7 +41,7 @@ func (f *Filter) FilterSpec() market.FilterSpec {
 	}
 }
 
-// ScalarStrings returns the literals as strings.
+// ScalarStrings returns the values as strings.
 func ScalarStrings(words []ScalarAsText) []string {
 	out := make([]string, len(words))
 	for i, word := range words {

@@ -23,8 +23,8 @@ func NewSecret(value string) Secret { return Secret{value: value, set: true} }
 // if there is no secret.
 func (s Secret) Reveal() string { return s.value }
 
-// IsSet reports whether there is a secret, with or without its value.
-func (s Secret) IsSet() bool { return s.set }
+// IsGivenOrDeclared reports whether there is a secret, with or without its value.
+func (s Secret) IsGivenOrDeclared() bool { return s.set }
 
 // VariableName returns the name of the environment variable that gave the value, or "".
 func (s Secret) VariableName() string { return s.variable }

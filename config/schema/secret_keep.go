@@ -10,10 +10,10 @@ func FindByID[T any](list []T, id string, idOf func(*T) string) *T {
 	return nil
 }
 
-// KeepEarlierIfUnset makes s declare the secret of the entry's earlier version (before) if s is
+// DeclareEarlierIfUnset makes s declare the secret of the entry's earlier version (before) if s is
 // missing.
-func (s *Secret) KeepEarlierIfUnset(before Secret) {
-	if !s.IsSet() && before.IsSet() {
+func (s *Secret) DeclareEarlierIfUnset(before Secret) {
+	if !s.IsGivenOrDeclared() && before.IsGivenOrDeclared() {
 		s.set, s.variable = true, before.variable
 	}
 }
@@ -21,13 +21,13 @@ func (s *Secret) KeepEarlierIfUnset(before Secret) {
 // KeepOmittedSecrets declares the secrets of the supplier's earlier version (before) that this
 // version omits, so that they stay in force.
 func (s *Supplier) KeepOmittedSecrets(before *Supplier) {
-	s.APIKey.KeepEarlierIfUnset(before.APIKey)
+	s.APIKey.DeclareEarlierIfUnset(before.APIKey)
 	keepOmittedClientSecrets(s.OAuthClients, before.OAuthClients)
 	for i := range min(len(s.BearerTokens), len(before.BearerTokens)) {
-		s.BearerTokens[i].Token.KeepEarlierIfUnset(before.BearerTokens[i].Token)
+		s.BearerTokens[i].Token.DeclareEarlierIfUnset(before.BearerTokens[i].Token)
 	}
 	if s.Webhook != nil && before.Webhook != nil {
-		s.Webhook.Secret.KeepEarlierIfUnset(before.Webhook.Secret)
+		s.Webhook.Secret.DeclareEarlierIfUnset(before.Webhook.Secret)
 	}
 }
 
@@ -37,17 +37,17 @@ func (b *Buyer) KeepOmittedSecrets(before *Buyer) {
 	keepOmittedClientSecrets(b.OAuthClients, before.OAuthClients)
 	for i := range b.Secrets {
 		if was := FindByID(before.Secrets, b.Secrets[i].Name, func(s *NamedSecret) string { return s.Name }); was != nil {
-			b.Secrets[i].Value.KeepEarlierIfUnset(was.Value)
+			b.Secrets[i].Value.DeclareEarlierIfUnset(was.Value)
 		}
 	}
 	now, was := b.Auth, before.Auth
 	switch {
 	case now == nil || was == nil:
 	case now.OAuth != nil && was.OAuth != nil:
-		now.OAuth.ClientSecret.KeepEarlierIfUnset(was.OAuth.ClientSecret)
-	case now.OAuth == nil && !now.Bearer.IsSet() && !now.APIKey.IsSet():
-		now.Bearer.KeepEarlierIfUnset(was.Bearer)
-		now.APIKey.KeepEarlierIfUnset(was.APIKey)
+		now.OAuth.ClientSecret.DeclareEarlierIfUnset(was.OAuth.ClientSecret)
+	case now.OAuth == nil && !now.Bearer.IsGivenOrDeclared() && !now.APIKey.IsGivenOrDeclared():
+		now.Bearer.DeclareEarlierIfUnset(was.Bearer)
+		now.APIKey.DeclareEarlierIfUnset(was.APIKey)
 		now.fillDefaults()
 	}
 }
@@ -55,7 +55,7 @@ func (b *Buyer) KeepOmittedSecrets(before *Buyer) {
 func keepOmittedClientSecrets(now, before []OAuthClient) {
 	for i := range now {
 		if was := FindByID(before, now[i].ClientID, func(c *OAuthClient) string { return c.ClientID }); was != nil {
-			now[i].ClientSecret.KeepEarlierIfUnset(was.ClientSecret)
+			now[i].ClientSecret.DeclareEarlierIfUnset(was.ClientSecret)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (j *jsonReader) readValue(path KeyPath, depth int) *Node {
 	case json.Number:
 		return &Node{Position: at, Kind: Number, Text: t.String()}
 	case string:
-		return j.newTextNode(at, path, t)
+		return j.newExpandedTextNode(at, path, t)
 	case bool:
 		if t {
 			return &Node{Position: at, Kind: Bool, Text: "true"}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a document: its place, and a message with the remedy. The message
+// Problem is one mistake or warning about a document: its place, and a message with the remedy. The message
 // never contains a secret or a value from the environment.
 type Problem struct {
 	File    string
@@ -67,8 +67,8 @@ func (p Problems) Err() error {
 	return &p
 }
 
-// FormatWarnings returns one line for each warning, with its place.
-func (p Problems) FormatWarnings() string {
+// FormatAsWarnings formats all problems as warnings: one line for each, with its place.
+func (p Problems) FormatAsWarnings() string {
 	var b strings.Builder
 	for _, problem := range p {
 		b.WriteString("warning: " + problem.Error() + "\n")

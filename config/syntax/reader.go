@@ -78,9 +78,9 @@ func countTokenMarks(data []byte) (n int) {
 // Decimal is the grammar of a JSON number.
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
-// newTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
+// newExpandedTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
 // values. It reports invalid text at the path.
-func (r *Reader) newTextNode(at Position, path KeyPath, raw string) *Node {
+func (r *Reader) newExpandedTextNode(at Position, path KeyPath, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
 	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpAndRecordVariable(n, name) })
 	var missing UnsetVariableError

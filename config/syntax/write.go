@@ -10,8 +10,8 @@ func (n *Node) writeJSON(b *strings.Builder) {
 	n.WriteOneLine(b, ",", ":", Quote, Quote)
 }
 
-// WriteOneLine writes the node in one line with brackets. comma and colon are the separators;
-// formatKey and formatText format the keys and the texts.
+// WriteOneLine writes the node in one line, with braces and brackets around mappings and lists. comma
+// and colon are the separators; formatKey and formatText format the keys and the texts.
 func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, formatKey, formatText func(string) string) {
 	switch n.Kind {
 	case Mapping:

@@ -85,7 +85,7 @@ func (r *Reader) convertYAMLNode(n ast.Node, path KeyPath) *Node {
 		}
 		return list
 	case *ast.LiteralNode:
-		text := r.newTextNode(positionOf(n.Start), path, RestoreVariableBraces(n.Value.Value))
+		text := r.newExpandedTextNode(positionOf(n.Start), path, RestoreVariableBraces(n.Value.Value))
 		text.Block = strings.HasPrefix(n.Start.Value, "|")
 		return text
 	case *ast.NullNode:
@@ -97,7 +97,7 @@ func (r *Reader) convertYAMLNode(n ast.Node, path KeyPath) *Node {
 		if n.Token.Type == token.StringType && Decimal.MatchString(n.Value) {
 			return &Node{Position: at, Kind: Number, Text: n.Value}
 		}
-		return r.newTextNode(at, path, RestoreVariableBraces(n.Value))
+		return r.newExpandedTextNode(at, path, RestoreVariableBraces(n.Value))
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return &Node{Position: positionOf(n.GetToken()), Kind: Number, Text: n.GetToken().Value}
 	}

@@ -18,16 +18,16 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// source is the input of an image.
-type source struct {
+// imageInput is the input of an image.
+type imageInput struct {
 	version      string
 	created      time.Time
 	certificates []byte
-	programs     []build
+	programs     []architectureProgram
 }
 
-// build is the program for one architecture.
-type build struct {
+// architectureProgram is the program for one architecture.
+type architectureProgram struct {
 	architecture string
 	program      []byte
 }
@@ -36,16 +36,16 @@ type build struct {
 // other images too.
 const userID = 65532
 
-// write writes the layout into a new folder. Its index names one image, the index of all
+// writeLayout writes the layout into a new folder. Its index names one image, the index of all
 // architectures, with the version as its name: tools such as skopeo refuse a layout with
 // several images without names.
-func (s *source) write(folder string) error {
+func (s *imageInput) writeLayout(folder string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // readable like a package
 		return err
 	}
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, b := range s.programs {
-		image, err := s.image(b)
+		image, err := s.buildImage(b)
 		if err != nil {
 			return fmt.Errorf("image for %s: %w", b.architecture, err)
 		}
@@ -65,9 +65,9 @@ func (s *source) write(folder string) error {
 	}))
 }
 
-// image returns the image for one architecture: one layer and the settings.
-func (s *source) image(b build) (v1.Image, error) {
-	files, err := s.layer(b.program)
+// buildImage returns the buildImage for one architecture: one layer and the settings.
+func (s *imageInput) buildImage(b architectureProgram) (v1.Image, error) {
+	files, err := s.archiveOfFiles(b.program)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +91,12 @@ func (s *source) image(b build) (v1.Image, error) {
 	}
 	config = config.DeepCopy()
 	config.OS, config.Architecture, config.Created = "linux", b.architecture, v1.Time{Time: s.created}
-	config.Config = settings(s.version)
+	config.Config = containerSettings(s.version)
 	return mutate.ConfigFile(image, config)
 }
 
-// settings returns the settings of a container, the same as in ../Dockerfile.
-func settings(version string) v1.Config {
+// containerSettings returns the configuration of the image, the same as in ../Dockerfile.
+func containerSettings(version string) v1.Config {
 	return v1.Config{
 		User:         fmt.Sprintf("%d:%d", userID, userID),
 		Entrypoint:   []string{"/pingpost"},
@@ -116,8 +116,8 @@ func settings(version string) v1.Config {
 	}
 }
 
-// layer returns the files of the image as a tar archive.
-func (s *source) layer(program []byte) ([]byte, error) {
+// archiveOfFiles returns the files of the image as a tar archive.
+func (s *imageInput) archiveOfFiles(program []byte) ([]byte, error) {
 	var archive bytes.Buffer
 	w := tar.NewWriter(&archive)
 	for _, f := range []struct {

@@ -135,7 +135,7 @@ func TestLayoutIsReproducible(t *testing.T) {
 func TestSettingsOfDockerfile(t *testing.T) {
 	text := string(must.Value(os.ReadFile("../Dockerfile"))(t))
 	_, last, _ := strings.Cut(text, "\nFROM scratch\n")
-	s := settings("1.2.3")
+	s := containerSettings("1.2.3")
 	jsonOf := func(v any) string { return strings.ReplaceAll(string(must.Value(json.Marshal(v))(t)), ",", ", ") }
 	for _, want := range []string{
 		"USER " + s.User + "\n", "ENTRYPOINT " + jsonOf(s.Entrypoint) + "\n", "CMD " + jsonOf(s.Cmd) + "\n",

@@ -22,7 +22,7 @@ func main() {
 }
 
 func run(args []string) error {
-	var s source
+	var s imageInput
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("out", "", "folder of the layout; must not exist")
 	flags.StringVar(&s.version, "version", "", "the program's version")
@@ -48,7 +48,7 @@ func run(args []string) error {
 		if err != nil {
 			return fmt.Errorf("cannot read the program for %s: %w", architecture, err)
 		}
-		s.programs = append(s.programs, build{architecture, program})
+		s.programs = append(s.programs, architectureProgram{architecture, program})
 	}
-	return s.write(*out)
+	return s.writeLayout(*out)
 }

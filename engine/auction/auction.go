@@ -28,8 +28,8 @@ type CapacityChecker interface {
 // Tracer records the pings of a traced request, for the operator's tracing system.
 // timing.RequestTrace implements it.
 type Tracer interface {
-	// StartCall returns the id of a new span and the traceparent header for the buyer.
-	StartCall() (span uint64, traceparent string)
+	// NewSpanIDAndTraceparent returns the id of a new span and the traceparent header for the buyer.
+	NewSpanIDAndTraceparent() (span uint64, traceparent string)
 	// AddPing records a ping. Times are in Unix nanoseconds.
 	AddPing(span uint64, filterSet int, buyer market.BuyerID, from, to int64, result *market.BuyerPingResult, bodySize int)
 }
@@ -196,7 +196,7 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 	req.Buyer, req.Endpoint, req.RequestID, req.Hops, req.Auction = buyer.ID, *endpoint, a.Request, a.Hops, c.auction
 	req.Test = a.bidders.Test
 	if a.Tracer != nil {
-		p.span, req.Traceparent = a.Tracer.StartCall()
+		p.span, req.Traceparent = a.Tracer.NewSpanIDAndTraceparent()
 	}
 	if endpoint.AdapterProtocol == nil || endpoint.AdapterProtocol.KeyHeader != "" {
 		req.IdempotencyKey = c.key

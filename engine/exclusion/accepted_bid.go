@@ -77,9 +77,9 @@ func (d *DecisionInputs) suppressionRuleOfBid(set *market.FilterSet) (*Rule, Own
 			return rule, OwnerCampaign
 		}
 		if len(own) == 0 {
-			return unknownListRule(bidBuyer(nil)), OwnerBuyer
+			return describeUnidentifiedSuppressionList(bidBuyer(nil)), OwnerBuyer
 		}
-		return unknownListRule("the campaign or of " + bidBuyer(nil)), OwnerUnknown
+		return describeUnidentifiedSuppressionList("the campaign or of " + bidBuyer(nil)), OwnerUnknown
 	}
 	var others []*market.SuppressionList
 	for _, list := range set.Buyer.Suppression {
@@ -103,8 +103,8 @@ func hasListWithID(lists []*market.SuppressionList, id market.ListID) bool {
 	return slices.ContainsFunc(lists, func(list *market.SuppressionList) bool { return list.ID == id })
 }
 
-// unknownListRule returns the rule of a lead that is on an unknown list of these owners.
-func unknownListRule(owners string) *Rule {
+// describeUnidentifiedSuppressionList returns the rule of a lead that is on an unknown list of these owners.
+func describeUnidentifiedSuppressionList(owners string) *Rule {
 	rule := newRule(KindSuppression, "suppression lists", "not on a list of "+owners, nil, Unknown)
 	rule.Text = fmt.Sprintf("suppression lists: the person is on a list of %s, but it is unknown on which", owners)
 	return rule

@@ -22,7 +22,7 @@ type Credential struct {
 	Hash    [32]byte
 	Hint    string
 	At      int64
-	LastUse *CredentialLastUse // never nil in the results of State
+	LastUse *CredentialLastUseMinute // never nil in the results of State
 }
 
 // settingsOutsideConfig holds the settings that no activation of a configuration resets: credentials,
@@ -179,7 +179,7 @@ func (a *settingsOutsideConfig) applyCredentialAddedOrRevoked(e *event.Credentia
 	}
 	used := a.byHash[e.Hash].LastUse // set again
 	if used == nil {
-		used = new(CredentialLastUse)
+		used = new(CredentialLastUseMinute)
 	}
 	a.byHash[e.Hash] = Credential{
 		Kind: e.Credential, Owner: e.Owner, Ref: e.OwnerRef, Client: copyString(e.Client), Scopes: e.Scopes,
@@ -263,19 +263,19 @@ func (s *State) UsedSuppressionFileHashes() []string {
 	return slices.Compact(files)
 }
 
-// CredentialLastUse is the minute of a credential's last use, for display to operators. It is in
+// CredentialLastUseMinute is the minute of a credential's last use, for display to operators. It is in
 // no event, no snapshot and no hash, and no decision depends on it.
 //
 // Within one minute the first request writes it and later requests only read it. It has a cache
 // line of its own, so that concurrent readers share that line without lock or allocation.
-type CredentialLastUse struct {
+type CredentialLastUseMinute struct {
 	minute atomic.Int64 // of Unix time; zero: unknown
 	_      [56]byte
 }
 
 // RecordUse records that the credential was used at unixNanos. If two calls for different minutes
 // run concurrently, either may win.
-func (u *CredentialLastUse) RecordUse(unixNanos int64) {
+func (u *CredentialLastUseMinute) RecordUse(unixNanos int64) {
 	if minute := unixNanos / int64(time.Minute); minute > u.minute.Load() {
 		u.minute.Store(minute)
 	}
@@ -283,7 +283,9 @@ func (u *CredentialLastUse) RecordUse(unixNanos int64) {
 
 // MinuteUnixNanos returns the beginning of the minute of the last use in Unix nanoseconds, or zero if
 // no use is known.
-func (u *CredentialLastUse) MinuteUnixNanos() int64 { return u.minute.Load() * int64(time.Minute) }
+func (u *CredentialLastUseMinute) MinuteUnixNanos() int64 {
+	return u.minute.Load() * int64(time.Minute)
+}
 
 // LastUseUnixNanosByCredential returns, by the credential's hash, when each live credential was
 // last used, in Unix nanoseconds. Credentials without a known use are left out.

@@ -144,7 +144,7 @@ func (a *settingsOutsideConfig) encodeOrDecodeSnapshot(c *snapshotSectionCodec) 
 		encodeOrDecodeUvarint(c, &of.Scopes)
 		encodeOrDecodeString(c, &of.Hint)
 		if encodeOrDecodeZigzag(c, &of.At); c.decoding {
-			of.Hash, of.LastUse = *hash, new(CredentialLastUse)
+			of.Hash, of.LastUse = *hash, new(CredentialLastUseMinute)
 		}
 	})
 	encodeOrDecodeMap(c, a.existed, func(key *credentialIdentity, existed *bool) {

@@ -189,9 +189,9 @@ func (r *webhookRow) contentHash(supplier market.PermanentNumber) uint64 {
 		addWord(uint64(supplier) | uint64(r.Attempts)<<32).addWord(uint64(r.Type) | boolAsUint(r.Dead)<<8).sum()
 }
 
-// sumOfEntryHashes returns the outbox's part of State.Hash: the rows and the status, without in-flight
+// sumOfRowAndStatusHashes returns the outbox's part of State.Hash: the rows and the status, without in-flight
 // marks.
-func (b *supplierWebhookOutbox) sumOfEntryHashes() uint64 {
+func (b *supplierWebhookOutbox) sumOfRowAndStatusHashes() uint64 {
 	sum := b.sum
 	if b.dropped != 0 || b.failingSince != 0 || b.off {
 		sum += newRunningHash(18).addWord(uint64(b.supplier)).addWord(b.dropped).addWord(uint64(b.failingSince)).addWord(boolAsUint(b.off)).sum()
@@ -275,7 +275,7 @@ func (o *webhookOutboxes) all() []*supplierWebhookOutbox {
 
 func (o *webhookOutboxes) sumOfEntryHashes() (sum uint64) {
 	for _, b := range o.all() {
-		sum += b.sumOfEntryHashes()
+		sum += b.sumOfRowAndStatusHashes()
 	}
 	return sum
 }

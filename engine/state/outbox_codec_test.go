@@ -7,7 +7,7 @@ import (
 )
 
 // encodeOutboxSection returns the section of shard 1 with one outbox of supplier 1.
-func encodeOutboxSection(head outboxSnapshotHeader, rows ...webhookRow) []byte {
+func encodeOutboxSection(head supplierOutboxSnapshotHeader, rows ...webhookRow) []byte {
 	var body snapshotSectionCodec
 	body.encodeOrDecodeCount(1)
 	head.encodeOrDecodeSnapshot(&body)
@@ -20,7 +20,7 @@ func encodeOutboxSection(head outboxSnapshotHeader, rows ...webhookRow) []byte {
 func TestDamagedOutboxSectionsAreRejected(t *testing.T) {
 	webhook := webhookRow{Lead: market.LeadID{1}, Type: 1}
 	other := webhookRow{Lead: market.LeadID{1}, Type: 2}
-	good := encodeOutboxSection(outboxSnapshotHeader{supplier: 1, rows: 2}, webhook, other)
+	good := encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1, rows: 2}, webhook, other)
 	load := func(section []byte) error {
 		var o webhookOutboxes
 		body := snapshotSectionCodec{decoding: true, buf: section}
@@ -31,17 +31,17 @@ func TestDamagedOutboxSectionsAreRejected(t *testing.T) {
 	if err := load(good); err != nil {
 		t.Fatal(err)
 	}
-	if err := load(encodeOutboxSection(outboxSnapshotHeader{supplier: 1 + shardCount, rows: 1}, webhook)); err != nil {
+	if err := load(encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1 + shardCount, rows: 1}, webhook)); err != nil {
 		t.Errorf("another supplier of the same shard: %v", err)
 	}
 	for what, section := range map[string][]byte{
 		"truncated":              good[:len(good)-1],
-		"another shard's":        encodeOutboxSection(outboxSnapshotHeader{supplier: 2, rows: 1}, webhook),
-		"a webhook twice":        encodeOutboxSection(outboxSnapshotHeader{supplier: 1, rows: 2}, webhook, webhook),
-		"more rows than bytes":   encodeOutboxSection(outboxSnapshotHeader{supplier: 1, rows: 60}, webhook, other),
-		"a huge count":           encodeOutboxSection(outboxSnapshotHeader{supplier: 1, rows: 1 << 60}),
+		"another shard's":        encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 2, rows: 1}, webhook),
+		"a webhook twice":        encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1, rows: 2}, webhook, webhook),
+		"more rows than bytes":   encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1, rows: 60}, webhook, other),
+		"a huge count":           encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1, rows: 1 << 60}),
 		"one outbox of two":      append([]byte{2}, good[1:]...),
-		"an empty one, twice":    append(append([]byte{2}, encodeOutboxSection(outboxSnapshotHeader{supplier: 1})[1:]...), encodeOutboxSection(outboxSnapshotHeader{supplier: 1})[1:]...),
+		"an empty one, twice":    append(append([]byte{2}, encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1})[1:]...), encodeOutboxSection(supplierOutboxSnapshotHeader{supplier: 1})[1:]...),
 		"the same outbox, twice": append(append([]byte{2}, good[1:]...), good[1:]...),
 	} {
 		if load(section) == nil {

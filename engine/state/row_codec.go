@@ -105,9 +105,9 @@ func encodeOrDecodeSale(c *snapshotSectionCodec, sale *event.Sale) {
 	encodeOrDecodeBool(c, &sale.Test)
 }
 
-// encodeOrDecodeAdapterProtocol encodes or decodes an endpoint's adapter protocol, which describes the requests and
-// answers of a buyer that does not implement the exchange's contract. An endpoint without an adapter protocol
-// takes one byte.
+// encodeOrDecodeAdapterProtocol encodes or decodes an endpoint's adapter protocol, which describes the
+// requests and answers of a buyer that does not implement the exchange's contract. An endpoint without
+// an adapter protocol takes one byte.
 func encodeOrDecodeAdapterProtocol(c *snapshotSectionCodec, d *market.AdapterProtocol) {
 	own := *d != market.AdapterProtocol{}
 	if encodeOrDecodeBool(c, &own); !own {
@@ -144,11 +144,11 @@ func (shard *outboxShard) copyForEncoding(body *snapshotSectionCodec, scratch *[
 		body.encodeOrDecodeCount(0)
 		return nil
 	}
-	heads := make([]outboxSnapshotHeader, 0, len(shard.boxes))
+	heads := make([]supplierOutboxSnapshotHeader, 0, len(shard.boxes))
 	*scratch = (*scratch)[:0]
 	for _, b := range shard.boxes {
 		b.mu.Lock()
-		heads = append(heads, outboxSnapshotHeader{b.supplier, b.dropped, b.failingSince, b.off, b.rows.n})
+		heads = append(heads, supplierOutboxSnapshotHeader{b.supplier, b.dropped, b.failingSince, b.off, b.rows.n})
 		*scratch = b.rows.appendRowsTo(*scratch)
 		b.mu.Unlock()
 	}
@@ -165,8 +165,8 @@ func (shard *outboxShard) copyForEncoding(body *snapshotSectionCodec, scratch *[
 	}
 }
 
-// outboxSnapshotHeader holds the fields of an outbox that a snapshot writes before the outbox's rows.
-type outboxSnapshotHeader struct {
+// supplierOutboxSnapshotHeader holds the fields of an outbox that a snapshot writes before the outbox's rows.
+type supplierOutboxSnapshotHeader struct {
 	supplier     market.PermanentNumber
 	dropped      uint64
 	failingSince int64
@@ -174,7 +174,7 @@ type outboxSnapshotHeader struct {
 	rows         int
 }
 
-func (h *outboxSnapshotHeader) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+func (h *supplierOutboxSnapshotHeader) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeUvarint(c, &h.supplier)
 	encodeOrDecodeUvarint(c, &h.dropped)
 	encodeOrDecodeZigzag(c, &h.failingSince)
@@ -186,7 +186,7 @@ func (h *outboxSnapshotHeader) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 // section as damaged.
 func (o *webhookOutboxes) loadOutboxShard(shardNumber int, body *snapshotSectionCodec) {
 	for range body.encodeOrDecodeCount(0) {
-		var head outboxSnapshotHeader
+		var head supplierOutboxSnapshotHeader
 		head.encodeOrDecodeSnapshot(body)
 		if int(head.supplier)%shardCount != shardNumber || o.get(head.supplier) != nil || head.rows*minRowBytes > len(body.buf) {
 			body.markDamaged()

@@ -18,7 +18,7 @@ func (t *DeliveryPostTracer) BeginPost(buyer string, auction market.AuctionID, b
 	if t.trace == nil {
 		return ""
 	}
-	span, traceparent := t.trace.StartCall()
+	span, traceparent := t.trace.NewSpanIDAndTraceparent()
 	if !auction.IsZero() {
 		t.trace.Auction = auction
 	}

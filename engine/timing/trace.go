@@ -62,9 +62,9 @@ func (t *RequestTrace) NextSpanID() uint64 {
 	return t.Span
 }
 
-// StartCall returns the id of a new span for a request to a buyer, and the W3C traceparent header
+// NewSpanIDAndTraceparent returns the id of a new span for a request to a buyer, and the W3C traceparent header
 // that the buyer gets. A nil trace returns zero values. It implements auction.Tracer.
-func (t *RequestTrace) StartCall() (span uint64, traceparent string) {
+func (t *RequestTrace) NewSpanIDAndTraceparent() (span uint64, traceparent string) {
 	if t == nil {
 		return 0, ""
 	}
@@ -120,9 +120,9 @@ func (t *RequestTrace) AddPing(span uint64, filterSet int, buyer market.BuyerID,
 	})
 }
 
-// SetAuction records the auction and the campaign of the request, if a buyer was pinged. A nil
+// SetAuctionIfPinged records the auction and the campaign of the request, if a buyer was pinged. A nil
 // trace records nothing.
-func (t *RequestTrace) SetAuction(id market.AuctionID, campaign *market.Campaign) {
+func (t *RequestTrace) SetAuctionIfPinged(id market.AuctionID, campaign *market.Campaign) {
 	if t != nil && t.Held != (TimeSpan{}) {
 		t.Auction, t.Campaign = id, string(campaign.ID)
 	}

@@ -36,7 +36,7 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Outbox
 		if decided != nil {
 			payload = NewPayloadOfDecision(decided)
 		}
-		payload.setSaleFromLeadRow(&lead)
+		payload.setSaleAndReasonFromLeadRow(&lead)
 	}
 	switch cause := cause.(type) {
 	case *event.PostSettled:

@@ -73,9 +73,9 @@ func (p *Payload) applyStatusReport(buyer market.PermanentNumber, change *event.
 	p.reason, p.reversed = string([]byte(change.Reason)), change.Return.Reverse
 }
 
-// setSaleFromLeadRow sets the sale and the reason in the payload from the lead's row in memory, which
+// setSaleAndReasonFromLeadRow sets the sale and the reason in the payload from the lead's row in memory, which
 // has the buyer and the payout.
-func (p *Payload) setSaleFromLeadRow(lead *state.Lead) {
+func (p *Payload) setSaleAndReasonFromLeadRow(lead *state.Lead) {
 	p.clearSale()
 	p.campaign, p.test = lead.Campaign, lead.IsTest()
 	if lead.Buyer != 0 && lead.Status != market.StatusUnmatched {

@@ -5,7 +5,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookTriggeredBy returns the webhook event that a decision or a settlement triggers for the
+// WebhookOfDecisionOrSettlement returns the webhook event that a decision or a settlement triggers for the
 // lead's supplier, or WebhookNone. supplierWasAnsweredAccepted reports whether the supplier has already
 // received ACCEPTED for the lead.
 //
@@ -14,14 +14,14 @@ import (
 //	lead.unmatched    no buyer will get the lead, and the supplier has no answer yet
 //	lead.post_failed  the supplier received ACCEPTED, but the buyer did not get the lead
 //
-// Other records trigger no event, because a later record ends the post. They are intents,
+// Other outcomes of these records trigger no event, because a later record ends the post. They are intents,
 // refusals followed by another post, answers at the deadline, exhausted retries and resent posts.
 // A lead therefore triggers at most one of the three. Later reports of the buyer trigger the
 // event of market.LeadStatus.WebhookTypeOfReport.
 //
 // The record stores the result. So a later change of the webhook configuration does not change
 // the events of old leads.
-func WebhookTriggeredBy(record event.Event, supplierWasAnsweredAccepted bool) market.WebhookType {
+func WebhookOfDecisionOrSettlement(record event.Event, supplierWasAnsweredAccepted bool) market.WebhookType {
 	var sold, posting bool // after the record
 	switch record := record.(type) {
 	case *event.LeadDecided:

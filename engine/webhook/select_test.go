@@ -30,7 +30,7 @@ func TestWebhookTriggeredBy(t *testing.T) {
 		"unknown":                     {&event.PostSettled{Settlement: event.SettledUnknown}, true, market.WebhookNone},
 		"resent":                      {&event.PostSettled{Settlement: event.SettledResent}, true, market.WebhookNone},
 	} {
-		if got := webhook.WebhookTriggeredBy(test.record, test.accepted); got != test.want {
+		if got := webhook.WebhookOfDecisionOrSettlement(test.record, test.accepted); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

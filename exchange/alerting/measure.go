@@ -31,14 +31,14 @@ type Sources struct {
 // measurer measures the values of rules. It serves one evaluation at a time.
 type measurer struct {
 	sources Sources
-	counts  countHistory
+	counts  tradeCountHistory
 	reports reportCache
 	now     int64
 	catalog *market.Catalog
 }
 
-// begin prepares an evaluation at nowUnixNanos. It returns false if no configuration is active.
-func (m *measurer) begin(nowUnixNanos int64) bool {
+// beginEvaluation prepares an evaluation at nowUnixNanos. It returns false if no configuration is active.
+func (m *measurer) beginEvaluation(nowUnixNanos int64) bool {
 	m.now, m.catalog = nowUnixNanos, m.sources.Catalog()
 	m.counts.add(nowUnixNanos, m.sources.Counts())
 	return m.catalog != nil
@@ -51,9 +51,9 @@ func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []ale
 	}
 	switch rule.Kind {
 	case alert.CapUsed:
-		return m.capUse(), true
+		return m.highestCapUseOfBuyers(), true
 	case alert.BuyerBalance:
-		return m.buyerBalances(), true
+		return m.buyerSpendableFunds(), true
 	case alert.BuyerDaysLeft:
 		return m.buyerDaysLeft(ctx)
 	case alert.BuyerFailures:
@@ -65,9 +65,9 @@ func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []ale
 	case alert.CampaignSoldRate:
 		return m.campaignSoldRates(ctx, rule)
 	case alert.WebhookFailing:
-		return m.webhooks(m.failingMinutes), true
+		return m.samplesOfWebhookSuppliers(m.failingMinutes), true
 	case alert.WebhookDeadLetters:
-		return m.webhooks(func(s state.OutboxStatus) alert.Sample {
+		return m.samplesOfWebhookSuppliers(func(s state.OutboxStatus) alert.Sample {
 			return alert.Sample{Value: alert.Quantity(s.Dead) * alert.One}
 		}), true
 	case alert.BackupAge:
@@ -79,8 +79,9 @@ func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []ale
 	return nil, false
 }
 
-// capUse returns each buyer's cap with the highest use: of its own caps, and of its caps in campaigns.
-func (m *measurer) capUse() (samples []alert.Sample) {
+// highestCapUseOfBuyers returns each buyer's cap with the highest use: of its own caps, and of its caps
+// in campaigns.
+func (m *measurer) highestCapUseOfBuyers() (samples []alert.Sample) {
 	highest := make(map[market.BuyerID]alert.Sample)
 	add := func(buyer market.BuyerID, caps []*market.Cap, where string) {
 		for _, limit := range caps {
@@ -135,7 +136,7 @@ func (m *measurer) forFundedBuyers(sampleOf func(*market.Buyer) alert.Sample) (s
 	return samples
 }
 
-func (m *measurer) buyerBalances() []alert.Sample {
+func (m *measurer) buyerSpendableFunds() []alert.Sample {
 	return m.forFundedBuyers(func(b *market.Buyer) alert.Sample {
 		sample := alert.Sample{Value: m.spendable(b)}
 		if b.Credit > 0 {
@@ -167,9 +168,9 @@ func (m *measurer) buyerDaysLeft(ctx context.Context) (samples []alert.Sample, o
 	}), true
 }
 
-// rate returns the share of part in whole, or a sample without a value if there were too few
+// newRateSample returns the share of part in whole, or a sample without a value if there were too few
 // requests. isComplete says that the counts are of the whole window.
-func rate(rule *alert.Rule, part, whole uint64, isComplete bool, verb, noun string) alert.Sample {
+func newRateSample(rule *alert.Rule, part, whole uint64, isComplete bool, verb, noun string) alert.Sample {
 	if whole < uint64(max(rule.Minimum, 1)) {
 		return alert.Sample{Quiet: isComplete, Unknown: !isComplete}
 	}
@@ -180,14 +181,14 @@ func rate(rule *alert.Rule, part, whole uint64, isComplete bool, verb, noun stri
 }
 
 func (m *measurer) buyerRates(rule *alert.Rule, partAndWhole func(*metrics.BuyerCounts) (part, whole uint64), verb string) (samples []alert.Sample) {
-	now, before, isComplete := m.counts.between(m.now, rule.Window)
+	now, before, isComplete := m.counts.newestAndWindowStart(m.now, rule.Window)
 	for _, id := range slices.Sorted(maps.Keys(m.catalog.Buyers)) {
 		earlier, later := before.Buyers[string(id)], now.Buyers[string(id)]
 		partNow, wholeNow := partAndWhole(&later)
 		partBefore, wholeBefore := partAndWhole(&earlier)
 		whole := wholeNow - wholeBefore
 		// The counters are read one after the other, so the part may be ahead of the whole.
-		sample := rate(rule, min(partNow-partBefore, whole), whole, isComplete, verb, "requests")
+		sample := newRateSample(rule, min(partNow-partBefore, whole), whole, isComplete, verb, "requests")
 		sample.Subject = string(id)
 		samples = append(samples, sample)
 	}
@@ -195,8 +196,8 @@ func (m *measurer) buyerRates(rule *alert.Rule, partAndWhole func(*metrics.Buyer
 }
 
 func (m *measurer) soldRate(rule *alert.Rule) []alert.Sample {
-	now, before, isComplete := m.counts.between(m.now, rule.Window)
-	return []alert.Sample{rate(rule, now.Sold-before.Sold, now.Leads-before.Leads, isComplete, "sold", "leads")}
+	now, before, isComplete := m.counts.newestAndWindowStart(m.now, rule.Window)
+	return []alert.Sample{newRateSample(rule, now.Sold-before.Sold, now.Leads-before.Leads, isComplete, "sold", "leads")}
 }
 
 func (m *measurer) campaignSoldRates(ctx context.Context, rule *alert.Rule) (samples []alert.Sample, ok bool) {
@@ -206,15 +207,15 @@ func (m *measurer) campaignSoldRates(ctx context.Context, rule *alert.Rule) (sam
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.catalog.Campaigns)) {
 		sums := found[string(id)]
-		sample := rate(rule, uint64(max(sums.sales, 0)), uint64(max(sums.leads, 0)), true, "sold", "leads")
+		sample := newRateSample(rule, uint64(max(sums.sales, 0)), uint64(max(sums.leads, 0)), true, "sold", "leads")
 		sample.Subject = string(id)
 		samples = append(samples, sample)
 	}
 	return samples, true
 }
 
-// webhooks returns a sample of each supplier with a webhook or dead letters.
-func (m *measurer) webhooks(sampleOf func(state.OutboxStatus) alert.Sample) (samples []alert.Sample) {
+// samplesOfWebhookSuppliers returns a sample of each supplier with a webhook or dead letters.
+func (m *measurer) samplesOfWebhookSuppliers(sampleOf func(state.OutboxStatus) alert.Sample) (samples []alert.Sample) {
 	for _, id := range slices.Sorted(maps.Keys(m.catalog.Suppliers)) {
 		status := m.sources.State.OutboxStatus(m.sources.State.RefOf(event.ObjectSupplier, string(id)))
 		if m.catalog.Suppliers[id].Webhooks != nil || status != (state.OutboxStatus{}) {

@@ -29,7 +29,7 @@ func newCounted() *counted {
 		return metrics.TradeCounts{Leads: c.leads, Sold: c.sold, Buyers: map[string]metrics.BuyerCounts{"acme": c.total}}
 	}
 	c.sources.Catalog = func() *market.Catalog { return c.catalog }
-	c.begin(0)
+	c.beginEvaluation(0)
 	return c
 }
 
@@ -43,7 +43,7 @@ func (c *counted) minutesOf(minutes int, failures, requests uint64) {
 		c.total.Accepted += requests - failures
 		c.leads += requests
 		c.sold += requests / 2
-		c.begin(c.now + minute)
+		c.beginEvaluation(c.now + minute)
 	}
 }
 
@@ -78,8 +78,8 @@ func TestRatesOfWindow(t *testing.T) {
 		"too few requests just after start":  {func(c *counted) { c.minutesOf(1, 9, 9) }, alert.BuyerFailures, "true acme unknown"},
 		"enough requests just after a start": {func(c *counted) { c.minutesOf(1, 40, 80) }, alert.BuyerFailures, "true acme 50"},
 		"no request at all":                  {func(c *counted) { c.minutesOf(90, 0, 0) }, alert.SoldRate, "true quiet"},
-		"a long pause between evaluations":   {func(c *counted) { c.minutesOf(5, 0, 50); c.begin(c.now + 70*minute); c.minutesOf(5, 20, 50) }, alert.BuyerFailures, "true acme 40"},
-		"more parts than wholes":             {func(c *counted) { c.minutesOf(9, 30, 30); c.total.Failures += 100; c.begin(c.now + minute) }, alert.BuyerFailures, "true acme 100"},
+		"a long pause between evaluations":   {func(c *counted) { c.minutesOf(5, 0, 50); c.beginEvaluation(c.now + 70*minute); c.minutesOf(5, 20, 50) }, alert.BuyerFailures, "true acme 40"},
+		"more parts than wholes":             {func(c *counted) { c.minutesOf(9, 30, 30); c.total.Failures += 100; c.beginEvaluation(c.now + minute) }, alert.BuyerFailures, "true acme 100"},
 	} {
 		c := newCounted()
 		test.trade(c)
@@ -92,7 +92,7 @@ func TestRatesOfWindow(t *testing.T) {
 func TestCountHistoryIsBounded(t *testing.T) {
 	c := newCounted()
 	for range 10_000 {
-		c.begin(c.now + 15*int64(time.Second))
+		c.beginEvaluation(c.now + 15*int64(time.Second))
 	}
 	if n := len(c.counts.kept); n < 60 || n > 62 {
 		t.Errorf("%d readings", n)

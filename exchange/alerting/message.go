@@ -35,9 +35,9 @@ func (s *Service) destination(c *alert.Channel) (*notify.Destination, error) {
 	return nil, fmt.Errorf("channel %s has the unknown kind %q", c.ID, c.Kind)
 }
 
-// FirstEmail returns the SMTP server and the sender of the first e-mail channel that is on. The error
-// says that there is none.
-func (s *Service) FirstEmail() (*notify.Email, error) {
+// FirstEmailChannelSender returns the SMTP server and the sender of the first e-mail channel that is
+// on. The error says that there is none.
+func (s *Service) FirstEmailChannelSender() (*notify.Email, error) {
 	channel := s.table.Settings().FirstEmailChannel()
 	if channel == nil {
 		return nil, errors.New("there is no e-mail channel that is on; add one under Alerts")
@@ -49,8 +49,8 @@ func (s *Service) FirstEmail() (*notify.Email, error) {
 	return to.Email, nil
 }
 
-// payload is the body of a signed webhook.
-type payload struct {
+// webhookBody is the body of a signed webhook.
+type webhookBody struct {
 	Type      string         `json:"type"` // alert.fired, alert.resolved or alert.test
 	ID        string         `json:"id"`
 	Exchange  string         `json:"exchange"`
@@ -67,7 +67,7 @@ type payload struct {
 // newMessage returns the notification of a change. rule is nil if it was removed.
 func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Message {
 	said := alert.DescribeChange(rule, change.Transition, change.Subject, change.Value, change.Threshold, change.Note)
-	body := payload{
+	body := webhookBody{
 		Type: "alert.fired", Rule: change.Rule, Value: change.Value, Threshold: change.Threshold, Message: said,
 		At: time.Unix(0, change.At).UTC().Format(time.RFC3339), Exchange: s.options.Tenant,
 	}
@@ -91,13 +91,13 @@ func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Mes
 // newTestMessage returns the notification with which an operator tests a channel.
 func (s *Service) newTestMessage() *notify.Message {
 	now := time.Unix(0, s.options.Now()).UTC()
-	return newNotification(&payload{
+	return newNotification(&webhookBody{
 		Type: "alert.test", ID: fmt.Sprintf("alert_test_%d", now.UnixNano()), Exchange: s.options.Tenant, At: now.Format(time.RFC3339),
 		Message: alert.Message{Title: "Test of an alert channel", Text: "An operator tests this channel. Alerts arrive here.", Action: "Nothing.", Link: "#/alerts"},
 	})
 }
 
-func newNotification(body *payload) *notify.Message {
+func newNotification(body *webhookBody) *notify.Message {
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		panic("BUG: cannot encode a notification: " + err.Error())

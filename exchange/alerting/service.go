@@ -126,35 +126,35 @@ func (s *Service) Evaluate(ctx context.Context, nowUnixNanos int64) {
 	}()
 	s.evaluating.Lock()
 	defer s.evaluating.Unlock()
-	if s.measurer.begin(nowUnixNanos) {
+	if s.measurer.beginEvaluation(nowUnixNanos) {
 		changes := s.evaluator.Evaluate(s.table.Settings(), s.table.FiringAlerts(), func(rule *alert.Rule) ([]alert.Sample, bool) {
 			return s.measurer.measure(ctx, rule)
 		}, nowUnixNanos)
 		if ctx.Err() != nil {
 			return
 		}
-		s.publish(evaluation{s.evaluator.PendingAlerts(), s.evaluator.Values(), nowUnixNanos})
-		s.record(changes)
+		s.storeLastEvaluation(evaluation{s.evaluator.PendingAlerts(), s.evaluator.Values(), nowUnixNanos})
+		s.recordChangesAndQueue(changes)
 	}
 	s.queueUnsent()
 }
 
-// publish shows an evaluation to operators.
-func (s *Service) publish(e evaluation) {
+// storeLastEvaluation shows an evaluation to operators.
+func (s *Service) storeLastEvaluation(e evaluation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = e
 }
 
-// record records the changes of alerts, up to the first that the log does not accept, and queues the
-// notifications of each at once. So a full queue drops the surplus, and records that, before the
-// history grows. The caller holds s.evaluating.
-func (s *Service) record(changes []*event.AlertOrNotificationChanged) {
+// recordChangesAndQueue records the changes of alerts, up to the first that the log does not accept,
+// and queues the notifications of each at once. So a full queue drops the surplus, and records that,
+// before the history grows. The caller holds s.evaluating.
+func (s *Service) recordChangesAndQueue(changes []*event.AlertOrNotificationChanged) {
 	for _, change := range changes {
 		if s.ctx.Err() != nil {
 			return // the evaluation after the next start finds the other changes again
 		}
-		if err := s.options.Engine.RecordAlertChange(change); err != nil {
+		if err := s.options.Engine.RecordAlertOrNotificationChange(change); err != nil {
 			s.options.Logger.Warn("a change of an alert was not recorded; the next evaluation tries again", "rule", change.Rule, "subject", change.Subject, "error", err)
 			return
 		}
@@ -194,7 +194,7 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if change, ok := s.table.FindChange(item.ID); ok {
 		record.Rule, record.Subject = change.Rule, change.Subject
 	}
-	if err := s.options.Engine.RecordAlertChange(record); err != nil {
+	if err := s.options.Engine.RecordAlertOrNotificationChange(record); err != nil {
 		s.options.Logger.Warn("the end of a notification was not recorded; it is sent again after a restart", "channel", item.Channel, "error", err)
 	}
 	if outcome != notify.Sent || cause != nil {
@@ -264,14 +264,14 @@ func (s *Service) Test(channel *alert.Channel) error {
 	return nil
 }
 
-// Table returns the alerts in the state.
-func (s *Service) Table() *alert.Table { return s.table }
+// AlertTable returns the alerts in the state.
+func (s *Service) AlertTable() *alert.Table { return s.table }
 
 // Now returns the exchange's time in Unix nanoseconds.
 func (s *Service) Now() int64 { return s.options.Now() }
 
-// HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
-func (s *Service) HasSubject(subjectType alert.SubjectKind, id string) (known bool) {
+// IsConfiguredSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
+func (s *Service) IsConfiguredSubject(subjectType alert.SubjectKind, id string) (known bool) {
 	catalog := s.options.Catalog()
 	if catalog == nil {
 		return false
@@ -291,9 +291,9 @@ func (s *Service) HasSubject(subjectType alert.SubjectKind, id string) (known bo
 // Seal encrypts a channel's secret.
 func (s *Service) Seal(secretName, value string) []byte { return s.options.Seal(secretName, value) }
 
-// Change applies change to a copy of the settings, and records the result in the name of an
+// ChangeSettings applies change to a copy of the settings, and records the result in the name of an
 // operator. An error of change is returned, and then the settings stay.
-func (s *Service) Change(by string, change func(*alert.Settings) error) error {
+func (s *Service) ChangeSettings(by string, change func(*alert.Settings) error) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	settings := s.table.Settings().Clone()
@@ -303,9 +303,9 @@ func (s *Service) Change(by string, change func(*alert.Settings) error) error {
 	return s.options.Engine.AsOperator(by).SetAlertSettings(settings.Encode())
 }
 
-// Evaluation returns the alerts that are pending, the function that returns the current values, and
+// LastEvaluation returns the alerts that are pending, the function that returns the current values, and
 // the time of the last evaluation (zero: none). It does not wait for an evaluation that runs.
-func (s *Service) Evaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
+func (s *Service) LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.last
@@ -315,8 +315,8 @@ func (s *Service) Evaluation() (pending []alert.PendingAlert, valueOf func(alert
 	}, last.atUnixNanos
 }
 
-// ChannelHealth returns the state of each channel that had a notification since the start.
-func (s *Service) ChannelHealth() map[string]alerts.ChannelHealth {
+// HealthByChannel returns the state of each channel that had a notification since the start.
+func (s *Service) HealthByChannel() map[string]alerts.ChannelHealth {
 	all := make(map[string]alerts.ChannelHealth)
 	for id, h := range s.queue.HealthByChannel() {
 		all[id] = alerts.NewChannelHealth(alerts.ChannelCounts{Queued: h.Queued, Sent: h.Sent, Failed: h.Failed, Dropped: h.Dropped},

@@ -48,7 +48,7 @@ func TestCloseCancelsEvaluation(t *testing.T) {
 	if n := questions.Load(); n != 1 {
 		t.Errorf("%d queries, want the one that hung", n)
 	}
-	if _, _, at := s.Evaluation(); at != 0 {
+	if _, _, at := s.LastEvaluation(); at != 0 {
 		t.Error("a cancelled evaluation is shown as complete")
 	}
 }
@@ -61,7 +61,7 @@ func TestEvaluationIsShown(t *testing.T) {
 		return true
 	})
 	s.Evaluate(t.Context(), int64(time.Hour))
-	if _, _, at := s.Evaluation(); at != int64(time.Hour) || questions != 2 {
+	if _, _, at := s.LastEvaluation(); at != int64(time.Hour) || questions != 2 {
 		t.Errorf("evaluated at %d after %d queries", at, questions)
 	}
 }

@@ -13,16 +13,17 @@ var outcomesOfBidBuyer = map[market.UnsoldReason]market.BuyerOutcome{
 	market.ReasonFiltered: market.OutcomeFiltered, market.ReasonSuppressed: market.OutcomeSuppressed, market.ReasonDuplicate: market.OutcomeDuplicate,
 }
 
-// acceptsBid reports whether a lead with recorded outcomes accepted the bid of an earlier ping, so that no
-// other buyer was considered. A lead of an auction campaign without an auction of its own did so.
-func acceptsBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
+// acceptedEarlierBid reports whether a lead with recorded outcomes accepted the bid of an earlier ping,
+// so that no other buyer was considered. A lead of an auction campaign without an auction of its own
+// did so.
+func acceptedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
 	return decided.Sale.Ping != [16]byte{} || decided.SellerAuction != "" || config.method == market.PingPost.String() && decided.Auction.ID.IsZero()
 }
 
-// mayAcceptBid reports whether a lead without recorded outcomes accepted the bid of an earlier ping, or
-// may have done so. The event of a rejected lead names the auction of a post, but not the ping of an
-// ingest.
-func mayAcceptBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
+// mayHaveAcceptedEarlierBid reports whether a lead without recorded outcomes accepted the bid of an
+// earlier ping, or may have done so. The event of a rejected lead names the auction of a post, but not
+// the ping of an ingest.
+func mayHaveAcceptedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
 	_, rejectable := outcomesOfBidBuyer[decided.Reason]
 	return rejectable && len(decided.Trail) == 0 && (decided.SellerAuction != "" || config.compiled != nil && config.compiled.Method == market.PingPost)
 }

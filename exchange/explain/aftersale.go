@@ -7,39 +7,39 @@ import (
 	"pingpost/engine/market"
 )
 
-// StatusReport is a buyer's report on a sold lead, or an operator's decision on a pending
+// ReportOrReturnDecision is a buyer's report on a sold lead, or an operator's decision on a pending
 // return.
-type StatusReport struct {
-	At        UnixNanos `json:"at"`
-	By        string    `json:"by"` // buyer or operator
-	Buyer     string    `json:"buyer_id"`
-	RequestID string    `json:"request_id"`
-	Result    string    `json:"result"` // done, none (no change), waits (for the operator), refused, unknown (not this buyer's lead), not_now, invalid
-	From      string    `json:"from"`
-	To        string    `json:"to"`
-	Reason    string    `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
-	Occurred  UnixNanos `json:"occurred_at,omitzero"` // the time that the buyer reported
-	Credit    *Amount   `json:"credit,omitempty"`     // credited to the buyer by the return
-	Reversed  *Amount   `json:"reversed,omitempty"`   // taken back from the supplier's payout
-	Caps      int       `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
+type ReportOrReturnDecision struct {
+	At        NanosAsRFC3339 `json:"at"`
+	By        string         `json:"by"` // buyer or operator
+	Buyer     string         `json:"buyer_id"`
+	RequestID string         `json:"request_id"`
+	Result    string         `json:"result"` // done, none (no change), waits (for the operator), refused, unknown (not this buyer's lead), not_now, invalid
+	From      string         `json:"from"`
+	To        string         `json:"to"`
+	Reason    string         `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
+	Occurred  NanosAsRFC3339 `json:"occurred_at,omitzero"` // the time that the buyer reported
+	Credit    *Amount        `json:"credit,omitempty"`     // credited to the buyer by the return
+	Reversed  *Amount        `json:"reversed,omitempty"`   // taken back from the supplier's payout
+	Caps      int            `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
 }
 
 // SupplierWebhook is a webhook to the supplier of the lead, with its attempts.
 type SupplierWebhook struct {
-	Type     string                   `json:"type"`
-	Created  UnixNanos                `json:"owed_at"` // when the event that caused it became durable
-	State    string                   `json:"state"`   // pending, delivered, dead, dropped; gone: neither in memory nor ended by an event that was read
-	Attempts []SupplierWebhookAttempt `json:"attempts"`
+	Type     string                     `json:"type"`
+	Created  NanosAsRFC3339             `json:"owed_at"` // when the event that caused it became durable
+	State    string                     `json:"state"`   // pending, delivered, dead, dropped; gone: neither in memory nor ended by an event that was read
+	Attempts []WebhookAttemptOrDecision `json:"attempts"`
 }
 
-// SupplierWebhookAttempt is one attempt to send a webhook, or an operator's action on it.
-type SupplierWebhookAttempt struct {
-	Attempt uint32    `json:"attempt,omitempty"`
-	At      UnixNanos `json:"at"`
-	Outcome string    `json:"outcome"` // delivered, failed, dead, resent, dropped
-	Status  uint32    `json:"status,omitempty"`
-	Fault   FaultName `json:"fault,omitempty"`
-	Next    UnixNanos `json:"next_at,omitzero"`
+// WebhookAttemptOrDecision is one attempt to send a webhook, or an operator's action on it.
+type WebhookAttemptOrDecision struct {
+	Attempt uint32         `json:"attempt,omitempty"`
+	At      NanosAsRFC3339 `json:"at"`
+	Outcome string         `json:"outcome"` // delivered, failed, dead, resent, dropped
+	Status  uint32         `json:"status,omitempty"`
+	Fault   FaultName      `json:"fault,omitempty"`
+	Next    NanosAsRFC3339 `json:"next_at,omitzero"`
 }
 
 // Authors of reports.
@@ -58,13 +58,13 @@ const (
 // withheldReason replaces a reason that the campaign does not list.
 const withheldReason = "(withheld: not one of the campaign's reasons)"
 
-// addStatusReport adds a buyer's report on the lead, or an operator's decision on a return, to
+// addReportOrReturnDecision adds a buyer's report on the lead, or an operator's decision on a return, to
 // the explanation. If the report took effect, it also changes the lead's status.
-func (c *leadTimeline) addStatusReport(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
-	r := StatusReport{
-		At: UnixNanos(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
+func (c *leadTimeline) addReportOrReturnDecision(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
+	r := ReportOrReturnDecision{
+		At: NanosAsRFC3339(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
-		Occurred: UnixNanos(change.Occurred),
+		Occurred: NanosAsRFC3339(change.Occurred),
 	}
 	if change.WasPending {
 		r.By = reportedByOperator
@@ -92,20 +92,20 @@ func (c *leadTimeline) addStatusReport(ev *event.LeadStatusChangesDecided, chang
 func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos int64) {
 	if kind != market.WebhookNone {
 		c.webhooks = append(c.webhooks, webhookProgress{kind: kind})
-		c.doc.Webhooks = append(c.doc.Webhooks, SupplierWebhook{Type: kind.String(), Created: UnixNanos(causedAtNanos), Attempts: []SupplierWebhookAttempt{}})
+		c.doc.Webhooks = append(c.doc.Webhooks, SupplierWebhook{Type: kind.String(), Created: NanosAsRFC3339(causedAtNanos), Attempts: []WebhookAttemptOrDecision{}})
 	}
 }
 
-// addWebhookAttempt adds an attempt to send a webhook to the explained webhook of the same
-// type.
-func (c *leadTimeline) addWebhookAttempt(ev *event.WebhookAttemptedOrDecided) {
+// addWebhookAttemptOrDecision adds an attempt to send a webhook, or an operator's decision on it, to
+// the explained webhook of the same type.
+func (c *leadTimeline) addWebhookAttemptOrDecision(ev *event.WebhookAttemptedOrDecided) {
 	for i := range c.webhooks {
 		if c.webhooks[i].kind == ev.Type {
 			c.webhooks[i].last = *ev
 			webhook := &c.doc.Webhooks[i]
-			webhook.Attempts = append(webhook.Attempts, SupplierWebhookAttempt{
-				Attempt: ev.Attempt, At: UnixNanos(ev.At), Outcome: ev.Outcome.String(),
-				Status: ev.Status, Fault: nameOfFault(ev.Fault), Next: UnixNanos(ev.Due),
+			webhook.Attempts = append(webhook.Attempts, WebhookAttemptOrDecision{
+				Attempt: ev.Attempt, At: NanosAsRFC3339(ev.At), Outcome: ev.Outcome.String(),
+				Status: ev.Status, Fault: nameOfFault(ev.Fault), Next: NanosAsRFC3339(ev.Due),
 			})
 		}
 	}
@@ -151,8 +151,9 @@ func (e *Explainer) redactReasonsUnlistedByCampaign(doc *Explanation, configAtDe
 	}
 }
 
-// describeLastReport returns a sentence on the last buyer's report or operator's decision after
-// the sale that changed the lead's status or its return, or "" without one.
+// describeLastReport returns a sentence on the newest effective report of the buyer, or decision of an
+// operator, after the sale, or "" without one. Effective means that it changed the lead's status or its
+// return.
 func describeLastReport(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]

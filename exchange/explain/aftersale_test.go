@@ -239,7 +239,7 @@ func TestExplainWebhooks(t *testing.T) {
 				c.addWebhookAttempt(id, posted, a.n, a.outcome)
 			}
 			c.AddUnsoldLeads(2)
-			if doc := c.mustExplainLead(id); doc.webhooksText() != want || doc.Truncated || doc.Webhooks[0].Created != UnixNanos(logtest.Start+1e9) {
+			if doc := c.mustExplainLead(id); doc.webhooksText() != want || doc.Truncated || doc.Webhooks[0].Created != NanosAsRFC3339(logtest.Start+1e9) {
 				t.Errorf("%s, truncated %v", doc.webhooksText(), doc.Truncated)
 			}
 		})
@@ -265,7 +265,7 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	if doc.webhooksText() != "lead.posted delivered: 1 failed 2 delivered; lead.contacted delivered: 1 delivered" {
 		t.Error(doc.webhooksText())
 	}
-	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+UnixNanos(time.Minute) {
+	if first := doc.Webhooks[0].Attempts[0]; first.Fault != "connect" || first.Next != first.At+NanosAsRFC3339(time.Minute) {
 		t.Errorf("%+v", first)
 	}
 	text, err := json.Marshal(doc)

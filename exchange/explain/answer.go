@@ -24,9 +24,9 @@ const noteUnanswered = "The exchange stopped before it answered the call, and co
 // to no buyer. Such a call was answered as soon as the decision was durable, at decidedAtNanos.
 func (c *leadTimeline) setSupplierAnswerAtDecision(decidedAtNanos int64) {
 	if c.status == market.StatusAccepted {
-		c.recordSupplierAnsweredAccepted(decidedAtNanos)
+		c.setSupplierAnswerAccepted(decidedAtNanos)
 	} else {
-		c.recordSupplierAnsweredUnsold(decidedAtNanos, c.reason)
+		c.setSupplierAnswerUnsold(decidedAtNanos, c.reason)
 	}
 }
 
@@ -43,13 +43,13 @@ func (c *leadTimeline) setSupplierAnswerIfDecidedBy(entry *logEntry) {
 	}
 	switch ev.Settlement {
 	case event.SettledDelivered:
-		c.recordSupplierAnsweredAccepted(entry.at)
+		c.setSupplierAnswerAccepted(entry.at)
 	case event.SettledRefused:
 		switch {
 		case ev.Next.Buyer == 0:
-			c.recordSupplierAnsweredUnsold(entry.at, ev.Reason)
+			c.setSupplierAnswerUnsold(entry.at, ev.Reason)
 		case ev.Post.URL == "":
-			c.recordSupplierAnsweredAccepted(entry.at)
+			c.setSupplierAnswerAccepted(entry.at)
 		}
 	case event.SettledPending, event.SettledUnknown:
 		c.setSupplierAnswerForOpenDelivery(entry.at, ev)
@@ -67,23 +67,23 @@ func (c *leadTimeline) setSupplierAnswerForOpenDelivery(atNanos int64, ev *event
 		c.unanswered = true
 		c.doc.Notes = append(c.doc.Notes, noteUnanswered)
 	case c.doc.Kind != kindPost:
-		c.recordSupplierAnsweredAccepted(atNanos)
+		c.setSupplierAnswerAccepted(atNanos)
 	case ev.Fault == market.FaultTimeout:
-		c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusGatewayTimeout, Result: answerTimeout}
+		c.doc.Answer = &AnswerToSupplier{At: NanosAsRFC3339(atNanos), Status: http.StatusGatewayTimeout, Result: answerTimeout}
 	default:
-		c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusBadGateway, Result: answerUnavailable}
+		c.doc.Answer = &AnswerToSupplier{At: NanosAsRFC3339(atNanos), Status: http.StatusBadGateway, Result: answerUnavailable}
 	}
 }
 
-// recordSupplierAnsweredAccepted records that the exchange answered the supplier with 201 ACCEPTED at this time.
-func (c *leadTimeline) recordSupplierAnsweredAccepted(atNanos int64) {
-	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusAccepted.String()}
+// setSupplierAnswerAccepted records that the exchange answered the supplier with 201 ACCEPTED at this time.
+func (c *leadTimeline) setSupplierAnswerAccepted(atNanos int64) {
+	c.doc.Answer = &AnswerToSupplier{At: NanosAsRFC3339(atNanos), Status: http.StatusCreated, Result: market.StatusAccepted.String()}
 }
 
-// recordSupplierAnsweredUnsold records that the exchange answered the supplier at this time that the lead is unsold:
+// setSupplierAnswerUnsold records that the exchange answered the supplier at this time that the lead is unsold:
 // an ingest with 201 UNMATCHED, a post with 422 post_rejected.
-func (c *leadTimeline) recordSupplierAnsweredUnsold(atNanos int64, reason market.UnsoldReason) {
-	c.doc.Answer = &AnswerToSupplier{At: UnixNanos(atNanos), Status: http.StatusCreated, Result: market.StatusUnmatched.String(), Reason: reason.String()}
+func (c *leadTimeline) setSupplierAnswerUnsold(atNanos int64, reason market.UnsoldReason) {
+	c.doc.Answer = &AnswerToSupplier{At: NanosAsRFC3339(atNanos), Status: http.StatusCreated, Result: market.StatusUnmatched.String(), Reason: reason.String()}
 	if c.doc.Kind == kindPost {
 		c.doc.Answer.Status, c.doc.Answer.Result = http.StatusUnprocessableEntity, answerRejected
 	}

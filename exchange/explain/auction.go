@@ -27,9 +27,9 @@ func (e *Explainer) newAuctionExplanation(auctionEntry *logEntry) *Explanation {
 		Supplier: e.State.NameOf(event.ObjectSupplier, auctionEvent.Supplier),
 		Campaign: e.State.NameOf(event.ObjectCampaign, auctionEvent.Campaign),
 		Catalog:  auctionEvent.Catalog, Hops: auctionEvent.Hops, Test: auctionEvent.Test,
-		Received: UnixNanos(auctionEvent.Began), Decided: UnixNanos(auctionEntry.at), BidsDue: UnixNanos(auctionEvent.Deadline), Until: UnixNanos(auctionEvent.Until),
+		Received: NanosAsRFC3339(auctionEvent.Began), Decided: NanosAsRFC3339(auctionEntry.at), BidsDue: NanosAsRFC3339(auctionEvent.Deadline), Until: NanosAsRFC3339(auctionEvent.Until),
 		Status: statusNoBid, Reason: auctionEvent.Reason.String(),
-		Fields: fieldsAsJSON(auctionEvent.Fields), Posts: []PostToBuyer{},
+		Fields: fieldsAsJSON(auctionEvent.Fields), Posts: []DeliveryToBuyer{},
 	}
 	if auctionEvent.SellerAuction == "" {
 		doc.Kind, doc.ID = kindAvailability, market.PingID(auctionEvent.Auction).String()
@@ -124,7 +124,7 @@ func (e *Explainer) newCandidateFromBid(bid *event.Bid, outcome market.BuyerOutc
 		c.Pinged, c.Elapsed = false, 0
 	}
 	if bid.Currency != (market.Currency{}) {
-		c.Bid, c.Until = newAmount(bid.Amount, bid.Currency), UnixNanos(bid.ValidUntil)
+		c.Bid, c.Until = newAmount(bid.Amount, bid.Currency), NanosAsRFC3339(bid.ValidUntil)
 	}
 	if bid.Payout != 0 {
 		c.Payout = newAmount(bid.Payout, bid.Currency)

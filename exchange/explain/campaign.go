@@ -76,7 +76,7 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 	for i := range document.Campaigns {
 		if c := &document.Campaigns[i]; c.ID == campaignID {
 			found := campaignConfigOfVersion{known: true, method: c.Method, zip: zipField, reasons: make(map[string]bool)}
-			found.compiled = e.compileCampaign(catalogVersion, text, market.CampaignID(campaignID))
+			found.compiled = e.activeOrCompiledCampaign(catalogVersion, text, market.CampaignID(campaignID))
 			for _, reason := range c.Returns.Reasons {
 				found.reasons[reason] = true
 			}
@@ -94,10 +94,10 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 	return campaignConfigOfVersion{}
 }
 
-// compileCampaign returns a campaign of a configuration version, from the active catalog or compiled
+// activeOrCompiledCampaign returns a campaign of a configuration version, from the active catalog or compiled
 // from the version's document. It returns nil if the document does not compile, or if it has a name
 // or a cap without a permanent number.
-func (e *Explainer) compileCampaign(catalogVersion uint32, document []byte, id market.CampaignID) *market.Campaign {
+func (e *Explainer) activeOrCompiledCampaign(catalogVersion uint32, document []byte, id market.CampaignID) *market.Campaign {
 	if e.ActiveCatalog != nil {
 		if active := e.ActiveCatalog(); active != nil && active.Version == catalogVersion {
 			return active.Campaigns[id]
@@ -152,7 +152,7 @@ const (
 // firstConfigVersionFrom returns the configuration version that the log used at the entry firstSeq. It
 // reads on until an event names a version, and returns 0 if none of the next 4096 entries does.
 func (e *Explainer) firstConfigVersionFrom(firstSeq uint64) (version uint32) {
-	e.forEachEvent(firstSeq, firstSeq+maxUnversioned, func(ev event.Event) bool {
+	e.forEachEventUntilUnreadable(firstSeq, firstSeq+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:
 			version = ev.Catalog
@@ -169,7 +169,7 @@ func (e *Explainer) firstConfigVersionFrom(firstSeq uint64) (version uint32) {
 // scanForConfigDocumentHash reads the log from entry firstSeq to entry lastSeq for the event that
 // activated a configuration version. It returns the hash of the version's document, or "".
 func (e *Explainer) scanForConfigDocumentHash(firstSeq, lastSeq uint64, configVersion uint32) (hash string) {
-	e.forEachEvent(firstSeq, lastSeq, func(ev event.Event) bool {
+	e.forEachEventUntilUnreadable(firstSeq, lastSeq, func(ev event.Event) bool {
 		if set, ok := ev.(*event.ConfigActivated); ok && set.Version == configVersion {
 			hash = string(append([]byte(nil), set.Document...))
 		}
@@ -178,10 +178,10 @@ func (e *Explainer) scanForConfigDocumentHash(firstSeq, lastSeq uint64, configVe
 	return hash
 }
 
-// forEachEvent calls visit with each event of the log from entry firstSeq to entry lastSeq. It ends
-// early if visit returns false or an entry cannot be read. visit must not keep the event after
-// it returns.
-func (e *Explainer) forEachEvent(firstSeq, lastSeq uint64, visit func(event.Event) (more bool)) {
+// forEachEventUntilUnreadable calls visit with each event of the log from entry firstSeq to entry
+// lastSeq. It ends early if visit returns false or an entry cannot be read. visit must not keep the
+// event after it returns.
+func (e *Explainer) forEachEventUntilUnreadable(firstSeq, lastSeq uint64, visit func(event.Event) (more bool)) {
 	reader, err := e.Log.NewReader(firstSeq)
 	if err != nil {
 		return

@@ -24,11 +24,11 @@ type Explanation struct {
 	Test      bool   `json:"test,omitempty"`   // a test: no cap, funds or turn was used
 	Erased    bool   `json:"erased,omitempty"` // the person's data was erased
 
-	Received UnixNanos `json:"received_at"`
-	Decided  UnixNanos `json:"decided_at"`           // when the decision became durable
-	BidsDue  UnixNanos `json:"bids_due_at,omitzero"` // of an auction
-	Until    UnixNanos `json:"valid_until,omitzero"` // end of our bid to the seller
-	Settled  UnixNanos `json:"settled_at,omitzero"`  // when the delivery ended
+	Received NanosAsRFC3339 `json:"received_at"`
+	Decided  NanosAsRFC3339 `json:"decided_at"`           // when the decision became durable
+	BidsDue  NanosAsRFC3339 `json:"bids_due_at,omitzero"` // of an auction
+	Until    NanosAsRFC3339 `json:"valid_until,omitzero"` // end of our bid to the seller
+	Settled  NanosAsRFC3339 `json:"settled_at,omitzero"`  // when the delivery ended
 
 	Status      string            `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
 	Delivery    string            `json:"delivery,omitempty"` // of a lead that had a buyer
@@ -49,10 +49,10 @@ type Explanation struct {
 	Candidates []FilterSetCandidate       `json:"candidates"`
 	Offers     []OfferToSupplier          `json:"offers,omitempty"`      // of a ping: the offers to its seller, best first
 	Rejected   []OfferClaim               `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
-	Posts      []PostToBuyer              `json:"posts"`
+	Posts      []DeliveryToBuyer          `json:"posts"`
 
-	Reports  []StatusReport    `json:"reports,omitempty"`  // after the sale, in order of time
-	Webhooks []SupplierWebhook `json:"webhooks,omitempty"` // in the order of the events that caused them
+	Reports  []ReportOrReturnDecision `json:"reports,omitempty"`  // after the sale, in order of time
+	Webhooks []SupplierWebhook        `json:"webhooks,omitempty"` // in the order of the events that caused them
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead that claimed a bid: the ping
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time
@@ -64,19 +64,19 @@ type Explanation struct {
 
 // AnswerToSupplier is the exchange's first answer to the ingest, post or ping that is explained.
 type AnswerToSupplier struct {
-	At     UnixNanos `json:"at"`     // when the result was final
-	Status int       `json:"status"` // HTTP
-	Result string    `json:"says"`   // a lead's status, bid or no_bid for a ping, or an error code
-	Reason string    `json:"reason,omitempty"`
+	At     NanosAsRFC3339 `json:"at"`     // when the result was final
+	Status int            `json:"status"` // HTTP
+	Result string         `json:"says"`   // a lead's status, bid or no_bid for a ping, or an error code
+	Reason string         `json:"reason,omitempty"`
 }
 
 // OfferToSupplier is a bid that the supplier could claim.
 type OfferToSupplier struct {
-	Buyer  string       `json:"buyer_id"`
-	Price  *Amount      `json:"price"`  // the buyer's bid
-	Payout *Amount      `json:"payout"` // the supplier's share
-	Until  UnixNanos    `json:"valid_until"`
-	Claims []OfferClaim `json:"taken_by,omitempty"` // in order of time; buyers refused all but the last
+	Buyer  string         `json:"buyer_id"`
+	Price  *Amount        `json:"price"`  // the buyer's bid
+	Payout *Amount        `json:"payout"` // the supplier's share
+	Until  NanosAsRFC3339 `json:"valid_until"`
+	Claims []OfferClaim   `json:"taken_by,omitempty"` // in order of time; buyers refused all but the last
 }
 
 // OfferClaim is a lead that claimed an offer, with its current state.
@@ -97,17 +97,17 @@ type FilterSetCandidate struct {
 	Elapsed NanosAsMilliseconds `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
 	Bid     *Amount             `json:"bid,omitempty"`       // also if the bid was invalid
 	Payout  *Amount             `json:"payout,omitempty"`
-	Until   UnixNanos           `json:"valid_until,omitzero"`
+	Until   NanosAsRFC3339      `json:"valid_until,omitzero"`
 	Status  uint32              `json:"status,omitempty"` // HTTP
 	Fault   FaultName           `json:"fault,omitempty"`
 	Reason  string              `json:"reason,omitempty"` // the buyer's own text
 	Rule    *exclusion.Rule     `json:"rule,omitempty"`   // by which the buyer dropped out; absent for a buyer that did not
 }
 
-// PostToBuyer is the delivery of a lead to one buyer's endpoint.
-type PostToBuyer struct {
+// DeliveryToBuyer is the delivery of a lead to one buyer's endpoint.
+type DeliveryToBuyer struct {
 	Buyer       string              `json:"buyer_id"`
-	Intended    UnixNanos           `json:"intended_at"` // when the intention became durable, before the first attempt
+	Intended    NanosAsRFC3339      `json:"intended_at"` // when the intention became durable, before the first attempt
 	Price       *Amount             `json:"price"`
 	Payout      *Amount             `json:"payout"`
 	Tries       []FailedPostAttempt `json:"tries"` // attempts that did not end the delivery
@@ -116,18 +116,18 @@ type PostToBuyer struct {
 
 // FailedPostAttempt is a failed attempt to post the lead, after which the exchange made another attempt.
 type FailedPostAttempt struct {
-	Attempt uint32    `json:"attempt"` // from 1
-	Ended   UnixNanos `json:"ended_at"`
-	Status  uint32    `json:"status,omitempty"`
-	Fault   FaultName `json:"fault,omitempty"`
-	Verdict string    `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier versions
-	Code    string    `json:"code,omitempty"`    // the buyer's own code of the refusal
+	Attempt uint32         `json:"attempt"` // from 1
+	Ended   NanosAsRFC3339 `json:"ended_at"`
+	Status  uint32         `json:"status,omitempty"`
+	Fault   FaultName      `json:"fault,omitempty"`
+	Verdict string         `json:"verdict,omitempty"` // refused, unreached, unknown or busy; absent in logs of earlier versions
+	Code    string         `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
 // PostSettlement is a change in the state of a delivery: delivered, refused, pending, unknown,
 // confirmed, released or resent. A post may have several, in order of time.
 type PostSettlement struct {
-	At        UnixNanos           `json:"at"`
+	At        NanosAsRFC3339      `json:"at"`
 	Outcome   string              `json:"settlement"`
 	Status    uint32              `json:"status,omitempty"`
 	Fault     FaultName           `json:"fault,omitempty"` // of the last attempt; a timeout if it was still running

@@ -39,7 +39,7 @@ func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry
 	}
 	events, complete := 0, false
 	ended, err := e.scanReaderForPatterns(reader, patternPair{c.lead[:]}, 0, until, func(next *logEntry) bool {
-		if concernsLead(next.event, c.lead) {
+		if isFollowUpEventOfLead(next.event, c.lead) {
 			c.applyEvent(next)
 			c.setSupplierAnswerIfDecidedBy(next)
 			events++
@@ -62,9 +62,9 @@ func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry
 	return err
 }
 
-// concernsLead reports whether an event is an attempt to post, a settlement, a buyer's report
+// isFollowUpEventOfLead reports whether an event is an attempt to post, a settlement, a buyer's report
 // or a webhook attempt of the lead.
-func concernsLead(ev event.Event, lead market.LeadID) bool {
+func isFollowUpEventOfLead(ev event.Event, lead market.LeadID) bool {
 	switch ev := ev.(type) {
 	case *event.PostAttemptFailed:
 		return ev.Lead == lead

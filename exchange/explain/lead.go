@@ -43,9 +43,9 @@ type leadTimeline struct {
 	unanswered bool // a restart ended the call without an answer
 }
 
-// explainLeadDecision explains a lead from the log entry that decided it. If the lead claimed the bid
+// explainLeadWithoutPing explains a lead from the log entry that decided it. If the lead claimed the bid
 // of an earlier ping, the result lacks that ping.
-func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, err error) {
+func (e *Explainer) explainLeadWithoutPing(decision *logEntry) (doc *Explanation, err error) {
 	decided := decision.mustBeLeadDecided()
 	doc = e.newExplanationAtDecision(decision)
 	c := leadTimeline{
@@ -72,7 +72,7 @@ func (e *Explainer) explainLeadDecision(decision *logEntry) (doc *Explanation, e
 	c.copyFinalStateToExplanation(decided.Reason == market.ReasonNone)
 	config := e.readCampaignConfig(decided.Catalog, doc.Campaign, decision.seq)
 	doc.Method = config.method
-	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, !acceptsBid(decided, &config))
+	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, !acceptedEarlierBid(decided, &config))
 	c.replacePendingOutcome()
 	e.addRulesOfLead(&c, decision, &config)
 	doc.addNoteIfBuyersUnknown(&config)
@@ -90,12 +90,12 @@ func (e *Explainer) newExplanationAtDecision(decision *logEntry) *Explanation {
 		Supplier: e.State.NameOf(event.ObjectSupplier, decided.Supplier),
 		Campaign: e.State.NameOf(event.ObjectCampaign, decided.Campaign),
 		Catalog:  decided.Catalog, Test: decided.Sale.Test,
-		Received: UnixNanos(creationNanosOfID(decided.Lead)), Decided: UnixNanos(decision.at),
-		Fields: fieldsAsJSON(decided.Fields), Posts: []PostToBuyer{},
+		Received: NanosAsRFC3339(creationNanosOfID(decided.Lead)), Decided: NanosAsRFC3339(decision.at),
+		Fields: fieldsAsJSON(decided.Fields), Posts: []DeliveryToBuyer{},
 	}
 	if auction := &decided.Auction; !auction.ID.IsZero() {
-		doc.AuctionID, doc.BidsDue = auction.ID.String(), UnixNanos(auction.Deadline)
-		doc.Received = UnixNanos(auction.Began)
+		doc.AuctionID, doc.BidsDue = auction.ID.String(), NanosAsRFC3339(auction.Deadline)
+		doc.Received = NanosAsRFC3339(auction.Began)
 	} else if !decided.Post.Auction.IsZero() {
 		doc.AuctionID = decided.Post.Auction.String()
 	}
@@ -124,8 +124,8 @@ func fieldsAsJSON(fields []event.LeadField) map[string]json.RawMessage {
 // addPost adds a post, without attempts yet, to the buyer of the sale. intendedAtNanos is the time when
 // the intention to post became durable.
 func (c *leadTimeline) addPost(sale *event.Sale, intendedAtNanos int64) {
-	c.doc.Posts = append(c.doc.Posts, PostToBuyer{
-		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: UnixNanos(intendedAtNanos),
+	c.doc.Posts = append(c.doc.Posts, DeliveryToBuyer{
+		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: NanosAsRFC3339(intendedAtNanos),
 		Price: newAmount(sale.Price, sale.Currency), Payout: newAmount(sale.Payout, sale.Currency),
 		Tries: []FailedPostAttempt{}, Settlements: []PostSettlement{},
 	})
@@ -137,11 +137,11 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 	switch ev := entry.event.(type) {
 	case *event.LeadStatusChangesDecided:
 		change := changeOfLead(ev, c.lead)
-		c.addStatusReport(ev, change)
+		c.addReportOrReturnDecision(ev, change)
 		c.addWebhookIfAny(change.Webhook, entry.at)
 		return
 	case *event.WebhookAttemptedOrDecided:
-		c.addWebhookAttempt(ev)
+		c.addWebhookAttemptOrDecision(ev)
 		return
 	}
 	if len(c.doc.Posts) == 0 {
@@ -153,12 +153,12 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 		post.Tries = append(post.Tries, newFailedPostAttempt(ev, len(post.Tries)))
 	case *event.PostSettled:
 		post.Settlements = append(post.Settlements, PostSettlement{
-			At: UnixNanos(entry.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: nameOfFault(ev.Fault), Failed: ev.Attempts,
+			At: NanosAsRFC3339(entry.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: nameOfFault(ev.Fault), Failed: ev.Attempts,
 			Elapsed: NanosAsMilliseconds(ev.Elapsed), Code: ev.Code, BuyerLead: ev.BuyerLead, Reason: ev.Reason.String(),
 			Next: c.state.NameOf(event.ObjectBuyer, ev.Next.Buyer),
 		})
 		if ev.Settlement.EndsPost() {
-			c.doc.Settled = UnixNanos(entry.at)
+			c.doc.Settled = NanosAsRFC3339(entry.at)
 		}
 		if len(ev.Trail) > 0 {
 			c.trail, c.trailAt, c.trailRefused = ev.Trail, entry.at, &ev.Sale
@@ -192,7 +192,7 @@ func (c *leadTimeline) applySettlement(ev *event.PostSettled, atNanos int64) {
 // newFailedPostAttempt returns the explained form of a failed attempt to post. earlierAttempts is
 // the number of attempts of the same post before it.
 func newFailedPostAttempt(ev *event.PostAttemptFailed, earlierAttempts int) FailedPostAttempt {
-	try := FailedPostAttempt{Attempt: uint32(earlierAttempts) + 1, Ended: UnixNanos(ev.At), Status: ev.Status, Fault: nameOfFault(ev.Fault), Code: ev.Code}
+	try := FailedPostAttempt{Attempt: uint32(earlierAttempts) + 1, Ended: NanosAsRFC3339(ev.At), Status: ev.Status, Fault: nameOfFault(ev.Fault), Code: ev.Code}
 	if ev.Verdict != 0 {
 		try.Verdict = ev.Verdict.String()
 	}
@@ -247,5 +247,5 @@ func (c *leadTimeline) replacePendingOutcome() {
 }
 
 func newAmount(m market.Money, currency market.Currency) *Amount {
-	return &Amount{MoneyInMillionths(m), currency.String()}
+	return &Amount{SignedMoney(m), currency.String()}
 }

@@ -112,7 +112,7 @@ func TestExplainPostAttempts(t *testing.T) {
 		t.Fatalf("%+v", doc.Posts)
 	}
 	post := doc.Posts[0]
-	at := func(d time.Duration) UnixNanos { return UnixNanos(logtest.Start + int64(d)) }
+	at := func(d time.Duration) NanosAsRFC3339 { return NanosAsRFC3339(logtest.Start + int64(d)) }
 	if post.Intended != at(0) || post.Tries[0] != (FailedPostAttempt{Attempt: 1, Ended: at(time.Second), Status: 503}) || post.Tries[1] != (FailedPostAttempt{Attempt: 2, Ended: at(3 * time.Second), Fault: "connect"}) {
 		t.Errorf("%+v", post)
 	}

@@ -101,14 +101,14 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusChangesDecided) 
 	return nil, notFoundError("the request reported the status of leads that its sender does not have; there is no lead to explain")
 }
 
-// ExplainBySellerID explains the auction to which a seller gave the id sellerID. An empty supplier
+// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellerID. An empty supplier
 // stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
-// For an older one ExplainBySellerID reads the log from the beginning, up to searchLimits. It skips
+// For an older one ExplainBySellersAuctionID reads the log from the beginning, up to searchLimits. It skips
 // that search without a supplier if sellerID has the form of the exchange's own ids, because it is
 // probably one of them.
-func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, error) {
+func (e *Explainer) ExplainBySellersAuctionID(supplier, sellerID string) (*Explanation, error) {
 	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountPermanentNumbers(event.ObjectSupplier))
 	if supplier != "" {
 		first = e.State.RefOf(event.ObjectSupplier, supplier)
@@ -126,7 +126,7 @@ func (e *Explainer) ExplainBySellerID(supplier, sellerID string) (*Explanation, 
 			found = append(found, entry)
 		}
 	}
-	if len(found) == 0 && supplier == "" && looksLikeExchangeID(sellerID) {
+	if len(found) == 0 && supplier == "" && looksGeneratedByExchange(sellerID) {
 		return nil, notFoundError(noSuchID)
 	}
 	if len(found) == 0 {
@@ -149,9 +149,9 @@ func (e *Explainer) findAuctionSeqInMemory(supplier market.PermanentNumber, sell
 	return 0
 }
 
-// looksLikeExchangeID reports whether an id looks like the ids that this exchange generates. A seller
+// looksGeneratedByExchange reports whether an id looks like the ids that this exchange generates. A seller
 // that runs pingpost too generates ids of the same form.
-func looksLikeExchangeID(id string) bool {
+func looksGeneratedByExchange(id string) bool {
 	_, lead := market.ParseLeadID(id)
 	_, auction := market.ParseAuctionID(id)
 	_, ping := market.ParsePingID(id)
@@ -201,7 +201,7 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 	if _, ok := found.event.(*event.PingAuctionCompleted); ok {
 		return e.explainAuctionWithLeads(found)
 	}
-	doc, err := e.explainLeadDecision(found)
+	doc, err := e.explainLeadWithoutPing(found)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []l
 		return nil, nil, err
 	}
 	doc.Truncated = truncated
-	e.addClaimsToOffers(doc, found.mustBePingAuction(), claims)
+	e.addClaimsAndSaleToAuction(doc, found.mustBePingAuction(), claims)
 	return doc, claims, nil
 }
 

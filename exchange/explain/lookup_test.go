@@ -37,12 +37,12 @@ func TestExplainSeparatesTestAuctions(t *testing.T) {
 	testAuction := c.newAuction(1, "same")
 	testAuction.Name, testAuction.Test = nameOfAuction(1, "same", true), true
 	c.Add(testAuction)
-	if doc, err := c.ExplainBySellerID("sup", "same"); err != nil || doc.AuctionID != testAuction.Auction.String() || !doc.Test {
+	if doc, err := c.ExplainBySellersAuctionID("sup", "same"); err != nil || doc.AuctionID != testAuction.Auction.String() || !doc.Test {
 		t.Errorf("only a test auction: %+v, %v", doc, err)
 	}
 	c.AdvanceClock(time.Second)
 	liveAuction := c.addSellerAuction(2, 1, "same")
-	if doc, err := c.ExplainBySellerID("", "same"); err != nil || doc.AuctionID != liveAuction.Auction.String() || doc.Test {
+	if doc, err := c.ExplainBySellersAuctionID("", "same"); err != nil || doc.AuctionID != liveAuction.Auction.String() || doc.Test {
 		t.Errorf("test and production auction: %+v, %v", doc, err)
 	}
 	c.AdvanceClock(time.Second)
@@ -75,16 +75,16 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 			{"", "mine", "sup_other"},
 			{"sup_other", "mine", "sup_other"},
 		} {
-			if doc, err := e.ExplainBySellerID(row.supplier, row.id); err != nil || doc.Supplier != row.want || doc.SellerID != row.id {
+			if doc, err := e.ExplainBySellersAuctionID(row.supplier, row.id); err != nil || doc.Supplier != row.want || doc.SellerID != row.id {
 				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, doc, err)
 			}
 		}
 		var ambiguous *admin.AmbiguousSupplierError
-		if doc, err := e.ExplainBySellerID("", "both"); !errors.As(err, &ambiguous) || strings.Join(ambiguous.Names, " ") != "sup sup_other" {
+		if doc, err := e.ExplainBySellersAuctionID("", "both"); !errors.As(err, &ambiguous) || strings.Join(ambiguous.Names, " ") != "sup sup_other" {
 			t.Errorf("%s: %+v, %v", name, doc, err)
 		}
 		for _, row := range [][2]string{{"", "bot"}, {"sup", "mine"}, {"nobody", "mine"}, {"", ""}, {"", mine.Auction.String()}} {
-			if doc, err := e.ExplainBySellerID(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
+			if doc, err := e.ExplainBySellersAuctionID(row[0], row[1]); !errors.Is(err, engine.ErrNotFound) {
 				t.Errorf("%s, %q: %+v, %v", name, row, doc, err)
 			}
 		}
@@ -100,13 +100,13 @@ func TestExplainSellerIDInOurForm(t *testing.T) {
 	c.addSellerAuction(1, 1, alike)
 	logOnly := c.withoutMemory()
 	logOnly.AuctionName = nameOfAuction
-	if doc, err := c.ExplainBySellerID("", alike); err != nil || doc.SellerID != alike {
+	if doc, err := c.ExplainBySellersAuctionID("", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("memory: %+v, %v", doc, err)
 	}
-	if doc, err := logOnly.ExplainBySellerID("", alike); !errors.Is(err, engine.ErrNotFound) {
+	if doc, err := logOnly.ExplainBySellersAuctionID("", alike); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("the log: %+v, %v", doc, err)
 	}
-	if doc, err := logOnly.ExplainBySellerID("sup", alike); err != nil || doc.SellerID != alike {
+	if doc, err := logOnly.ExplainBySellersAuctionID("sup", alike); err != nil || doc.SellerID != alike {
 		t.Errorf("the log, with a supplier: %+v, %v", doc, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestExplainLaterAuctionWithSameID(t *testing.T) {
 	c.addSellerAuction(1, 1, "again")
 	c.AdvanceClock(31 * 24 * time.Hour)
 	later := c.addSellerAuction(2, 1, "again")
-	if doc, err := c.ExplainBySellerID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
+	if doc, err := c.ExplainBySellersAuctionID("", "again"); err != nil || doc.AuctionID != later.Auction.String() {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
@@ -131,11 +131,11 @@ func TestExplainOldAuction(t *testing.T) {
 	c.addSellerAuction(1, 1, "old")
 	e := c.withoutMemory()
 	e.AuctionName = nameOfAuction
-	if doc, err := e.ExplainBySellerID("", "old"); err != nil || doc.SellerID != "old" {
+	if doc, err := e.ExplainBySellersAuctionID("", "old"); err != nil || doc.SellerID != "old" {
 		t.Errorf("%+v, %v", doc, err)
 	}
 	e.limits.entries = 20
-	if doc, err := e.ExplainBySellerID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ended at its limit") {
+	if doc, err := e.ExplainBySellersAuctionID("", "old"); !errors.Is(err, engine.ErrNotFound) || !strings.Contains(err.Error(), "the search ended at its limit") {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }

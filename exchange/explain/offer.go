@@ -6,7 +6,7 @@ import (
 )
 
 // listOffersToSupplier returns the offers that the supplier got in the answer to its ping. A seller gets
-// the best bid only. A supplier that may choose gets every valid bid. engine.PingAnswer follows
+// the best bid only. A supplier that may choose gets every valid bid. engine.SupplierPingAnswer follows
 // the same rule.
 func (e *Explainer) listOffersToSupplier(auction *event.PingAuctionCompleted) (offers []OfferToSupplier) {
 	for i := range auction.Bids {
@@ -15,7 +15,7 @@ func (e *Explainer) listOffersToSupplier(auction *event.PingAuctionCompleted) (o
 			continue
 		}
 		offers = append(offers, OfferToSupplier{
-			Buyer: e.State.NameOf(event.ObjectBuyer, bid.Buyer), Until: UnixNanos(bid.ValidUntil),
+			Buyer: e.State.NameOf(event.ObjectBuyer, bid.Buyer), Until: NanosAsRFC3339(bid.ValidUntil),
 			Price: newAmount(bid.Amount, bid.Currency), Payout: newAmount(bid.Payout, bid.Currency),
 		})
 	}
@@ -62,7 +62,7 @@ func (e *Explainer) findLeadsPostedForOffersOf(auctionEntry *logEntry) (claims [
 		}
 	}
 	for _, one := range decided {
-		doc, err := e.explainLeadDecision(one)
+		doc, err := e.explainLeadWithoutPing(one)
 		if err != nil {
 			return nil, false, err
 		}
@@ -81,10 +81,10 @@ func containsLead(entries []*logEntry, lead market.LeadID) bool {
 	return false
 }
 
-// addClaimsToOffers lists each claiming lead under the offer that it claimed, or as rejected if it got
+// addClaimsAndSaleToAuction lists each claiming lead under the offer that it claimed, or as rejected if it got
 // no buyer. If a lead's sale is complete or in delivery, the auction's explanation gets its buyer,
 // price, payout and margin.
-func (e *Explainer) addClaimsToOffers(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadPostedForOffer) {
+func (e *Explainer) addClaimsAndSaleToAuction(doc *Explanation, auction *event.PingAuctionCompleted, claims []leadPostedForOffer) {
 	for _, one := range claims {
 		lead, buyer := one.doc, e.State.NameOf(event.ObjectBuyer, one.decided.mustBeLeadDecided().Sale.Buyer)
 		if buyer == "" {

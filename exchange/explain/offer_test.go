@@ -116,7 +116,7 @@ func TestExplainSellerOffer(t *testing.T) {
 		return must.Value(c.ExplainAuction(auction.Auction))(t)
 	}
 	doc := explained(c.newAuction(1, "theirs"))
-	if doc.offersText() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "bid", ""}) {
+	if doc.offersText() != "buy_1 12.5 for 10" || *doc.Answer != (AnswerToSupplier{NanosAsRFC3339(c.Now), 200, "bid", ""}) {
 		t.Errorf("%s, %+v", doc.offersText(), doc.Answer)
 	}
 	if doc.Why != "buy_1 made the highest of 2 valid bids, 12.5 USD. The seller's offer was 10 USD. No lead claimed it." {
@@ -129,7 +129,7 @@ func TestExplainSellerOffer(t *testing.T) {
 	}
 	noBid := c.newAuction(3, "none")
 	noBid.Bids, noBid.Trail, noBid.Token, noBid.Reason = nil, nil, market.ExchangeBidToken{}, market.ReasonCapsFull
-	if doc := explained(noBid); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{UnixNanos(c.Now), 200, "no_bid", "caps_full"}) {
+	if doc := explained(noBid); doc.Status != "NO_BID" || len(doc.Offers)+len(doc.Notes) != 0 || *doc.Answer != (AnswerToSupplier{NanosAsRFC3339(c.Now), 200, "no_bid", "caps_full"}) {
 		t.Errorf("%+v", doc)
 	}
 }

@@ -51,17 +51,17 @@ type contactData struct {
 }
 
 func (p *contactData) redactExplanation(doc *Explanation) {
-	p.redactTextIfContact(&doc.SellerID)
+	p.redactTextUnlessContactFree(&doc.SellerID)
 	p.redactRule(doc.Rule)
 	for i := range doc.Candidates {
-		p.redactTextIfContact(&doc.Candidates[i].Reason)
+		p.redactTextUnlessContactFree(&doc.Candidates[i].Reason)
 		p.redactRule(doc.Candidates[i].Rule)
 	}
 	for i := range doc.Posts {
 		for j := range doc.Posts[i].Settlements {
 			settlement := &doc.Posts[i].Settlements[j]
-			p.redactTextIfContact(&settlement.Code)
-			p.redactTextIfContact(&settlement.BuyerLead)
+			p.redactTextUnlessContactFree(&settlement.Code)
+			p.redactTextUnlessContactFree(&settlement.BuyerLead)
 		}
 	}
 	for name, value := range doc.Fields {
@@ -88,7 +88,7 @@ func (p *contactData) redactRule(rule *exclusion.Rule) {
 	rule.Wanted, rule.Actual, rule.Text = masked, &masked, rule.Field+": required "+masked+", got "+masked
 }
 
-func (p *contactData) redactTextIfContact(text *string) {
+func (p *contactData) redactTextUnlessContactFree(text *string) {
 	switch {
 	case *text == "":
 	case p.unknown:

@@ -14,7 +14,7 @@ import (
 func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *campaignConfigOfVersion) {
 	decided := decision.mustBeLeadDecided()
 	if config.compiled == nil {
-		c.doc.bidRejectedByUnknownRule = mayAcceptBid(decided, config)
+		c.doc.bidRejectedByUnknownRule = mayHaveAcceptedEarlierBid(decided, config)
 		return
 	}
 	r := &ruleFinder{explainer: e, doc: c.doc, outcomes: c.trail, bids: decided.Auction.Bids, lead: decided, batches: []int64{decision.at}}
@@ -30,19 +30,20 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	}
 	contact, err := e.Contact(decided)
 	r.decision.NoContact, r.decision.ContactLost = err != nil, err != nil
-	r.fillLead(decided.Fields, contact.Fields)
+	r.setLeadAndPerson(decided.Fields, contact.Fields)
 	r.addRules(decided.Sale.Test)
-	c.addPostRules()
+	c.addUnacceptedPostRules()
 	switch {
 	case len(c.trail) > 0:
-	case mayAcceptBid(decided, config):
+	case mayHaveAcceptedEarlierBid(decided, config):
 		r.addRuleOfAcceptedBid(decision)
 	default:
 		c.doc.Rule = r.decision.CampaignRule(decided.Reason)
 	}
 }
 
-// addRulesOfAuction does the same for the auction of a ping. A ping has no contact data.
+// addRulesOfAuction adds to the explanation of a ping the rule of each candidate that dropped out. A
+// ping has no contact data.
 func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, config *campaignConfigOfVersion) {
 	if config.compiled == nil {
 		return
@@ -50,7 +51,7 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	held := auctionEntry.mustBePingAuction()
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
 	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
-	r.fillLead(held.Fields, nil)
+	r.setLeadAndPerson(held.Fields, nil)
 	r.addRules(held.Test)
 }
 
@@ -73,7 +74,7 @@ type ruleFinder struct {
 	healthOK bool
 }
 
-func (r *ruleFinder) fillLead(plain, contact []event.LeadField) {
+func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
 	lead, person := new(market.Lead), new(redaction.ContactMatcher)
 	mapping := r.decision.Campaign.Mapping
 	lead.Reset(mapping.SlotCount())
@@ -90,9 +91,9 @@ func (r *ruleFinder) fillLead(plain, contact []event.LeadField) {
 func (r *ruleFinder) addRules(test bool) {
 	d := &r.decision
 	d.IsListed, d.DuplicateOf, d.CapUsages = r.isListed, r.duplicateOf, r.capUsages
-	d.Funds, d.Unconfirmed, d.PingShare = r.funds, r.unconfirmed(test), r.pingShare
+	d.Funds, d.Unconfirmed, d.PingShare = r.funds, r.unknownDeliveryCounter(test), r.pingsPerTenAuctions
 	d.HasNoTestURL = func(i int) bool {
-		return test && engine.LacksTestEndpoint(d.Campaign.FilterSets[i].Buyer, d.Campaign.Method)
+		return test && engine.LacksRequiredTestEndpoint(d.Campaign.FilterSets[i].Buyer, d.Campaign.Method)
 	}
 	outcomes := make(map[uint32]market.BuyerOutcome)
 	for i := range r.outcomes {
@@ -160,13 +161,13 @@ func (r *ruleFinder) filterSetsWith(outcome market.BuyerOutcome) (sets []*market
 	return sets
 }
 
-func (r *ruleFinder) unconfirmed(test bool) func(*market.Buyer) (int, exclusion.ActualValueBasis) {
+func (r *ruleFinder) unknownDeliveryCounter(test bool) func(*market.Buyer) (int, exclusion.ActualValueBasis) {
 	return func(buyer *market.Buyer) (int, exclusion.ActualValueBasis) {
 		return r.explainer.State.CountUnknownDeliveries(buyer.Ref, test), exclusion.Reconstructed
 	}
 }
 
-func (r *ruleFinder) pingShare(buyer *market.Buyer) (uint64, exclusion.ActualValueBasis) {
+func (r *ruleFinder) pingsPerTenAuctions(buyer *market.Buyer) (uint64, exclusion.ActualValueBasis) {
 	at := r.decision.Instants[0]
 	if r.lead != nil && r.lead.Auction.Began != 0 {
 		at = r.lead.Auction.Began
@@ -180,8 +181,8 @@ func (r *ruleFinder) pingShare(buyer *market.Buyer) (uint64, exclusion.ActualVal
 	return 0, exclusion.Unknown
 }
 
-// addPostRules adds a rule to each candidate that did not accept the post.
-func (c *leadTimeline) addPostRules() {
+// addUnacceptedPostRules adds a rule to each candidate that did not accept the post.
+func (c *leadTimeline) addUnacceptedPostRules() {
 	for i := range c.doc.Candidates {
 		candidate := &c.doc.Candidates[i]
 		if candidate.Outcome != market.OutcomePostRejected.String() {
@@ -196,8 +197,8 @@ func (c *leadTimeline) addPostRules() {
 }
 
 // describeStatusOrFault returns the end of a post without the buyer's own text.
-func (p *PostToBuyer) describeStatusOrFault() string {
-	withoutCode := PostToBuyer{Settlements: append([]PostSettlement(nil), p.Settlements...)}
+func (p *DeliveryToBuyer) describeStatusOrFault() string {
+	withoutCode := DeliveryToBuyer{Settlements: append([]PostSettlement(nil), p.Settlements...)}
 	for i := range withoutCode.Settlements {
 		withoutCode.Settlements[i].Code = ""
 	}

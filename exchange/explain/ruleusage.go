@@ -16,7 +16,7 @@ func (r *ruleFinder) capUsages(limit *market.Cap) (usages []*exclusion.CapUsage)
 			if i > 0 {
 				decided = batch
 			}
-			r.caps = append(r.caps, r.explainer.capUsagesBefore(r.capsOfFullFilterSets(), batch, decided))
+			r.caps = append(r.caps, r.explainer.capUsagesBefore(r.capsOfCampaignAndFullSets(), batch, decided))
 		}
 	}
 	for i, all := range r.caps {
@@ -47,8 +47,9 @@ func chargeInWindow(sale *event.Sale, limit market.PermanentNumber, window int64
 	return 0
 }
 
-// capsOfFullFilterSets returns the caps of all filter sets with a full cap, each once.
-func (r *ruleFinder) capsOfFullFilterSets() (caps []*market.Cap) {
+// capsOfCampaignAndFullSets returns the caps of the campaign, of all filter sets with a full cap, and
+// of their buyers, each once.
+func (r *ruleFinder) capsOfCampaignAndFullSets() (caps []*market.Cap) {
 	seen := make(map[market.PermanentNumber]bool)
 	add := func(limits []*market.Cap) {
 		for _, limit := range limits {

@@ -103,7 +103,7 @@ const noTimeLimit = math.MaxInt64
 // false. An empty alternativePattern matches no entry. truncated reports that a limit ended the
 // search early.
 func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fromNanos, untilNanos int64, visit func(*logEntry) (more bool)) (truncated bool, err error) {
-	reader, err := e.Log.NewReaderSince(fromNanos)
+	reader, err := e.Log.NewReaderStartingBefore(fromNanos)
 	if err != nil {
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}

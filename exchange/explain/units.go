@@ -12,20 +12,20 @@ import (
 // Amount is an amount of money with its currency, as explanations show it. A margin may be
 // negative.
 type Amount struct {
-	Amount   MoneyInMillionths `json:"amount"`
-	Currency string            `json:"currency"`
+	Amount   SignedMoney `json:"amount"`
+	Currency string      `json:"currency"`
 }
 
-// MoneyInMillionths is an amount of money in millionths of the currency unit, which may be negative.
+// SignedMoney is an amount of money in millionths of the currency unit, which may be negative.
 // market.Money itself rejects a negative number in JSON.
-type MoneyInMillionths market.Money
+type SignedMoney market.Money
 
 // MarshalJSON writes the amount as the shortest decimal number, such as 12.5.
-func (m MoneyInMillionths) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
+func (m SignedMoney) MarshalJSON() ([]byte, error) { return market.Money(m).MarshalJSON() }
 
 // UnmarshalJSON reads a decimal number with at most six decimals, with a minus sign if
 // negative.
-func (m *MoneyInMillionths) UnmarshalJSON(text []byte) error {
+func (m *SignedMoney) UnmarshalJSON(text []byte) error {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	read, err := market.ParseMoney(digits)
 	if err != nil {
@@ -34,27 +34,27 @@ func (m *MoneyInMillionths) UnmarshalJSON(text []byte) error {
 	if negative {
 		read = -read
 	}
-	*m = MoneyInMillionths(read)
+	*m = SignedMoney(read)
 	return nil
 }
 
-// UnixNanos is a time in Unix nanoseconds. Its JSON form is RFC 3339 with milliseconds.
-type UnixNanos int64
+// NanosAsRFC3339 is a time in Unix nanoseconds. Its JSON form is RFC 3339 with milliseconds.
+type NanosAsRFC3339 int64
 
 const instantLayout = "2006-01-02T15:04:05.000Z07:00"
 
 // MarshalJSON writes the time in UTC with milliseconds, such as "2026-01-02T15:04:05.000Z".
-func (i UnixNanos) MarshalJSON() ([]byte, error) {
+func (i NanosAsRFC3339) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, time.Unix(0, int64(i)).UTC().Format(instantLayout)), nil
 }
 
 // UnmarshalJSON reads a time in the form that MarshalJSON writes.
-func (i *UnixNanos) UnmarshalJSON(text []byte) error {
+func (i *NanosAsRFC3339) UnmarshalJSON(text []byte) error {
 	at, err := time.Parse(`"`+instantLayout+`"`, string(text))
 	if err != nil {
 		return fmt.Errorf("not a time in the form 2006-01-02T15:04:05.000Z: %w", err)
 	}
-	*i = UnixNanos(at.UnixNano())
+	*i = NanosAsRFC3339(at.UnixNano())
 	return nil
 }
 

@@ -117,7 +117,7 @@ func (e *Explainer) fundsBefore(buyers []market.PermanentNumber, batchNanos int6
 	}
 	var entries []ledger.Entry
 	complete := e.eachEventBetween(batchNanos, noTimeLimit, last, false, func(seq uint64, _ int64, ev event.Event) {
-		for _, buyer := range buyersOf(ev) {
+		for _, buyer := range buyersWithMovedFunds(ev) {
 			a := accounts[buyer]
 			if a == nil || seq > a.last {
 				continue
@@ -138,8 +138,8 @@ func (e *Explainer) fundsBefore(buyers []market.PermanentNumber, batchNanos int6
 	return found
 }
 
-// buyersOf returns the buyers whose money an event may move, each once.
-func buyersOf(ev event.Event) []market.PermanentNumber {
+// buyersWithMovedFunds returns the buyers whose money an event may move, each once.
+func buyersWithMovedFunds(ev event.Event) []market.PermanentNumber {
 	switch ev := ev.(type) {
 	case *event.BuyerFundsAdjusted:
 		return []market.PermanentNumber{ev.Buyer}
@@ -200,7 +200,7 @@ func (e *Explainer) pingHealthBefore(atNanos int64) (healthByBuyer map[market.Pe
 // go back so far, cannot be read, or is longer than searchLimits allow. Only withBids gives the events
 // their bids. visit must not keep the event.
 func (e *Explainer) eachEventBetween(fromNanos, untilNanos int64, lastSeq uint64, withBids bool, visit func(seq uint64, atNanos int64, ev event.Event)) (complete bool) {
-	reader, err := e.Log.NewReaderSince(fromNanos)
+	reader, err := e.Log.NewReaderStartingBefore(fromNanos)
 	if err != nil {
 		return false
 	}

@@ -58,7 +58,7 @@ func summarizeSale(doc *Explanation) string {
 
 // describeEarlierRefusals names the buyers to which the lead was posted before the current one.
 // For each it says why that buyer did not accept the lead.
-func describeEarlierRefusals(posts []PostToBuyer) (text string) {
+func describeEarlierRefusals(posts []DeliveryToBuyer) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
 			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].describeRefusal())
@@ -69,7 +69,7 @@ func describeEarlierRefusals(posts []PostToBuyer) (text string) {
 
 // describeRefusal returns the reason why the buyer of this post does not have the lead: its
 // HTTP answer, or the fault.
-func (p *PostToBuyer) describeRefusal() string {
+func (p *DeliveryToBuyer) describeRefusal() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
 	}

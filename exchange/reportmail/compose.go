@@ -42,7 +42,7 @@ var errReportBehind = errors.New("the report does not have the newest leads yet;
 var errReportOff = errors.New("the exchange keeps no report; set report.keep in its configuration and restart it")
 
 // Compose returns the e-mail of a report at a moment, without sender and recipients. The name of the
-// period means the one at the moment, so a later attempt has the same period.
+// period is resolved at that moment, so a later attempt has the same period.
 func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error) {
 	source := c.Report()
 	if source == nil {
@@ -61,7 +61,7 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 		return nil, fmt.Errorf("the report cannot be computed: %w", err)
 	}
 	defer rows.Close()
-	read, err := readRows(rows, &entry.Query, cmp.Or(c.MaxAttachment, maxAttachment))
+	read, err := readMailContent(rows, &entry.Query, cmp.Or(c.MaxAttachment, maxAttachment))
 	if err != nil {
 		return nil, fmt.Errorf("the report cannot be computed: %w", err)
 	}
@@ -80,8 +80,8 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 	return message, nil
 }
 
-// content is a report that was read for an e-mail.
-type content struct {
+// mailContent is a report that was read for an e-mail.
+type mailContent struct {
 	name, tenant, period string
 	filters              string // empty: none
 	columns              []string
@@ -93,15 +93,15 @@ type content struct {
 	file                 []byte // CSV; longer than maxFile: incomplete
 }
 
-func (c *content) isFileTooLarge() bool { return len(c.file) > c.maxFile }
+func (c *mailContent) isFileTooLarge() bool { return len(c.file) > c.maxFile }
 
-// readRows reads a report to its end. It keeps the rows of the text, and writes the file as
+// readMailContent reads a report to its end. It keeps the rows of the text, and writes the file as
 // GET report?format=csv does.
-func readRows(rows *report.RowIterator, q *savedreport.Query, maxFile int) (*content, error) {
+func readMailContent(rows *report.RowIterator, q *savedreport.Query, maxFile int) (*mailContent, error) {
 	inFile, inBody := rows.Question, rows.Question
 	inFile.Totals, inBody.Columns = q.Totals, bodyColumns(q)
 	csv := report.NewCSV(&inFile)
-	read := &content{maxFile: maxFile, file: csv.Begin(nil)}
+	read := &mailContent{maxFile: maxFile, file: csv.Begin(nil)}
 	var cellsOf func(*report.Row) []string
 	read.columns, cellsOf = report.Cells(&inBody)
 	for _, name := range read.columns {

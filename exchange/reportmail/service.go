@@ -98,7 +98,7 @@ func (s *Service) Start() {
 		defer close(s.ended)
 		for s.ctx.Err() == nil {
 			now := s.options.Now()
-			s.options.Sleep(s.ctx, min(time.Duration(s.QueueDue(now)-now), longestSleep))
+			s.options.Sleep(s.ctx, min(time.Duration(s.QueueDueMails(now)-now), longestSleep))
 		}
 	}()
 }
@@ -113,9 +113,10 @@ func (s *Service) Close() {
 	s.queue.Close()
 }
 
-// QueueDue queues the e-mails of all reports that are due, and returns the next moment of a schedule.
-// The queue of each report is its own, so a report that fails delays no other one.
-func (s *Service) QueueDue(nowUnixNanos int64) (nextNanos int64) {
+// QueueDueMails queues the e-mails of all reports that are due, and returns the next moment of a
+// schedule, at most an hour ahead. The queue of each report is its own, so a report that fails delays
+// no other one.
+func (s *Service) QueueDueMails(nowUnixNanos int64) (nextNanos int64) {
 	nextNanos = nowUnixNanos + int64(time.Hour)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,13 +189,13 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 	if outcome == notify.Dropped {
 		return // its report or its schedule no longer exists
 	}
-	s.record(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, outcome == notify.Sent, cause)
+	s.recordAndLogMailEnd(&event.ReportMailEnded{Report: item.Channel, Moment: int64(item.ID)}, outcome == notify.Sent, cause)
 }
 
-// record records the end of an e-mail. cause is nil if all recipients have it; if the e-mail is sent, it
-// names the recipients that the server refused. The process's log does not contain the recipients, which
-// a server may repeat in its answer.
-func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error) {
+// recordAndLogMailEnd records the end of an e-mail. cause is nil if all recipients have it; if the
+// e-mail is sent, it names the recipients that the server refused. The process's log does not contain
+// the recipients, which a server may repeat in its answer.
+func (s *Service) recordAndLogMailEnd(ended *event.ReportMailEnded, isSent bool, cause error) {
 	ended.Outcome, ended.At = event.ReportMailFailed, s.options.Now()
 	if isSent {
 		ended.Outcome = event.ReportMailSent
@@ -221,28 +222,28 @@ func (s *Service) record(ended *event.ReportMailEnded, isSent bool, cause error)
 const maxErrorLength = 300
 
 // Send implements savedreports.Service.
-func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string) error {
+func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string) (isSent bool, err error) {
 	select {
 	case s.attempts <- struct{}{}:
 		defer func() { <-s.attempts }()
 	default:
-		return errTooBusy
+		return false, errTooBusy
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, requestTimeout)
 	defer cancel()
 	requested := s.options.Now()
-	err := s.sendOnce(ctx, entry, recipients, requested)
+	err = s.sendOnce(ctx, entry, recipients, requested)
 	var partly *mail.RecipientError
-	isSent := err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
-	s.record(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err)
-	return err
+	isSent = err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
+	s.recordAndLogMailEnd(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err)
+	return isSent, err
 }
 
-// Table returns the saved reports in the state.
-func (s *Service) Table() *savedreport.Table { return s.options.Table }
+// SavedReportTable returns the saved reports in the state.
+func (s *Service) SavedReportTable() *savedreport.Table { return s.options.Table }
 
-// Change implements savedreports.Service.
-func (s *Service) Change(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error {
+// ChangeSavedReport implements savedreports.Service.
+func (s *Service) ChangeSavedReport(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	id, report, err := decide()
@@ -264,8 +265,8 @@ func (s *Service) MailProgress() map[string]savedreports.MailProgress {
 	return all
 }
 
-// Channel implements savedreports.Service.
-func (s *Service) Channel() string { return s.options.ChannelID() }
+// MailChannelID implements savedreports.Service.
+func (s *Service) MailChannelID() string { return s.options.ChannelID() }
 
 // Zone returns the time zone of schedules and periods.
 func (s *Service) Zone() *time.Location { return s.options.Zone }

@@ -136,9 +136,9 @@ func TestYearOfSchedules(t *testing.T) {
 				o.mu.Lock()
 				o.sent = nil
 				o.mu.Unlock()
-				s.QueueDue(now)
+				s.QueueDueMails(now)
 				synctest.Wait()
-				s.QueueDue(now)
+				s.QueueDueMails(now)
 				synctest.Wait()
 				var want []string
 				for id := range schedules {
@@ -196,7 +196,7 @@ func TestUnrecordedMailRepeatsWithSameID(t *testing.T) {
 		s := o.newService()
 		time.Sleep(9 * time.Hour)
 		for range 3 {
-			s.QueueDue(o.now())
+			s.QueueDueMails(o.now())
 			synctest.Wait()
 		}
 		s.Close()
@@ -204,7 +204,7 @@ func TestUnrecordedMailRepeatsWithSameID(t *testing.T) {
 		o.unwritten = false
 		o.mu.Unlock()
 		s = o.newService()
-		s.QueueDue(o.now())
+		s.QueueDueMails(o.now())
 		synctest.Wait()
 		s.Close()
 		o.mu.Lock()
@@ -311,7 +311,7 @@ func TestAttemptsAreBounded(t *testing.T) {
 		time.Sleep(8*time.Hour + time.Second)
 		synctest.Wait()
 		entry, _ := o.table.Find("r1")
-		if err := s.Send(&entry, []string{"a@example.com"}, "anna"); !errors.Is(err, errTooBusy) {
+		if _, err := s.Send(&entry, []string{"a@example.com"}, "anna"); !errors.Is(err, errTooBusy) {
 			t.Errorf("a request while all attempts run: %v", err)
 		}
 		time.Sleep(2 * time.Hour)
@@ -388,8 +388,8 @@ func TestRequestedMail(t *testing.T) {
 		s := o.newService()
 		time.Sleep(9 * time.Hour)
 		entry, _ := o.table.Find("r")
-		must.Succeed(t, s.Send(&entry, []string{"b@example.com"}, "anna"))
-		s.QueueDue(o.now())
+		must.Value(s.Send(&entry, []string{"b@example.com"}, "anna"))(t)
+		s.QueueDueMails(o.now())
 		synctest.Wait()
 		s.Close()
 		if sent, ended := o.outcome(); len(sent) != 2 || len(ended) != 2 || !ended[0].Requested || ended[0].By != "anna" || ended[1].Requested {

@@ -11,7 +11,7 @@ import (
 const maxCell = 40
 
 // notes returns the sentences below the table.
-func (c *content) notes() (lines []string) {
+func (c *mailContent) notes() (lines []string) {
 	if c.count > len(c.rows) {
 		lines = append(lines, fmt.Sprintf("These are the first %d of %d rows. The totals count all of them.", len(c.rows), c.count))
 	}
@@ -26,7 +26,7 @@ func (c *content) notes() (lines []string) {
 }
 
 // head returns the first line of the e-mail.
-func (c *content) head() string {
+func (c *mailContent) head() string {
 	if c.filters == "" {
 		return c.name + ", " + c.period
 	}
@@ -35,8 +35,8 @@ func (c *content) head() string {
 
 const noRows = "No lead in this period."
 
-// cells returns the lines of the table: the names of the columns, the rows and the totals.
-func (c *content) cells() (lines [][]string) {
+// tableLines returns the lines of the table: the names of the columns, the rows and the totals.
+func (c *mailContent) tableLines() (lines [][]string) {
 	heads := make([]string, len(c.columns))
 	for i, name := range c.columns {
 		heads[i] = headOf(name)
@@ -70,7 +70,7 @@ func shorten(cell string) string {
 }
 
 // text returns the e-mail in plain text, with numbers at the right of their columns.
-func (c *content) text() string {
+func (c *mailContent) text() string {
 	var out strings.Builder
 	out.WriteString(c.head() + "\n\n")
 	if c.count == 0 {
@@ -84,8 +84,8 @@ func (c *content) text() string {
 	return out.String()
 }
 
-func (c *content) writeTable(out *strings.Builder) {
-	lines := c.cells()
+func (c *mailContent) writeTable(out *strings.Builder) {
+	lines := c.tableLines()
 	widths := make([]int, len(c.columns))
 	for _, line := range lines {
 		for i, cell := range line {
@@ -128,7 +128,7 @@ type pageLine struct {
 }
 
 // html returns the e-mail in HTML.
-func (c *content) html() string {
+func (c *mailContent) html() string {
 	view := struct {
 		Head, Empty string
 		Lines       []pageLine
@@ -137,7 +137,7 @@ func (c *content) html() string {
 	if c.count == 0 {
 		view.Empty = noRows
 	}
-	for i, line := range c.cells() {
+	for i, line := range c.tableLines() {
 		shown := pageLine{Strong: i == 0 || i > len(c.rows)}
 		for k, cell := range line {
 			shown.Cells = append(shown.Cells, pageCell{cell, c.isNumber[k]})

@@ -23,7 +23,7 @@ type eventScan struct {
 }
 
 func (r *Reader) newEventScan(fromNanos int64, lastSeq uint64) (*eventScan, error) {
-	log, err := r.Log.NewReaderSince(fromNanos)
+	log, err := r.Log.NewReaderStartingBefore(fromNanos)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
@@ -39,7 +39,7 @@ func (s *eventScan) close() { s.log.Close() }
 // following call. After the last event the error is io.EOF.
 func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error) {
 	for {
-		if err := s.throttle.PauseAfterChunk(s.log.BytesRead()); err != nil {
+		if err := s.throttle.PauseIfChunkWasRead(s.log.BytesRead()); err != nil {
 			return 0, 0, nil, err
 		}
 		entry, err := s.log.Next()

@@ -29,7 +29,7 @@ func recipientFile(folder string) string { return filepath.Join(folder, "backup.
 
 // makeBackupKey creates the backup's key pair.
 func makeBackupKey(folder string) error {
-	identity, recipient, err := backup.GenerateKeyFile()
+	identity, recipient, err := backup.GenerateKeyFileText()
 	return errors.Join(err, os.WriteFile(identityFile(folder), identity, 0o600), os.WriteFile(recipientFile(folder), []byte(recipient), 0o600))
 }
 

@@ -30,7 +30,7 @@ type openedDir struct {
 func openDir(dir string) (*openedDir, error) {
 	o := &openedDir{dir: dir, state: state.New()}
 	var opt wal.Options
-	snapshot, err := wal.OpenSnapshot(dir)
+	snapshot, err := wal.OpenNewestValidSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
 	case errors.As(err, &none) && len(none.Bad) > 0:
@@ -51,7 +51,7 @@ func openDir(dir string) (*openedDir, error) {
 			return nil, err
 		}
 		o.snapshot = snapshot.Newest
-		opt.From, opt.AtLeast = snapshot.Oldest+1, snapshot.Newest
+		opt.From, opt.AtLeast = snapshot.LastInAllSections+1, snapshot.Newest
 	}
 	if o.log, err = wal.Open(dir, opt); err != nil {
 		return nil, err

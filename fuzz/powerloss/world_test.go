@@ -90,7 +90,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 		data, done := event.AppendRecord(nil, fact), &waiter{done: make(chan error, 1)}
 		must.Succeed(w.t, log.Append(data, done))
 		must.Succeed(w.t, <-done.done)
-		seq, at := log.Durable()
+		seq, at := log.LastDurableEntry()
 		must.Succeed(w.t, applyEntry(replay, wal.Entry{Seq: seq, At: at, Data: data}))
 		if i+1 == snapshot {
 			w.snapshot(log, s)
@@ -101,7 +101,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 
 func (w *world) snapshot(log *wal.Log, s *state.State) {
 	w.t.Helper()
-	writer := must.Value(log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(w.t)
+	writer := must.Value(log.BeginSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(w.t)
 	oldest, newest, err := s.WriteSnapshot(writer)
 	if err == nil {
 		_, err = writer.Commit(oldest, newest, nil)

@@ -151,7 +151,7 @@ func (p *play) auditCaps(whole *state.State) string {
 
 // capOf returns the engine's cap for one of the model's.
 func (p *play) capOf(c namedCap, seat line) *market.Cap {
-	catalog := p.x.engine.ActiveCatalog()
+	catalog := p.x.engine.ActiveCatalogOrNil()
 	campaign, buyer := catalog.Campaigns[market.CampaignID(seat.at(0))], catalog.Buyers[market.BuyerID(seat.at(1))]
 	if campaign == nil || buyer == nil {
 		return nil

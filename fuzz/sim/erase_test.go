@@ -27,7 +27,7 @@ func (x *exchange) erase(l line) string {
 	}
 	end := time.Now().Add(erasing).UnixNano()
 	for _, one := range open {
-		x.engine.WaitForDelivery(one.Lead, end)
+		x.engine.WaitUntilDeliveryEnds(one.Lead, end)
 	}
 	left, err := x.engine.AsOperator("").EraseContactData(open)
 	if err != nil {
@@ -155,13 +155,13 @@ func (p *play) auditLookups() string {
 		}
 		until := time.Now().Add(time.Second).UnixNano()
 		for name := range p.m.terms.suppliers {
-			shown, err := e.ViewLeadForSupplier(p.x.ids[l.label], e.ActiveCatalog().Suppliers[market.SupplierID(name)].Ref, until)
+			shown, err := e.ViewLeadForSupplier(p.x.ids[l.label], e.ActiveCatalogOrNil().Suppliers[market.SupplierID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.supplier, l.payout); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}
 		}
 		for name := range p.m.terms.buyers {
-			shown, err := e.ViewLeadForBuyer(p.x.ids[l.label], e.ActiveCatalog().Buyers[market.BuyerID(name)].Ref, until)
+			shown, err := e.ViewLeadForBuyer(p.x.ids[l.label], e.ActiveCatalogOrNil().Buyers[market.BuyerID(name)].Ref, until)
 			if fault := l.shown(&shown, err, name == l.buyer, l.price); fault != "" {
 				return fmt.Sprintf("to %s lead %s is shown %s", name, l.label, fault)
 			}

@@ -41,7 +41,7 @@ type exchange struct {
 	slots        map[string]uint64   // key slots by label
 	scanned      int
 	decoder      event.Decoder
-	pings        map[string]engine.PingAnswer
+	pings        map[string]engine.SupplierPingAnswer
 	drawing      sync.Mutex
 }
 
@@ -59,7 +59,7 @@ func newExchange(tb testing.TB) *exchange {
 		keys: sealtest.New(),
 		tb:   tb, disk: &disk{}, world: newWorld(), terms: newTerms(),
 		requests: map[market.RequestID]string{}, ids: map[string]market.LeadID{}, labels: map[market.LeadID]string{},
-		pings: map[string]engine.PingAnswer{}, buyersOfLead: map[string][]string{}, slots: map[string]uint64{},
+		pings: map[string]engine.SupplierPingAnswer{}, buyersOfLead: map[string][]string{}, slots: map[string]uint64{},
 	}
 }
 

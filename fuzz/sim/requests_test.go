@@ -107,7 +107,7 @@ func person(l line) []market.JSONMember {
 }
 
 func (x *exchange) supplier(l line) *market.Supplier {
-	return x.engine.ActiveCatalog().Suppliers[market.SupplierID(l.at(1))]
+	return x.engine.ActiveCatalogOrNil().Suppliers[market.SupplierID(l.at(1))]
 }
 
 func (x *exchange) ingest(label string, l line) string {
@@ -183,7 +183,7 @@ func (x *exchange) report(l line) string {
 		report.Reason = text("reason", l.said["reason"])
 	}
 	a, err := x.engine.ProcessStatusReport(&engine.StatusReportRequest{
-		Buyer: x.engine.ActiveCatalog().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
+		Buyer: x.engine.ActiveCatalogOrNil().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
 		Reports: []engine.ReceivedStatusReport{report}, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(""), Received: time.Now().UnixNano(),
 	})

@@ -12,7 +12,7 @@ func ParseElements(m market.JSONMember, limit int) (elements []market.JSONMember
 		return nil, false
 	}
 	s := scanner{body: m.Text}
-	if s.openBracket() != nil {
+	if s.enterObjectOrArray() != nil {
 		return nil, false
 	}
 	for s.peekByte() != ']' && len(elements) <= limit {

@@ -22,10 +22,10 @@ type memberName struct {
 	offset int
 }
 
-// addUniqueName adds the name of the next member of an object. The object's names begin at
+// addNameAndCheckIfFew adds the name of the next member of an object. The object's names begin at
 // s.names[firstNameIndex]. It returns an error if the object already has the name. In
-// an object with more than maxComparedNames names, checkRepeatedNames finds the repeats later.
-func (s *scanner) addUniqueName(firstNameIndex int, added memberName) *SyntaxError {
+// an object with more than maxComparedNames names, checkRepeatedNamesIfMany finds the repeats later.
+func (s *scanner) addNameAndCheckIfFew(firstNameIndex int, added memberName) *SyntaxError {
 	earlier := s.names[firstNameIndex:]
 	if len(earlier) < maxComparedNames {
 		for i := range earlier {
@@ -38,10 +38,10 @@ func (s *scanner) addUniqueName(firstNameIndex int, added memberName) *SyntaxErr
 	return nil
 }
 
-// checkRepeatedNames returns an error if an object with more than maxComparedNames names has a name
-// twice. addUniqueName checks smaller objects. The scanner calls it at the end of each object. The
+// checkRepeatedNamesIfMany returns an error if an object with more than maxComparedNames names has a name
+// twice. addNameAndCheckIfFew checks smaller objects. The scanner calls it at the end of each object. The
 // object's names begin at s.names[firstNameIndex].
-func (s *scanner) checkRepeatedNames(firstNameIndex int) *SyntaxError {
+func (s *scanner) checkRepeatedNamesIfMany(firstNameIndex int) *SyntaxError {
 	names := s.names[firstNameIndex:]
 	if len(names) <= maxComparedNames {
 		return nil

@@ -65,9 +65,9 @@ func (s *scanner) requireEndOfText() *SyntaxError {
 	return nil
 }
 
-// openBracket moves past an opening { or [ and the white space after it. It returns an error if
+// enterObjectOrArray moves past an opening { or [ and the white space after it. It returns an error if
 // the nesting is then too deep.
-func (s *scanner) openBracket() *SyntaxError {
+func (s *scanner) enterObjectOrArray() *SyntaxError {
 	if s.depth == MaxDepth {
 		return s.newError(tooDeep)
 	}
@@ -80,7 +80,7 @@ func (s *scanner) openBracket() *SyntaxError {
 // scanObject reads an object at the scanner's offset. It adds the members to collect, or only
 // checks them if collect is nil.
 func (s *scanner) scanObject(collect *Object) *SyntaxError {
-	if err := s.openBracket(); err != nil {
+	if err := s.enterObjectOrArray(); err != nil {
 		return err
 	}
 	first := len(s.names)
@@ -102,7 +102,7 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 		s.at++
 		s.skipSpace()
 	}
-	if err := s.checkRepeatedNames(first); err != nil {
+	if err := s.checkRepeatedNamesIfMany(first); err != nil {
 		return err
 	}
 	s.names = s.names[:first]
@@ -123,7 +123,7 @@ func (s *scanner) scanMember(firstNameIndex int, fillText bool) (m market.JSONMe
 		return m, err
 	}
 	m.Name = s.unquote(at, escaped)
-	if err := s.addUniqueName(firstNameIndex, memberName{m.Name, at}); err != nil {
+	if err := s.addNameAndCheckIfFew(firstNameIndex, memberName{m.Name, at}); err != nil {
 		return m, err
 	}
 	s.skipSpace()
@@ -168,7 +168,7 @@ func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxEr
 }
 
 func (s *scanner) scanArray() *SyntaxError {
-	if err := s.openBracket(); err != nil {
+	if err := s.enterObjectOrArray(); err != nil {
 		return err
 	}
 	for empty := s.peekByte() == ']'; !empty; {

@@ -33,10 +33,10 @@ func NewScanThrottle(chunkBytes int64, stop *atomic.Bool) ScanThrottle {
 	return ScanThrottle{chunk: chunkBytes, stop: stop, since: time.Now()}
 }
 
-// PauseAfterChunk sleeps if the scan has read a whole chunk since its last pause. The scan
+// PauseIfChunkWasRead sleeps if the scan has read a whole chunk since its last pause. The scan
 // calls it before each entry, with the total number of bytes read so far. Instead of a pause it
 // returns ErrStopped if the exchange is stopping.
-func (s *ScanThrottle) PauseAfterChunk(totalRead int64) error {
+func (s *ScanThrottle) PauseIfChunkWasRead(totalRead int64) error {
 	if totalRead-s.read < s.chunk {
 		return nil
 	}

@@ -13,9 +13,9 @@ type callerTraceContext struct {
 	sampled bool
 }
 
-// parseParent parses the W3C header traceparent. ok is false if the header is invalid. As the
+// parseTraceparent parses the W3C header traceparent. ok is false if the header is invalid. As the
 // standard requires, it accepts later versions and reads only the parts that it knows.
-func parseParent(text []byte) (p callerTraceContext, ok bool) {
+func parseTraceparent(text []byte) (p callerTraceContext, ok bool) {
 	const whole = 55 // 00-<32 digits>-<16 digits>-<2 digits>
 	if len(text) < whole || text[2] != '-' || text[35] != '-' || text[52] != '-' {
 		return p, false

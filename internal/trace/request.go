@@ -7,7 +7,7 @@ import (
 
 // TracedRequest records the course of one traced request. The goroutine of the HTTP request owns it
 // until Tracer.End, and the Tracer afterwards. Times are in Unix nanoseconds. The methods do
-// nothing on a nil Request, which is not traced.
+// nothing on a nil TracedRequest, which stands for a request that is not traced.
 type TracedRequest struct {
 	timing.RequestTrace // the engine's part; before the call, its Span is the root's
 

@@ -83,22 +83,22 @@ func (t *Tracer) BeginIfSampled(traceparents [][]byte, id market.RequestID, begu
 		return nil
 	}
 	if len(traceparents) == 1 {
-		if p, ok := parseParent(traceparents[0]); ok {
+		if p, ok := parseTraceparent(traceparents[0]); ok {
 			if !p.sampled {
 				return nil
 			}
-			return newRequest(p.trace, p.span, id, begun)
+			return newTracedRequest(p.trace, p.span, id, begun)
 		}
 	}
 	if binary.BigEndian.Uint64(id[8:])>>1 >= t.limit {
 		return nil
 	}
-	return newRequest(id, [8]byte{}, id, begun)
+	return newTracedRequest(id, [8]byte{}, id, begun)
 }
 
-// newRequest returns the record of a traced request. parent is the caller's span, or zero if
+// newTracedRequest returns the record of a traced request. parent is the caller's span, or zero if
 // the exchange begins the trace. The ids of its spans count up from a random number.
-func newRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *TracedRequest {
+func newTracedRequest(trace [16]byte, parent [8]byte, id market.RequestID, begun int64) *TracedRequest {
 	r := &TracedRequest{RequestTrace: timing.RequestTrace{ID: trace, Span: rand.Uint64()}, ID: id, Begun: begun, parent: parent, remote: parent != [8]byte{}}
 	r.root = r.NextSpanID()
 	return r

@@ -249,7 +249,7 @@ func TestParseParent(t *testing.T) {
 		"00-" + trace + "-" + strings.Repeat("0", 16) + "-01": "",
 		"": "",
 	} {
-		p, ok := parseParent([]byte(text))
+		p, ok := parseTraceparent([]byte(text))
 		got := ""
 		switch {
 		case ok && p.sampled:

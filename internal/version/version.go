@@ -27,11 +27,11 @@ const dirtySuffix = ".dirty"
 // build metadata, and so has a release from changed files: 1.0.0-dev+0123456789ab.dirty.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
-	return describe(strings.TrimSpace(file), commit, info)
+	return versionWithCommit(strings.TrimSpace(file), commit, info)
 }
 
-// describe returns release with the commit of the build. The commit is from info if it is empty.
-func describe(release, commit string, info *debug.BuildInfo) string {
+// versionWithCommit returns release with the commit of the build. The commit is from info if it is empty.
+func versionWithCommit(release, commit string, info *debug.BuildInfo) string {
 	if commit == "" && info != nil {
 		commit = readCommit(info)
 	}

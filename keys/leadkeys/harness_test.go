@@ -38,7 +38,7 @@ func (t *messageRecorder) count(message string) (n int) {
 func openWithFaults(t testing.TB, dir string, highest uint64, f testFaults) (*KeyStore, *messageRecorder) {
 	t.Helper()
 	messages := new(messageRecorder)
-	s := must.Value(open(dir, highest, sumKey, messages.record, f))(t)
+	s := must.Value(openKeyStore(dir, highest, sumKey, messages.record, f))(t)
 	t.Cleanup(s.Close)
 	return s, messages
 }
@@ -54,7 +54,7 @@ func newAlmostUsedFolder(t testing.TB) (dir string, highest uint64) {
 // withKeyStore opens a key store, calls use, and closes the store. It fails on any message.
 func withKeyStore(t testing.TB, dir string, highest uint64, use func(s *KeyStore)) {
 	t.Helper()
-	s := must.Value(open(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, testFaults{}))(t)
+	s := must.Value(openKeyStore(dir, highest, sumKey, func(what string, err error) { t.Errorf("%s: %v", what, err) }, testFaults{}))(t)
 	defer s.Close()
 	use(s)
 }

@@ -10,7 +10,7 @@
 //
 // Callers never wait for a key. When an eighth of a file's keys are used, the store
 // prepares the next file, and more files if keys are used fast. If the disk does not keep
-// up, Next returns ErrBusy. A key that is handed out and never used is lost without harm.
+// up, TakeUnusedKey returns ErrBusy. A key that is handed out and never used is lost without harm.
 //
 // Rejected: deriving the keys from the exchange's key and the lead's id. There would be
 // no key to erase. A list of erased leads would be a promise, not an erasure.
@@ -43,7 +43,7 @@ const (
 )
 
 var (
-	// ErrBusy is the error of Next if no key is ready, because the disk is full or too slow.
+	// ErrBusy is the error of TakeUnusedKey if no key is ready, because the disk is full or too slow.
 	// The caller can retry.
 	ErrBusy = errors.New("lead keys: no key is ready for encryption; check the disk's free space")
 	// ErrErased is the error of Open if the key was erased.
@@ -87,7 +87,7 @@ type KeyStore struct {
 	faults testFaults
 
 	mu           sync.Mutex
-	next         uint64          // slot that Next returns next
+	next         uint64          // slot that TakeUnusedKey tries next
 	current      *keyFileContent // file with next; nil: no file is ready
 	ahead        []*keyFileContent
 	currentSince time.Time         // start of the use of current
@@ -100,16 +100,16 @@ type KeyStore struct {
 	done chan struct{}
 }
 
-// Open opens the lead keys of data directory dir and starts the goroutine that prepares key files.
-// highestUsedSlot must be the highest slot (key number) that was ever used; Next returns higher ones.
+// OpenKeyStore opens the lead keys of data directory dir and starts the goroutine that prepares key files.
+// highestUsedSlot must be the highest slot (key number) that was ever used; TakeUnusedKey returns higher ones.
 // checksumKey is the key of the checksums. The store calls log when making a key file fails, and again
 // when it works. Open itself returns an error only if it cannot create the folders, or if the key
 // file for the next slot has the wrong size.
-func Open(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error)) (*KeyStore, error) {
-	return open(dir, highestUsedSlot, checksumKey, log, testFaults{})
+func OpenKeyStore(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error)) (*KeyStore, error) {
+	return openKeyStore(dir, highestUsedSlot, checksumKey, log, testFaults{})
 }
 
-func open(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
+func openKeyStore(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
 	s := &KeyStore{
 		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: checksumKey, log: log, faults: faults, next: highestUsedSlot + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
@@ -126,7 +126,7 @@ func open(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(
 		first += PerFile
 		s.next = first
 	}
-	err := s.makeAndAddFile(first)
+	err := s.readOrMakeAndAddFile(first)
 	var damaged *wrongSizeError
 	if errors.As(err, &damaged) {
 		return nil, err
@@ -176,7 +176,7 @@ func (s *KeyStore) TakeUnusedKey(into *Key) (slot uint64, err error) {
 // too few.
 const fastUse = 5 * time.Second
 
-// useNextPreparedFile makes the next prepared key file the current one, from which Next takes
+// useNextPreparedFile makes the next prepared key file the current one, from which TakeUnusedKey takes
 // keys. It returns false if no file is prepared. It adapts the number of prepared files to
 // the speed of use. The caller holds mu.
 func (s *KeyStore) useNextPreparedFile() bool {

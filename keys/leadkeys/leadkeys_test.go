@@ -139,7 +139,7 @@ func TestFileOfWrongSizeIsRejected(t *testing.T) {
 	path := filepath.Join(dir, "keys", "leads", fileName(1))
 	for _, size := range []int64{0, fileSize - 1, fileSize + 1} {
 		must.Succeed(t, os.Truncate(path, size))
-		s, err := Open(dir, 0, sumKey, func(string, error) {})
+		s, err := OpenKeyStore(dir, 0, sumKey, func(string, error) {})
 		if err == nil {
 			s.Close()
 			t.Fatalf("a file of %d bytes is accepted", size)
@@ -156,7 +156,7 @@ func TestFileOfWrongSizeIsRejected(t *testing.T) {
 func TestOpenFailsWithoutFolder(t *testing.T) {
 	dir := t.TempDir()
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))
-	if _, err := Open(dir, 0, sumKey, nil); err == nil {
+	if _, err := OpenKeyStore(dir, 0, sumKey, nil); err == nil {
 		t.Error("Open returns no error")
 	}
 }

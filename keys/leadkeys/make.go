@@ -40,7 +40,7 @@ const (
 // retryAfter is the delay before another attempt to make a file.
 const retryAfter = time.Second
 
-// makeFilesUntilClosed is the goroutine that prepares key files before Next needs them. It
+// makeFilesUntilClosed is the goroutine that prepares key files before TakeUnusedKey needs them. It
 // ends with Close.
 func (s *KeyStore) makeFilesUntilClosed() {
 	defer close(s.done)
@@ -55,7 +55,7 @@ func (s *KeyStore) makeFilesUntilClosed() {
 				return
 			}
 		}
-		err := s.makeAndAddFile(first)
+		err := s.readOrMakeAndAddFile(first)
 		if failing != (err != nil) {
 			failing = err != nil
 			s.logMakingResult(err)
@@ -103,7 +103,7 @@ func (s *KeyStore) firstSlotOfFileToPrepare() (firstSlot uint64, needed bool) {
 	return firstSlot, len(s.ahead) < s.wantAhead
 }
 
-// addPreparedFile adds a key file to the prepared ones. If Next has no current file, this one
+// addPreparedFile adds a key file to the prepared ones. If there is no current file, this one
 // becomes the current file.
 func (s *KeyStore) addPreparedFile(f *keyFileContent) {
 	s.mu.Lock()
@@ -114,10 +114,10 @@ func (s *KeyStore) addPreparedFile(f *keyFileContent) {
 	}
 }
 
-// makeAndAddFile prepares the key file with this first slot. It creates the file with random
+// readOrMakeAndAddFile prepares the key file with this first slot. It creates the file with random
 // keys, unless it exists. For an existing file it fsyncs the folders, because the process that
 // made the file may not have done so.
-func (s *KeyStore) makeAndAddFile(first uint64) error {
+func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 	err := s.readAndAddFile(first)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -149,7 +149,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 	defer s.disk.Unlock()
 	found, err := readKeyFile(s.keyFilePath(first), first)
 	if err == nil {
-		err = s.zeroDamagedKeys(found)
+		err = s.zeroDamagedUnusedKeysInMemory(found)
 	}
 	if err == nil {
 		err = s.syncKeyFolders()

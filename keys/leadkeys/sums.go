@@ -15,7 +15,7 @@ import (
 
 // Each key file has a checksum file with the same name in keys/checksums: a version line,
 // eight bytes for each key, and eight bytes for all of these. The checksum file is durable
-// before the key file has its name, and it never changes; AddMissingChecksums replaces only a
+// before the key file has its name, and it never changes; WriteChecksumsOfCurrentKeys replaces only a
 // missing or damaged one. Erasing a key therefore stays one write of zeros: a key of zeros is
 // erased, and its checksum does not matter.
 //
@@ -51,9 +51,9 @@ func (k *ChecksumKey) sum(slot uint64, of []byte) [sumSize]byte {
 	return [sumSize]byte(whole[:])
 }
 
-// checksumsOfFile returns the content of the checksum file for key file f: a version, a
+// encodeChecksumFile returns the content of the checksum file for key file f: a version, a
 // checksum for each key, and a checksum of all of them.
-func (k *ChecksumKey) checksumsOfFile(f *keyFileContent) []byte {
+func (k *ChecksumKey) encodeChecksumFile(f *keyFileContent) []byte {
 	text := make([]byte, 0, sumsSize)
 	text = append(text, sumsVersion...)
 	for slot := f.first; slot < f.first+PerFile; slot++ {
@@ -108,8 +108,8 @@ func (s *KeyFileSlotSet) Remove(slot uint64) { s[(slot-1)%PerFile/64] &^= 1 << (
 // Has reports whether the set contains a slot.
 func (s *KeyFileSlotSet) Has(slot uint64) bool { return s[(slot-1)%PerFile/64]>>((slot-1)%64)&1 == 1 }
 
-// ChecksumReport lists the damaged and the erased keys of one key file. CheckKeyFile returns it.
-type ChecksumReport struct {
+// KeyFileReport lists the damaged and the erased keys of one key file. CheckKeyFile returns it.
+type KeyFileReport struct {
 	First   uint64 // first slot of the file
 	Path    string
 	Lost    error          // the file is missing, unreadable or of the wrong size; nil: it is readable
@@ -128,8 +128,8 @@ func keyFileName(first uint64) string {
 
 // CheckKeyFile compares the keys of one key file with their checksums. The file is that of data
 // directory dir with first slot firstSlot. The exchange may be running.
-func CheckKeyFile(dir string, checksumKey *ChecksumKey, firstSlot uint64) *ChecksumReport {
-	r := &ChecksumReport{First: firstSlot, Path: filepath.Join(leadKeysFolder(dir), keyFileName(firstSlot))}
+func CheckKeyFile(dir string, checksumKey *ChecksumKey, firstSlot uint64) *KeyFileReport {
+	r := &KeyFileReport{First: firstSlot, Path: filepath.Join(leadKeysFolder(dir), keyFileName(firstSlot))}
 	f, err := readKeyFile(r.Path, firstSlot)
 	if err != nil {
 		r.Lost = err
@@ -155,9 +155,9 @@ func (k *ChecksumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }
 
-// AddMissingChecksums writes a checksum file for a key file whose checksums are missing or
+// WriteChecksumsOfCurrentKeys writes a checksum file for a key file whose checksums are missing or
 // damaged. It takes the keys as they are now. A key that is erased meanwhile stays erased.
-func (s *KeyStore) AddMissingChecksums(first uint64) error {
+func (s *KeyStore) WriteChecksumsOfCurrentKeys(first uint64) error {
 	f, err := readKeyFile(s.keyFilePath(first), first)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *KeyStore) AddMissingChecksums(first uint64) error {
 func (s *KeyStore) writeChecksumFile(f *keyFileContent) error {
 	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
-	err := s.writeFile(temporary, s.sumKey.checksumsOfFile(f))
+	err := s.writeFile(temporary, s.sumKey.encodeChecksumFile(f))
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}
@@ -183,9 +183,9 @@ func (s *KeyStore) writeChecksumFile(f *keyFileContent) error {
 	return nil
 }
 
-// zeroDamagedKeys overwrites with zeros, in memory, the unused keys of f that do not match
-// their checksums. Next then skips them like erased keys.
-func (s *KeyStore) zeroDamagedKeys(f *keyFileContent) error {
+// zeroDamagedUnusedKeysInMemory overwrites with zeros, in memory, the unused keys of f that do not match
+// their checksums. TakeUnusedKey then skips them like erased keys.
+func (s *KeyStore) zeroDamagedUnusedKeysInMemory(f *keyFileContent) error {
 	sums, err := s.sumKey.readKeyChecksums(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {
 		return nil // CheckKeyFile reports it

@@ -32,9 +32,9 @@ func editFile(t testing.TB, path string, change func(text []byte) []byte) {
 }
 
 // checkFirstFile runs CheckKeyFile on the first file of a folder.
-func checkFirstFile(dir string) *ChecksumReport { return CheckKeyFile(dir, &sumKey, 1) }
+func checkFirstFile(dir string) *KeyFileReport { return CheckKeyFile(dir, &sumKey, 1) }
 
-func (r *ChecksumReport) isClean() bool {
+func (r *KeyFileReport) isClean() bool {
 	return r.Lost == nil && r.Sums == nil && r.Changed == KeyFileSlotSet{} && r.Erased == KeyFileSlotSet{}
 }
 
@@ -86,7 +86,7 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	s := must.Value(open(other, 0, ChecksumKey{9}, func(string, error) {}, testFaults{}))(t)
+	s := must.Value(openKeyStore(other, 0, ChecksumKey{9}, func(string, error) {}, testFaults{}))(t)
 	s.Close()
 	if r := checkFirstFile(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's checksums: %v", r.Sums)
@@ -125,7 +125,7 @@ func TestErasedKeysPassCheck(t *testing.T) {
 }
 
 // TestAddMissingChecksums: key files without checksums, as earlier programs wrote, work unchanged.
-// AddMissingChecksums completes missing and damaged checksums.
+// WriteChecksumsOfCurrentKeys completes missing and damaged checksums.
 func TestAddMissingChecksums(t *testing.T) {
 	dir := t.TempDir()
 	withKeyStore(t, dir, 0, func(s *KeyStore) {
@@ -153,7 +153,7 @@ func TestAddMissingChecksums(t *testing.T) {
 			if slot, key := mustNext(t, s); slot != 21 || key != keyOnDisk(t, dir, slot) {
 				t.Errorf("%s: slot %d", name, slot)
 			}
-			must.Succeed(t, s.AddMissingChecksums(1))
+			must.Succeed(t, s.WriteChecksumsOfCurrentKeys(1))
 		})
 		if r := checkFirstFile(dir); r.Sums != nil || r.Changed != (KeyFileSlotSet{}) || !r.Erased.Has(9) {
 			t.Errorf("%s, with checksums: %v", name, r.Sums)

@@ -34,9 +34,9 @@ const (
 	Days     = 96
 )
 
-// StoredTimeUnits returns the units of time (days, hours, quarters of an hour) by which the
+// StoredUnitsInQuarterHours returns the units of time (days, hours, quarters of an hour) by which the
 // grouping's sums are stored, the longest first.
-func (g DimensionColumnSet) StoredTimeUnits() []int64 {
+func (g DimensionColumnSet) StoredUnitsInQuarterHours() []int64 {
 	switch {
 	case g == AllColumns:
 		return []int64{Quarters}
@@ -88,7 +88,7 @@ var Groupings = func() []DimensionColumnSet {
 // sums by the unit of time. It returns false without such a grouping.
 func SmallestStoredColumnSet(g DimensionColumnSet, unit int64) (smallest DimensionColumnSet, exists bool) {
 	for i := len(rollups) - 1; i >= 0; i-- {
-		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.StoredTimeUnits(), unit) {
+		if found := rollups[i].to; found.Includes(g) && slices.Contains(found.StoredUnitsInQuarterHours(), unit) {
 			return found, true
 		}
 	}

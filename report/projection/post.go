@@ -106,14 +106,14 @@ func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
 			p.Attempts = ev.Attempts
 		}
 	}
-	b.applySettlement(l, ev)
+	b.applyPostResultToRowAndSums(l, ev)
 	b.addSaleLedgerEntriesToSums(ev, supplier, l)
 	b.addWebhookIfAny(ev.Lead, supplier, ev.Webhook)
 	return nil
 }
 
-// applySettlement applies the result of a post to the lead's row and to the sums.
-func (b *ChangeBatch) applySettlement(l *LeadRow, ev *event.PostSettled) {
+// applyPostResultToRowAndSums applies the result of a post to the lead's row and to the sums.
+func (b *ChangeBatch) applyPostResultToRowAndSums(l *LeadRow, ev *event.PostSettled) {
 	buyer := ev.Sale.Buyer
 	if !l.Test && ev.Settlement.EndsPost() {
 		if ev.Fault == market.FaultTimeout {

@@ -43,7 +43,7 @@ func (c SumDimensionValues) KeepOnlyColumns(columns DimensionColumnSet) SumDimen
 // hours or quarter hours). unit is the length in quarter hours. unitNumber is the number of the day,
 // hour or quarter hour that contains quarterHour.
 func (g DimensionColumnSet) forEachStoredUnit(quarterHour int64, visit func(unit, unitNumber int64)) {
-	for _, unit := range g.StoredTimeUnits() {
+	for _, unit := range g.StoredUnitsInQuarterHours() {
 		visit(unit, DivideRoundingDown(quarterHour, unit))
 	}
 }

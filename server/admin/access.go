@@ -76,7 +76,7 @@ func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operati
 		case bad.Status != 0:
 			a.sendAuthenticationError(ctx, bad)
 			return
-		case request.IsCrossOriginChange(&ctx.Request.Header):
+		case request.IsCrossOriginChangingRequest(&ctx.Request.Header):
 			bad = errCrossOrigin
 		case who.session != nil && !who.session.isCSRFValid(&ctx.Request.Header):
 			bad = errCSRF
@@ -112,7 +112,7 @@ func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad ht
 	if bytes.EqualFold(scheme, []byte("Bearer")) && bytes.HasPrefix(value, []byte(apiTokenPrefix)) {
 		return a.authenticateAPIToken(e, value)
 	}
-	user, password, ok := request.BasicAuth(string(header))
+	user, password, ok := request.ParseBasicAuth(string(header))
 	switch {
 	case !ok:
 		return principal{}, bad

@@ -49,11 +49,11 @@ type RunningExchange interface {
 	// Ready returns nil once the exchange accepts requests; otherwise the reason.
 	Ready() error
 	// Engine returns nil until the log has been replayed.
-	Engine() *engine.Engine
+	EngineWhileReady() *engine.Engine
 	// StateHash returns the hash of the state and its position in the log.
 	StateHash() (seq, hash uint64, err error)
 	// Configuration returns the current configuration: canonical JSON without secrets.
-	Configuration() []byte
+	ActiveConfigurationJSON() []byte
 	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also
 	// returns initial values (such as balances and secrets) that have no effect, because other
 	// values exist already. With dry it only lists all this. by is the operator.
@@ -202,7 +202,7 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 		begun := time.Now()
 		defer func() {
 			if cause := recover(); cause != nil {
-				httperror.WritePanic(ctx, httperror.NewRequestID(), cause, a.logger)
+				httperror.LogPanicAndWriteInternal(ctx, httperror.NewRequestID(), cause, a.logger)
 			}
 			if ctx.UserValue(bodyExpected) == true {
 				return // the handler runs again after the body
@@ -210,8 +210,8 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(payload.BodyRead) == nil {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
-			connection.CloseUnauthenticatedIfHalfFull(ctx)
-			a.meter.CountAnswer(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
+			connection.CloseUnauthenticatedOn4xxIfHalfFull(ctx)
+			a.meter.CountAnswerAndLogError(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
 	}

@@ -35,7 +35,7 @@ type stubOperator struct {
 
 func (stubOperator) Ready() error { return nil }
 
-func (d stubOperator) Engine() *engine.Engine { return d.engine }
+func (d stubOperator) EngineWhileReady() *engine.Engine { return d.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
@@ -43,7 +43,7 @@ func (stubOperator) ConfigEntry(canonical.EntryRef) (*ConfigEntry, error) {
 	return nil, engine.ErrNotFound
 }
 
-func (stubOperator) Configuration() []byte { return []byte("{}") }
+func (stubOperator) ActiveConfigurationJSON() []byte { return []byte("{}") }
 
 func (stubOperator) Seal(string, string) []byte { return nil }
 
@@ -85,7 +85,7 @@ func (d stubOperator) ExplainRequest(id market.RequestID) ([]byte, error) {
 	return d.explain(id.String())
 }
 
-func (d stubOperator) ExplainBySellerID(supplier, sellersID string) ([]byte, error) {
+func (d stubOperator) ExplainBySellersAuctionID(supplier, sellersID string) ([]byte, error) {
 	return d.explain(supplier + " of " + sellersID)
 }
 
@@ -127,7 +127,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 		for _, path := range []string{"PUT /admin/v1/config", "POST /admin/v1/buyers/b/funds", "POST /elsewhere"} {
 			k := servertest.Dial(t, address)
 			status, _, body := k.Send(path + " HTTP/1.1\r\nHost: x\r\n" + length + "\r\n\r\n" + start)
-			if status != 401 || !k.IsClosed() {
+			if status != 401 || !k.IsClosedOnNextRequest() {
 				t.Errorf("%s, %s: %d %s", path, name, status, body)
 			}
 		}
@@ -199,7 +199,7 @@ func TestAdminOutlivesPanic(t *testing.T) {
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the panic must release the lock
 		k := servertest.Dial(t, address)
-		if status, _, body := k.Send(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosed() {
+		if status, _, body := k.Send(put); status != 500 || !strings.Contains(body, `"internal"`) || !k.IsClosedOnNextRequest() {
 			t.Errorf("%d %s", status, body)
 		}
 	}
@@ -262,7 +262,7 @@ func TestUnauthenticatedGetsOnlyChallenge(t *testing.T) {
 	if status, _, _ := k.Send(servertest.FormatRequest("GET http://x/admin/v1/hash", servertest.BasicAuth, "")); status != 200 {
 		t.Errorf("absolute target: got %d, want 200", status)
 	}
-	if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosed() {
+	if status, _, _ := k.Send(servertest.FormatRequest("GET /admin/v1/hash", "Authorization: Basic b3A6d3Jvbmc=\r\n", "")); status != 401 || !k.IsClosedOnNextRequest() {
 		t.Errorf("wrong password: got %d, want 401 and a closed connection", status)
 	}
 	if status, _, _ := servertest.Dial(t, address).Send(servertest.FormatRequest("GET /admin/v1/hash", servertest.BasicAuth+servertest.BasicAuth, "")); status != 400 {

@@ -105,7 +105,7 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 }
 
 // isStartingOrStopping reports whether the exchange starts or stops.
-func (a *Admin) isStartingOrStopping() bool { return a.exchange.Engine() == nil }
+func (a *Admin) isStartingOrStopping() bool { return a.exchange.EngineWhileReady() == nil }
 
 // unrecordedError returns the API error of an operation that the audit log cannot record. It is a
 // fault only while the exchange serves: the log accepts no records once the exchange stops.
@@ -144,7 +144,7 @@ func (a *Admin) recordFailedSignIn(ctx *fasthttp.RequestCtx, account string) {
 
 // accountNamedByBasicAuth returns the name that the request gives by HTTP Basic if an account has it.
 func (a *Admin) accountNamedByBasicAuth(ctx *fasthttp.RequestCtx) string {
-	given, _, _ := request.BasicAuth(string(ctx.Request.Header.Peek("Authorization")))
+	given, _, _ := request.ParseBasicAuth(string(ctx.Request.Header.Peek("Authorization")))
 	name, ok := normalizeUserName(given)
 	e := a.engineOf(ctx)
 	if !ok || e == nil {
@@ -283,7 +283,7 @@ func (a *Admin) findLeadsOfPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (a
 	if a.exchange.Report() == nil {
 		return nil, errNoReport
 	}
-	answer, err = a.persons.Find(ctx, verifiedCallerNameOf(ctx))
+	answer, err = a.persons.FindLeads(ctx, verifiedCallerNameOf(ctx))
 	var failure httperror.Error
 	var detailed *payload.DetailedError
 	if err == nil || errors.As(err, &failure) || errors.As(err, &detailed) {
@@ -294,5 +294,5 @@ func (a *Admin) findLeadsOfPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (a
 
 // revealContact answers POST leads/{id}/reveal with the unmasked contact data of a lead.
 func (a *Admin) revealContact(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
-	return a.persons.Reveal(ctx, verifiedCallerNameOf(ctx))
+	return a.persons.RevealContact(ctx, verifiedCallerNameOf(ctx))
 }

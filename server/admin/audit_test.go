@@ -42,8 +42,8 @@ func TestAuditRecordsEachChangingRoute(t *testing.T) {
 // actionRecords returns the records of the audit log, from entry `from` on.
 func (l *accountsFixture) actionRecords(from int) (records []event.OperatorActionRecorded) {
 	l.t.Helper()
-	for i := from; i < l.log.Size(); i++ {
-		if record, ok := must.Value(new(event.Decoder).Decode(l.log.Entry(i)))(l.t).(*event.OperatorActionRecorded); ok {
+	for i := from; i < l.log.EntryCount(); i++ {
+		if record, ok := must.Value(new(event.Decoder).Decode(l.log.EntryAtIndex(i)))(l.t).(*event.OperatorActionRecorded); ok {
 			records = append(records, *record)
 		}
 	}
@@ -72,7 +72,7 @@ func TestNoChangeWithoutItsRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := openAccounts(t, servertest.Password)
-			first := l.log.Size()
+			first := l.log.EntryCount()
 			l.log.Refuse(func(index int, data []byte) error {
 				_, isRecord := must.Value(new(event.Decoder).Decode(data))(t).(*event.OperatorActionRecorded)
 				if row.accepted(index-first, isRecord) {
@@ -107,7 +107,7 @@ func TestNoChangeWithoutItsRecord(t *testing.T) {
 func TestRecordsNameCredentials(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
 	l.createUser("bob", market.RoleOperator)
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	bob := l.mustLogIn("bob", testPassword)
 	shared := l.mustLogIn("Änne", servertest.Password)
 	for _, headers := range []string{bob.write, shared.write, basicAuth("bob", testPassword), basicAuth("x", servertest.Password)} {
@@ -145,7 +145,7 @@ func TestRecordsNameCredentials(t *testing.T) {
 // others.
 func TestRecordsOfFailuresAreLimited(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	for range 40 {
 		l.send("GET /admin/v1/hash", "Authorization: Bearer ppa_x\r\n", "")
 	}
@@ -162,7 +162,7 @@ func TestRecordsOfViewersAreLimited(t *testing.T) {
 	l.createUser("val", market.RoleViewer)
 	l.createUser("olga", market.RoleOperator)
 	vic, val, olga := l.mustLogIn("vic", testPassword), l.mustLogIn("val", testPassword), l.mustLogIn("olga", testPassword)
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	requests := []string{"POST /admin/v1/api-tokens", "POST /admin/v1/users/vic/totp/confirm", "POST /admin/v1/buyers/buy_blue/pause"}
 	var limitedOf [3]int // by request
 	for i := range 150 {
@@ -174,7 +174,8 @@ func TestRecordsOfViewersAreLimited(t *testing.T) {
 			t.Fatalf("request %d: %+v", i, got)
 		}
 	}
-	// Of 99 requests, two thirds are actions with two records each. Refusals also have the limit of the network.
+	// Of 99 requests, two thirds are actions with two records each. Refusals also have the limit of the
+	// network.
 	if n := len(l.actionRecords(first)); slices.Min(limitedOf[:]) < 8 || n < 2*66+10 || n > 2*(66+25)+10 {
 		t.Errorf("%d records of 150 requests, %d of which are limited", n, limitedOf)
 	}

@@ -72,7 +72,7 @@ func (a *Admin) ingestOrDryRunTestLead(ctx *fasthttp.RequestCtx, e *engine.Engin
 // or the errors of the fields.
 func (b *testLeadRequest) validate(e *engine.Engine) (supplier *market.Supplier, faults payload.FieldErrors) {
 	faults.AddIf(b.Campaign == "", "campaign", errcode.FieldMissingRequired, "the id of a campaign")
-	if catalog := e.ActiveCatalog(); catalog != nil {
+	if catalog := e.ActiveCatalogOrNil(); catalog != nil {
 		supplier = catalog.Suppliers[market.SupplierID(b.Supplier)]
 	}
 	faults.AddIf(b.Supplier == "", "supplier", errcode.FieldMissingRequired, "the id of a supplier")
@@ -148,7 +148,7 @@ type exampleLeadAnswer struct {
 // possible, the lead passes the rules and filters of the campaign and of a buyer. An operator can
 // send it with POST bench.
 func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	catalog := e.ActiveCatalog()
+	catalog := e.ActiveCatalogOrNil()
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}
@@ -158,7 +158,7 @@ func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 	}
 	example := testlead.MakeExample(c, rand.Int64())
 	return exampleLeadAnswer{
-		Campaign: string(c.ID), Supplier: payload.NullIfEmpty(testlead.FindSupplier(catalog, c)), Lead: testlead.AppendObject(nil, example.Members),
+		Campaign: string(c.ID), Supplier: payload.NullIfEmpty(testlead.FindAcceptedSupplierID(catalog, c)), Lead: testlead.AppendObject(nil, example.Members),
 		Eligible: append([]market.BuyerID{}, example.Eligible...), Contradictions: append([]string{}, example.Contradictions...),
 	}, nil
 }
@@ -190,7 +190,7 @@ func isTestLeadDryRun(ctx *fasthttp.RequestCtx) bool {
 
 // newDryRunAnswer returns the answer to a dry run. Its status is that of the test lead; its body is
 // empty, because the answer to a test lead has the id of a recorded lead.
-func newDryRunAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, run *engine.DryRun, engineErr error) (answer any, failed error) {
+func newDryRunAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, run *engine.DryRunDecision, engineErr error) (answer any, failed error) {
 	if engineErr != nil {
 		return newRefusedLeadAnswer(ctx, id, engineErr)
 	}

@@ -44,7 +44,7 @@ type capUsageCollector struct {
 // apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
-	catalog := e.ActiveCatalog()
+	catalog := e.ActiveCatalogOrNil()
 	if catalog == nil {
 		return nil, httperror.Unavailable
 	}

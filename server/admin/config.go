@@ -57,11 +57,11 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 			}
 		case *streamedBody:
 			caller := principalFrom(ctx)
-			answer.isCallerValid = func() bool { return a.isStillValid(a.exchange.Engine(), &caller) }
+			answer.isCallerValid = func() bool { return a.isStillValid(a.exchange.EngineWhileReady(), &caller) }
 			answer.sendAnswer(ctx)
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)
-		case payload.Sender:
+		case payload.NonJSONAnswer:
 			answer.SendAnswer(ctx)
 		case payload.EncodedJSON:
 			ctx.SetContentType(httperror.TypeJSON)
@@ -82,7 +82,7 @@ func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
 	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
 		return e
 	}
-	e := a.exchange.Engine()
+	e := a.exchange.EngineWhileReady()
 	ctx.SetUserValue(engineKey, e)
 	return e
 }
@@ -106,7 +106,7 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var detailed *payload.DetailedError
 	var conflict *ConfigEntryConflict
 	var problems *syntax.Problems
-	var rotation *engine.TooManySecretsError
+	var rotation *engine.TooManyCredentialsError
 	switch {
 	case errors.As(err, &failure):
 		a.sendError(ctx, failure)
@@ -149,7 +149,7 @@ func configurationFieldErrors(problems syntax.Problems) []market.FieldError {
 const maxMistakes = 200
 
 func (a *Admin) getConfiguration(*fasthttp.RequestCtx) (answer any, err error) {
-	document := a.exchange.Configuration()
+	document := a.exchange.ActiveConfigurationJSON()
 	if document == nil {
 		return nil, httperror.Unavailable
 	}

@@ -46,7 +46,7 @@ func TestAdminExpect(t *testing.T) {
 				t.Fatalf("%d %s, want %d", status, body, row.status)
 			}
 			if status != 100 {
-				if !strings.Contains(body, `{"error":"`+row.code+`"`) || header.Get("X-Request-Id") == "" || !k.IsClosed() {
+				if !strings.Contains(body, `{"error":"`+row.code+`"`) || header.Get("X-Request-Id") == "" || !k.IsClosedOnNextRequest() {
 					t.Errorf("%v %s", header, body)
 				}
 				return

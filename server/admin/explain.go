@@ -21,10 +21,10 @@ type LeadAndAuctionExplainer interface {
 	ExplainAuction(id market.AuctionID) (document []byte, err error)
 	// ExplainRequest takes the request id of the call that decided the lead or auction.
 	ExplainRequest(id market.RequestID) (document []byte, err error)
-	// ExplainBySellerID explains the auction to which a seller gave the id sellersID. With an empty
+	// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellersID. With an empty
 	// supplier it searches the auctions of all suppliers. The error is *AmbiguousSupplierError if
 	// several of them have such an auction.
-	ExplainBySellerID(supplier, sellersID string) (document []byte, err error)
+	ExplainBySellersAuctionID(supplier, sellersID string) (document []byte, err error)
 }
 
 // AmbiguousSupplierError is the error for an auction id that several suppliers have used. Names
@@ -79,11 +79,11 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	look := a.explainFuncForExchangeID(id)
 	if supplier != "" || look == nil {
-		return a.exchange.ExplainBySellerID(supplier, id)
+		return a.exchange.ExplainBySellersAuctionID(supplier, id)
 	}
 	document, err := look()
 	if errors.Is(err, engine.ErrNotFound) {
-		if sellers, other := a.exchange.ExplainBySellerID("", id); !errors.Is(other, engine.ErrNotFound) {
+		if sellers, other := a.exchange.ExplainBySellersAuctionID("", id); !errors.Is(other, engine.ErrNotFound) {
 			return sellers, other
 		}
 	}

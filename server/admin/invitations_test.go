@@ -27,8 +27,8 @@ func (l *accountsFixture) invite(body string) (token, id string) {
 
 // logContains reports whether an entry of the log contains the text.
 func (l *accountsFixture) logContains(text string) bool {
-	for i := range l.log.Size() {
-		if strings.Contains(string(l.log.Entry(i)), text) {
+	for i := range l.log.EntryCount() {
+		if strings.Contains(string(l.log.EntryAtIndex(i)), text) {
 			return true
 		}
 	}
@@ -42,7 +42,7 @@ func (l *accountsFixture) accept(token, name string) adminAnswer {
 
 func TestInvitedPersonOpensAccount(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	token, id := l.invite(`{"role":"operator"}`)
 	if got := l.send("GET /admin/v1/invitations/"+token, "", ""); !got.has(200, `"role":"operator","tenant":`) {
 		t.Errorf("shown: %+v", got)

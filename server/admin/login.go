@@ -57,7 +57,7 @@ var (
 // Checking a password costs more than any other request. So failures count per client network
 // and per name, and over the limit no password is checked.
 func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
-	if request.IsCrossOriginChange(&ctx.Request.Header) {
+	if request.IsCrossOriginChangingRequest(&ctx.Request.Header) {
 		return nil, errCrossOrigin
 	}
 	var body struct {

@@ -242,7 +242,7 @@ func TestEventsThatEndSessions(t *testing.T) {
 			}
 		}, true},
 		"new role by the engine": {func(sessionHeaders, sessionHeaders) {
-			if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "bob", Role: market.RoleAdmin}, false); err != nil {
+			if _, err := l.engine.AsOperator("").CreateOrChangeUser(engine.NewOrChangedUser{Name: "bob", Role: market.RoleAdmin}, false); err != nil {
 				t.Error(err)
 			}
 		}, true},
@@ -478,7 +478,7 @@ func TestUserNameAndPasswordRules(t *testing.T) {
 	if err := func() error {
 		hash, err := l.admin.sessions.keeper.HashPassword(testPassword)
 		if err == nil {
-			_, err = l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "root", Role: market.RoleAdmin, Password: hash}, true)
+			_, err = l.engine.AsOperator("").CreateOrChangeUser(engine.NewOrChangedUser{Name: "root", Role: market.RoleAdmin, Password: hash}, true)
 		}
 		return err
 	}(); err != nil {
@@ -614,7 +614,7 @@ func TestEventsNameOperator(t *testing.T) {
 	var token struct{ Token string }
 	r := l.send("POST /admin/v1/api-tokens", bob.write, `{"name":"x"}`)
 	must.Succeed(t, json.Unmarshal([]byte(r.body), &token))
-	must.Value(l.engine.AsOperator("").CreateOrChangeUser(engine.User{Name: "x", Role: market.RoleViewer, Password: "x"}, false))(t)
+	must.Value(l.engine.AsOperator("").CreateOrChangeUser(engine.NewOrChangedUser{Name: "x", Role: market.RoleViewer, Password: "x"}, false))(t)
 	pause := "pause"
 	for name, row := range map[string]struct{ headers, want string }{
 		"a session": {bob.write, "bob"}, "an account's password": {basicAuth("Bob", testPassword), "bob"}, "a token": {"Authorization: Bearer " + token.Token + "\r\n", "bob"}, "the password with an account's name": {basicAuth("Bob", servertest.Password), "operator"}, "the password": {"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("Änne  :"+servertest.Password)) + "\r\n", "Änne"},
@@ -624,7 +624,7 @@ func TestEventsNameOperator(t *testing.T) {
 			t.Errorf("%s: got %+v", name, got)
 		}
 		for i := range 3 { // the record of the audit log before and after the change
-			logged := must.Value(new(event.Decoder).Decode(l.log.Entry(int(before) + i)))(t)
+			logged := must.Value(new(event.Decoder).Decode(l.log.EntryAtIndex(int(before) + i)))(t)
 			if event.RequestingOperator(logged) != row.want {
 				t.Errorf("%s: logged %s", name, event.DescribeAsJSON(logged))
 			}
@@ -647,7 +647,7 @@ func TestWrongPasswordLimit(t *testing.T) {
 		case status != 401 || header.Get("WWW-Authenticate") == "":
 			t.Errorf("%d %v %s", status, header, body)
 		}
-		if !k.IsClosed() {
+		if !k.IsClosedOnNextRequest() {
 			t.Error("the connection is open after a wrong password")
 		}
 		k.Close()

@@ -90,7 +90,7 @@ func (l *accountsFixture) signInByOIDC(idp *mockoidc.MockOIDC, groups ...string)
 
 func TestOIDCSignInStartsSession(t *testing.T) {
 	l, idp := openWithProvider(t, nil)
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	if got := l.send("GET /admin/v1/session/methods", "", ""); !got.has(200, `"oidc":{"label":"Example","start":"/admin/v1/session/oidc","available":true}`) {
 		t.Errorf("methods: %+v", got)
 	}
@@ -221,7 +221,7 @@ func (c *lineCounter) WithGroup(string) slog.Handler      { return c }
 func TestRefusalsOfProviderAreLimited(t *testing.T) {
 	counter := new(lineCounter)
 	l, idp := openWithProvider(t, slog.New(counter))
-	first := l.log.Size()
+	first := l.log.EntryCount()
 	idp.QueueUser(&mockoidc.MockUser{Subject: "1", Email: "anna@example.com", EmailVerified: true, Groups: []string{"ops"}})
 	validCookie, valid := l.beginOIDC("")
 	limited := 0

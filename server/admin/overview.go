@@ -69,7 +69,7 @@ const overviewMaxAge = 900 * time.Millisecond
 // freshOverviewJSONOrNil returns the overview as JSON, at most overviewMaxAge old. It returns nil
 // while the exchange starts or stops.
 func (o *overviewCache) freshOverviewJSONOrNil(now time.Time) []byte {
-	e := o.admin.exchange.Engine()
+	e := o.admin.exchange.EngineWhileReady()
 	if e == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 	}
 	all.Alerts.Firing = e.State().Alerts().FiringCount()
 	if service := o.admin.exchange.Alerts(); service != nil {
-		for _, health := range service.ChannelHealth() {
+		for _, health := range service.HealthByChannel() {
 			all.Alerts.Queued += health.Queued
 			if health.FailingSince != nil {
 				all.Alerts.Failing++
@@ -155,7 +155,7 @@ func (a *Admin) streamOverview(ctx *fasthttp.RequestCtx) (answer any, err error)
 		return nil, httperror.Unavailable
 	}
 	who := principalFrom(ctx)
-	s := a.live.addSubscriberOrNil(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(a.exchange.Engine(), &who) })
+	s := a.live.addSubscriberOrNil(ctx.Conn(), who.name, first, func() bool { return a.isStillValid(a.exchange.EngineWhileReady(), &who) })
 	if s == nil {
 		return nil, errTooManyStreams
 	}
@@ -278,7 +278,7 @@ const maxOverviewBuyers = 200
 // busiest first.
 func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.MeterHistorySummary) []overviewBuyer {
 	all := []overviewBuyer{}
-	catalog := e.ActiveCatalog()
+	catalog := e.ActiveCatalogOrNil()
 	if catalog == nil {
 		return all
 	}

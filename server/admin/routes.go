@@ -112,7 +112,7 @@ var adminQueries = map[string][]string{
 func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	known := adminQueries[method+" "+path]
 	return func(ctx *fasthttp.RequestCtx) {
-		if faults := request.ParameterErrors(ctx, known...); len(faults) > 0 {
+		if faults := request.QueryParameterNameErrors(ctx, known...); len(faults) > 0 {
 			a.sendError(ctx, httperror.InvalidPayload, faults...)
 			return
 		}
@@ -184,7 +184,7 @@ func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
 // it sent the body.
 func sendFile(ctx *fasthttp.RequestCtx, file *apidocs.File) (sentBody bool) {
 	form := file.EncodingFor(&ctx.Request.Header)
-	return file.Send(ctx, form, request.MatchesETag(&ctx.Request.Header, form.Tag))
+	return file.Send(ctx, form, request.IfNoneMatchHasETag(&ctx.Request.Header, form.Tag))
 }
 
 // serveOpenAPI answers GET openapi.yaml with the OpenAPI document of the admin API.

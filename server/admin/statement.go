@@ -83,7 +83,7 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, q
 	if err != nil {
 		return nil, err
 	}
-	words := statementContext{names: e.State(), id: query.id, currency: buyerAccountCurrency(e.ActiveCatalog(), query, sum)}
+	words := statementContext{names: e.State(), id: query.id, currency: buyerAccountCurrency(e.ActiveCatalogOrNil(), query, sum)}
 	return newStatementBody(ctx.Conn(), query.form, words, sum, entries, a.logger), nil
 }
 

@@ -52,7 +52,7 @@ func TestStatementNotesAreNoFormulas(t *testing.T) {
 // All errors of a top-up are reported with their fields.
 func TestTopUpErrors(t *testing.T) {
 	d := servertest.OpenEngine(t)
-	funded := engine.CatalogUpdate{Catalog: d.Engine.ActiveCatalog(), Document: "funded"}
+	funded := engine.CatalogUpdate{Catalog: d.Engine.ActiveCatalogOrNil(), Document: "funded"}
 	funded.Initial.Balances = []engine.BuyerOpeningBalance{{Buyer: "buy_blue", Amount: 1}}
 	must.Succeed(t, d.Engine.Configure(funded))
 	address := serveAdmin(t, stubOperator{engine: d.Engine})

@@ -22,11 +22,11 @@ type stoppingOperator struct {
 	callsLeft atomic.Int64 // before it stops
 }
 
-func (o *stoppingOperator) Engine() *engine.Engine {
+func (o *stoppingOperator) EngineWhileReady() *engine.Engine {
 	if o.stops.Load() && o.callsLeft.Add(-1) < 0 {
 		return nil
 	}
-	return o.accountsFixture.Engine()
+	return o.accountsFixture.EngineWhileReady()
 }
 
 // The exchange may begin to stop at any point of a request. The request then gets its normal answer or
@@ -143,7 +143,7 @@ type startingOperator struct {
 	asked atomic.Bool
 }
 
-func (o *startingOperator) Engine() *engine.Engine {
+func (o *startingOperator) EngineWhileReady() *engine.Engine {
 	if !o.asked.Swap(true) {
 		return nil
 	}
@@ -153,16 +153,16 @@ func (o *startingOperator) Engine() *engine.Engine {
 // A text in place of a lead's id may be contact data. The log must not have it.
 func TestTextThatIsNoLeadIDIsNotRecorded(t *testing.T) {
 	l := openAccounts(t, servertest.Password)
-	before := l.log.Size()
+	before := l.log.EntryCount()
 	if got := l.send("POST /admin/v1/leads/+16465550142/reveal", servertest.BasicAuth, `{"reason":"x"}`); got.status < 400 {
 		t.Fatalf("%+v", got)
 	}
-	for i := before; i < l.log.Size(); i++ {
-		if strings.Contains(string(l.log.Entry(i)), "6465550142") {
-			t.Errorf("the record has the phone number: %q", l.log.Entry(i))
+	for i := before; i < l.log.EntryCount(); i++ {
+		if strings.Contains(string(l.log.EntryAtIndex(i)), "6465550142") {
+			t.Errorf("the record has the phone number: %q", l.log.EntryAtIndex(i))
 		}
 	}
-	if l.log.Size() == before {
+	if l.log.EntryCount() == before {
 		t.Error("the action has no record")
 	}
 }

@@ -66,7 +66,7 @@ func (a *Admin) SetSignIn(requireTOTP bool, provider *oidc.Provider) {
 // addTeamRoutes registers the operations of the team that need authentication: invitations and second
 // factors.
 func (a *Admin) addTeamRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
-	for operation, h := range a.team.Protected() {
+	for operation, h := range a.team.AuthenticatedOperations() {
 		method, path, _ := strings.Cut(operation, " ")
 		add(method, path, a.withAnswerOrErrorSent(h))
 	}
@@ -77,10 +77,10 @@ func (a *Admin) addTeamRoutes(add func(method, path string, h fasthttp.RequestHa
 func (a *Admin) unauthenticatedTeamOperations() map[string]fasthttp.RequestHandler {
 	open := map[string]fasthttp.RequestHandler{
 		"GET " + pathMethods:       a.withAnswerOrErrorSent(a.listSignInMethods),
-		"GET " + oidc.PathStart:    a.withIdentityProvider((*oidc.Handlers).Start),
-		"GET " + oidc.PathCallback: a.withIdentityProvider((*oidc.Handlers).Finish),
+		"GET " + oidc.PathStart:    a.withIdentityProvider((*oidc.Handlers).RedirectToProvider),
+		"GET " + oidc.PathCallback: a.withIdentityProvider((*oidc.Handlers).HandleCallback),
 	}
-	for operation, h := range a.team.Open() {
+	for operation, h := range a.team.UnauthenticatedOperations() {
 		open[operation] = a.withAnswerOrErrorSent(h)
 	}
 	return open
@@ -102,7 +102,7 @@ func (a *Admin) addUnauthenticatedTeamRoutes(routes *router.Router) {
 // change something.
 func (a *Admin) addUnauthenticatedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	routes.Handle(method, path, a.withDeprecationHeaders(method, path, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, func(ctx *fasthttp.RequestCtx) {
-		if request.IsCrossOriginChange(&ctx.Request.Header) {
+		if request.IsCrossOriginChangingRequest(&ctx.Request.Header) {
 			a.sendError(ctx, errCrossOrigin)
 			return
 		}
@@ -142,7 +142,7 @@ func (a *Admin) listSignInMethods(ctx *fasthttp.RequestCtx) (answer any, err err
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	methods := signInMethodsJSON{Password: !a.locked || hasUserAccounts(a.engineOf(ctx)), RequireTOTP: a.requireTOTP}
 	if a.provider != nil {
-		methods.OIDC = &oidcSignInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.IsReachable()}
+		methods.OIDC = &oidcSignInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.WasReachableOrUnknown()}
 	}
 	return methods, nil
 }
@@ -155,7 +155,7 @@ func hasActiveSecondFactor(e *engine.Engine, account string) bool {
 
 // secondFactorNow returns the second factor of an account. Without one, or without an engine, it is zero.
 func (a *Admin) secondFactorNow(account string) (factor state.SecondFactor) {
-	if e := a.exchange.Engine(); e != nil {
+	if e := a.exchange.EngineWhileReady(); e != nil {
 		factor, _ = e.State().SecondFactorEvenIfUnconfirmed(account)
 	}
 	return factor
@@ -236,7 +236,7 @@ func (t teamServer) NormalizeUserName(name string) (normal string, ok bool) {
 
 func (t teamServer) Caller(ctx *fasthttp.RequestCtx) team.Caller {
 	caller := principalFrom(ctx)
-	return team.Caller{Name: caller.name, Role: caller.role, HasAccount: caller.hasAccount, HasToken: caller.token != nil}
+	return team.Caller{Name: caller.name, Role: caller.role, HasAccount: caller.hasAccount, UsesAPIToken: caller.token != nil}
 }
 
 func (t teamServer) HashPassword(field, password string) (hash string, err error) {

@@ -180,7 +180,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	wanted := engine.User{}
+	wanted := engine.NewOrChangedUser{}
 	var wrong payload.FieldErrors
 	var ok bool
 	wanted.Name, ok = normalizeUserName(payload.PathParameter(ctx, "name"))

@@ -23,8 +23,8 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	add("GET", "/admin/v1/webhooks", a.withEngine(a.listWebhooks))
 	supplier("GET", "", a.getWebhook)
 	supplier("GET", "/dead", a.listDeadLetters)
-	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.OperatorActions.ResendWebhook))
-	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.OperatorActions.DropWebhook))
+	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.OperatorActions.ResendDeadLetter))
+	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.OperatorActions.DropDeadLetter))
 	supplier("POST", "/resend", a.resendSupplierDeadLetters)
 	supplier("POST", "/off", a.webhookSwitchHandler(true))
 	supplier("POST", "/on", a.webhookSwitchHandler(false))
@@ -54,7 +54,7 @@ func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer a
 // configuredWebhookEndpointOrNil returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
 func (o *supplierOrBuyer) configuredWebhookEndpointOrNil() *market.Endpoint {
-	if catalog := o.engine.ActiveCatalog(); catalog != nil {
+	if catalog := o.engine.ActiveCatalogOrNil(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
 		}

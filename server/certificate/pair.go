@@ -45,10 +45,10 @@ func LoadPair(files KeyPairPaths) (*KeyPair, error) {
 	return p, nil
 }
 
-// Reload reads the files again. If they have changed, it serves the new certificate if it is valid
+// ReloadIfChanged reads the files again. If they have changed, it serves the new certificate if it is valid
 // at the time now, or if the served one has expired. changed reports whether it did. err says why
 // the files cannot be used. Reload returns an error once, until another error or a success follows.
-func (p *KeyPair) Reload(now time.Time) (changed bool, err error) {
+func (p *KeyPair) ReloadIfChanged(now time.Time) (changed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, sum, err := p.readFiles()
@@ -106,7 +106,7 @@ func (p *KeyPair) readFiles() (*tls.Certificate, [sha256.Size]byte, error) {
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.Cert, p.files.Key, explainMismatch(cert, key, err))
+		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.Cert, p.files.Key, explainMissingPEM(cert, key, err))
 	}
 	if pair.Leaf == nil {
 		panic("BUG: a pair was read without its certificate")
@@ -124,9 +124,9 @@ var (
 	errNoKey  = errors.New("the key file contains no private key in PEM without a passphrase; it may be half written")
 )
 
-// explainMismatch returns a clearer error for files that are no valid pair, if one of them has
+// explainMissingPEM returns a clearer error for files that are no valid pair, if one of them has
 // no PEM data of the right kind. Otherwise it returns err.
-func explainMismatch(cert, key []byte, err error) error {
+func explainMissingPEM(cert, key []byte, err error) error {
 	if block, _ := pem.Decode(cert); block == nil {
 		return errNoCert
 	}

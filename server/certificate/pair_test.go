@@ -127,22 +127,22 @@ func TestReloadKeepsCertificateOnErrors(t *testing.T) {
 			d.write(cert, key)
 			p := d.load()
 			d.write(row.cert, row.key)
-			changed, err := p.Reload(noon)
+			changed, err := p.ReloadIfChanged(noon)
 			if (err == nil) != (row.wantErr == "") || err != nil && !strings.Contains(err.Error(), row.wantErr) {
 				t.Errorf("error %v, want %q", err, row.wantErr)
 			}
 			if got := servedSerial(t, p); got != row.serial || changed != (err == nil && !bytes.Equal(row.cert, cert)) {
 				t.Errorf("serves serial %d, changed %v", got, changed)
 			}
-			if changed, err := p.Reload(noon); changed || err != nil {
+			if changed, err := p.ReloadIfChanged(noon); changed || err != nil {
 				t.Errorf("second reload: got %v, %v, want no repeated error", changed, err)
 			}
 			d.write(next, nextKey)
-			if _, err := p.Reload(noon); err != nil || servedSerial(t, p) != 2 {
+			if _, err := p.ReloadIfChanged(noon); err != nil || servedSerial(t, p) != 2 {
 				t.Errorf("valid pair after the error: %v, serves serial %d", err, servedSerial(t, p))
 			}
 			d.write(row.cert, row.key)
-			if _, err := p.Reload(noon); row.wantErr != "" && err == nil {
+			if _, err := p.ReloadIfChanged(noon); row.wantErr != "" && err == nil {
 				t.Error("the same error after a valid pair is not reported")
 			}
 		})
@@ -158,15 +158,15 @@ func TestReloadServesCertificateOnceValid(t *testing.T) {
 	d.write(cert, key)
 	p := d.load()
 	d.write(later, laterKey)
-	if _, err := p.Reload(noon); err == nil {
+	if _, err := p.ReloadIfChanged(noon); err == nil {
 		t.Error("a certificate that is not valid yet: want an error")
 	}
-	if changed, err := p.Reload(noon.Add(time.Minute)); !changed || err != nil || servedSerial(t, p) != 4 {
+	if changed, err := p.ReloadIfChanged(noon.Add(time.Minute)); !changed || err != nil || servedSerial(t, p) != 4 {
 		t.Errorf("valid now: got changed %v, %v, want it served", changed, err)
 	}
 	past, pastKey := newCertificate(t, 3, noon.Add(20*time.Minute))
 	d.write(past, pastKey)
-	if changed, err := p.Reload(noon.Add(40 * time.Minute)); !changed || err != nil {
+	if changed, err := p.ReloadIfChanged(noon.Add(40 * time.Minute)); !changed || err != nil {
 		t.Errorf("both expired: got changed %v, %v, want the new one served", changed, err)
 	}
 	if !p.NotAfter().Equal(noon.Add(20 * time.Minute)) {

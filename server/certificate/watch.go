@@ -13,7 +13,8 @@ const (
 	warnEvery  = 24 * time.Hour
 )
 
-// Watcher reloads a certificate when its files change, and logs warnings before it expires and errors afterwards.
+// Watcher reloads a certificate when its files change, and logs warnings before it expires and errors
+// afterwards.
 type Watcher struct {
 	pair     *KeyPair
 	logger   *slog.Logger
@@ -42,7 +43,7 @@ func (w *Watcher) Run(reload, stop <-chan struct{}) {
 }
 
 func (w *Watcher) reloadAndWarnOfExpiry(now time.Time) {
-	changed, err := w.pair.Reload(now)
+	changed, err := w.pair.ReloadIfChanged(now)
 	switch {
 	case err != nil:
 		w.logger.Warn("the TLS certificate's files cannot be used; the previous certificate stays in use; replace the files", "error", err)

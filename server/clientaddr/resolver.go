@@ -45,7 +45,7 @@ func (o *Resolver) IsTrustedProxy(address netip.Addr) bool {
 
 // ClientAddress returns the address of the client that sent the request.
 func (o *Resolver) ClientAddress(ctx *fasthttp.RequestCtx) netip.Addr {
-	from := FromConn(ctx.RemoteAddr())
+	from := FromRemoteAddr(ctx.RemoteAddr())
 	if !o.IsTrustedProxy(from) {
 		return from
 	}
@@ -90,9 +90,9 @@ func parseForwardedAddress(text string) (address netip.Addr, ok bool) {
 	return address.Unmap().WithZone(""), true
 }
 
-// FromConn returns the IP address of a connection's other end, or the zero address if it is no
+// FromRemoteAddr returns the IP address of a connection's other end, or the zero address if it is no
 // TCP connection.
-func FromConn(remoteAddr net.Addr) netip.Addr {
+func FromRemoteAddr(remoteAddr net.Addr) netip.Addr {
 	tcp, ok := remoteAddr.(*net.TCPAddr)
 	if !ok {
 		return netip.Addr{}

@@ -28,7 +28,7 @@ type LimitedConn struct {
 }
 
 func newConn(conn net.Conn, limiter *Limiter) *LimitedConn {
-	g := &LimitedConn{Conn: conn, limiter: limiter, network: clientNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
+	g := &LimitedConn{Conn: conn, limiter: limiter, network: peerNetworkOf(conn), head: bareLineFeedScanner{idle: true}}
 	g.markUsed()
 	return g
 }
@@ -78,23 +78,25 @@ func (g *LimitedConn) Read(p []byte) (int, error) {
 	if n > 0 {
 		g.markUsed()
 		if g.limiter.TLS == nil {
-			g.scanForBareLineFeeds(p[:n])
+			g.markReceivedAndScan(p[:n])
 		}
 	}
 	return n, err
 }
 
-// HasBareLineFeed reports whether the head of a request on this connection may have a line that
+// MayHaveBareLineFeed reports whether the head of a request on this connection may have a line that
 // ends in LF without CR. It finds those that the library's header lines no longer show. A proxy
 // may see another request in such a head.
-func (g *LimitedConn) HasBareLineFeed(header *fasthttp.RequestHeader) bool {
+func (g *LimitedConn) MayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	return g != nil && g.head.mayHaveBareLineFeed(header)
 }
 
-// HasBareLineFeedAfterLastChunk reports whether, since the connection was last idle, LF without CR
+// MayHaveBareLineFeedAfterLastChunk reports whether, since the connection was last idle, LF without CR
 // came directly after a line that ends a chunked body (0, CR, LF). Text inside a body can look
 // like that too.
-func (g *LimitedConn) HasBareLineFeedAfterLastChunk() bool { return g != nil && g.head.trailer.bare }
+func (g *LimitedConn) MayHaveBareLineFeedAfterLastChunk() bool {
+	return g != nil && g.head.trailer.bare
+}
 
 // Abort closes a TCP connection with a reset, so that the client does not take a partial answer
 // for a complete one. Under TLS it closes the connection below TLS: the client then gets no
@@ -112,8 +114,8 @@ func (g *LimitedConn) Abort() {
 // connection broke, or the read deadline passed.
 func (g *LimitedConn) HasReadFailed() bool { return g != nil && g.readFailed.Load() }
 
-// scanForBareLineFeeds passes received bytes to the scanners that search for bare line feeds.
-func (g *LimitedConn) scanForBareLineFeeds(received []byte) {
+// markReceivedAndScan passes received bytes to the scanners that search for bare line feeds.
+func (g *LimitedConn) markReceivedAndScan(received []byte) {
 	if !g.received.Load() {
 		g.received.Store(true)
 	}
@@ -140,7 +142,7 @@ func (g *LimitedConn) Close() error {
 		g.drainUnread()
 	}
 	if g.removed.CompareAndSwap(false, true) {
-		g.limiter.removeConn(g)
+		g.limiter.stopCountingConn(g)
 	}
 	return g.Conn.Close()
 }
@@ -164,10 +166,10 @@ func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// CloseUnauthenticatedIfHalfFull closes the request's connection after a 4xx answer if more than half
+// CloseUnauthenticatedOn4xxIfHalfFull closes the request's connection after a 4xx answer if more than half
 // of all allowed connections are open. It spares a connection over which a valid credential
 // came.
-func CloseUnauthenticatedIfHalfFull(ctx *fasthttp.RequestCtx) {
+func CloseUnauthenticatedOn4xxIfHalfFull(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}
@@ -176,7 +178,7 @@ func CloseUnauthenticatedIfHalfFull(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// clientNetworkOf returns the network under which the Limiter counts the connection.
-func clientNetworkOf(conn net.Conn) netip.Prefix {
-	return clientaddr.NetworkForLimits(clientaddr.FromConn(conn.RemoteAddr()))
+// peerNetworkOf returns the network under which the Limiter counts the connection.
+func peerNetworkOf(conn net.Conn) netip.Prefix {
+	return clientaddr.NetworkForLimits(clientaddr.FromRemoteAddr(conn.RemoteAddr()))
 }

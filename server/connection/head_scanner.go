@@ -27,7 +27,7 @@ type bareLineFeedScanner struct {
 	// only if a line that ended like its own request line came over its connection.
 	lines uint64
 
-	trailer lastChunkScanner
+	trailer lineFeedAfterLastChunkScanner
 }
 
 // requestLineEnd is the length of the shortest possible request line, "G / HTTP/1.1". Of a

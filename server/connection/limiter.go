@@ -134,13 +134,13 @@ func (c *Limiter) admitConn(g *LimitedConn) (admitted bool, evicted *LimitedConn
 	return true, evicted
 }
 
-func (c *Limiter) removeConn(g *LimitedConn) {
+func (c *Limiter) stopCountingConn(g *LimitedConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.removeLocked(g)
+	c.stopCountingLocked(g)
 }
 
-func (c *Limiter) removeLocked(g *LimitedConn) {
+func (c *Limiter) stopCountingLocked(g *LimitedConn) {
 	c.open--
 	if c.perNetwork[g.network]--; c.perNetwork[g.network] == 0 {
 		delete(c.perNetwork, g.network)
@@ -180,7 +180,7 @@ func (c *Limiter) removeIdlestUnauthenticatedLocked() (idlest *LimitedConn) {
 	if idlest == nil || !idlest.removed.CompareAndSwap(false, true) {
 		return nil
 	}
-	c.removeLocked(idlest)
+	c.stopCountingLocked(idlest)
 	return idlest
 }
 

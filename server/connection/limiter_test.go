@@ -38,7 +38,7 @@ func TestClientNetwork(t *testing.T) {
 		{tcp("[fe80::1%eth0]:1"), "fe80::/64"},
 		{&net.UnixAddr{Name: "x"}, "invalid Prefix"},
 	} {
-		if got := clientNetworkOf(stubConn{address: row.address}).String(); got != row.want {
+		if got := peerNetworkOf(stubConn{address: row.address}).String(); got != row.want {
 			t.Errorf("%v: %s, want %s", row.address, got, row.want)
 		}
 	}

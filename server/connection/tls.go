@@ -14,7 +14,7 @@ import (
 	"pingpost/server/httperror"
 )
 
-// tlsConn is a connection that speaks TLS over a Conn. The Limiter counts, evicts and times the
+// tlsConn is a connection that speaks TLS over a LimitedConn. The Limiter counts, evicts and times the
 // LimitedConn below, and deadlines take effect as late as for plain connections. The library makes the
 // handshake within the read timeout, and allocates no memory for a request before it is
 // complete.
@@ -24,14 +24,14 @@ type tlsConn struct {
 }
 
 // tlsUnderlyingConn is the connection that TLS reads from and writes to. The goroutine that
-// serves the connection sets deadlines on the Conn directly. TLS itself only sets the
+// serves the connection sets deadlines on the LimitedConn directly. TLS itself only sets the
 // deadline of its close_notify, possibly from another goroutine that closes an idle
-// connection; that deadline bypasses the Conn's stored ones.
+// connection; that deadline bypasses the LimitedConn's stored ones.
 type tlsUnderlyingConn struct {
 	*LimitedConn
-	received      int // bytes of the handshake
-	handshakeDone bool
-	closing       atomic.Bool
+	handshakeBytes int // bytes of the handshake
+	handshakeDone  bool
+	closing        atomic.Bool
 }
 
 var errPlainHTTP = httperror.New(400, errcode.MalformedRequest, "This address accepts only TLS. Send the request to its https:// address.")
@@ -100,12 +100,12 @@ func (s *tlsConn) Read(p []byte) (int, error) {
 	}
 	n, err := s.Conn.Read(p)
 	if n > 0 {
-		s.transport.scanForBareLineFeeds(p[:n])
+		s.transport.markReceivedAndScan(p[:n])
 	}
 	return n, err
 }
 
-// SetDeadline, SetReadDeadline and SetWriteDeadline store the deadline in the Conn below TLS,
+// SetDeadline, SetReadDeadline and SetWriteDeadline store the deadline in the LimitedConn below TLS,
 // which applies it before it may block. The library calls them.
 func (s *tlsConn) SetDeadline(t time.Time) error { return s.transport.LimitedConn.SetDeadline(t) }
 
@@ -128,11 +128,11 @@ func (b *tlsUnderlyingConn) Read(p []byte) (int, error) {
 	if b.handshakeDone {
 		return b.LimitedConn.Read(p)
 	}
-	if b.received >= maxHandshake {
+	if b.handshakeBytes >= maxHandshake {
 		return 0, errLongHandshake
 	}
 	n, err := b.LimitedConn.Read(p)
-	b.received += n
+	b.handshakeBytes += n
 	return n, err
 }
 

@@ -4,15 +4,15 @@ import (
 	"bytes"
 )
 
-// lastChunkScanner finds a last chunk that a bare line feed follows in place of CR LF. The
+// lineFeedAfterLastChunkScanner finds a last chunk that a bare line feed follows in place of CR LF. The
 // library accepts that line feed as the end of the trailer. A proxy that does not would see
 // other requests.
 //
-// The library does not report where a body ends on the connection. So lastChunkScanner scans
+// The library does not report where a body ends on the connection. So lineFeedAfterLastChunkScanner scans
 // each line, and a chunked body is rejected if such lines came with it. The text of the
 // body can contain them too: "0", CR LF, LF. Rejected: a chunk reader of our own, as for
 // bareLineFeedScanner.
-type lastChunkScanner struct {
+type lineFeedAfterLastChunkScanner struct {
 	line chunkLineState // the line that the next bytes continue
 	last bool           // the line before it ended a last chunk
 	bare bool           // a bare line feed followed a last chunk since the connection was idle
@@ -31,7 +31,7 @@ const (
 
 // scan searches received bytes before the library gets them. previousByte is the byte that was
 // received directly before them.
-func (l *lastChunkScanner) scan(received []byte, previousByte byte) {
+func (l *lineFeedAfterLastChunkScanner) scan(received []byte, previousByte byte) {
 	for at := 0; at < len(received); at++ {
 		switch c := received[at]; {
 		case l.line >= lineLast:

@@ -12,10 +12,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// WritePanic logs a panic in a request's handler, answers 500 and closes the connection. The
+// LogPanicAndWriteInternal logs a panic in a request's handler, answers 500 and closes the connection. The
 // process can continue, because handlers do not change the state. A panic in the engine's one
 // goroutine that does is not recovered.
-func WritePanic(ctx *fasthttp.RequestCtx, id market.RequestID, cause any, logger *slog.Logger) {
+func LogPanicAndWriteInternal(ctx *fasthttp.RequestCtx, id market.RequestID, cause any, logger *slog.Logger) {
 	logger.Error("a request handler panicked; please report it", "request_id", id.String(),
 		"cause", redactPanic(cause), "stack", string(debug.Stack()))
 	ctx.Response.Reset()

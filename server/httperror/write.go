@@ -63,12 +63,12 @@ func AppendJSON(body []byte, id market.RequestID, failure Error, fields ...marke
 	body = id.AppendTo(append(body, `,"request_id":"`...))
 	body = append(body, '"')
 	if len(fields) > 0 {
-		body = AppendFieldErrors(append(body, `,"field_errors":[`...), fields)
+		body = AppendFieldErrorsAndBracket(append(body, `,"field_errors":[`...), fields)
 	}
 	return append(body, '}')
 }
 
-func AppendFieldErrors(body []byte, fields []market.FieldError) []byte {
+func AppendFieldErrorsAndBracket(body []byte, fields []market.FieldError) []byte {
 	for i := range fields {
 		if i > 0 {
 			body = append(body, ',')

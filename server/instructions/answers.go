@@ -20,8 +20,8 @@ const samplePayout = 10_000_000
 // sampleID is the random part of the ids in sample answers.
 var sampleID = market.ComposeID(1_772_471_045_000, [10]byte{0x51, 0x3a, 0x7c, 0x09, 0xe2, 0x44, 0xb6, 0x18, 0xd5, 0x70})
 
-// sampleAnswers returns answers to an ingest. The code that answers real requests encodes them.
-func sampleAnswers(campaign *market.Campaign, s *testlead.Example) []SampleAnswer {
+// sampleIngestAnswers returns answers to an ingest. The code that answers real requests encodes them.
+func sampleIngestAnswers(campaign *market.Campaign, s *testlead.Example) []SampleAnswer {
 	ingest := func(title, meaning string, a engine.IngestAnswer) SampleAnswer {
 		a.Lead, a.Campaign, a.Currency = market.LeadID(sampleID), string(campaign.ID), campaign.Currency
 		return SampleAnswer{title, 201, indentJSON(wire.AppendIngestAnswer(nil, &a)), meaning}
@@ -65,13 +65,13 @@ var (
 	codesOfBuyers = []string{errcode.InvalidTransition}
 )
 
-// responseCodes returns the errors that a supplier can get, by status.
-func responseCodes(pingPost bool) (codes []ResponseCode) {
+// errorsForSupplier returns the errors that a supplier can get, by status.
+func errorsForSupplier(pingPost bool) (codes []PublicErrorCode) {
 	for _, e := range errcode.Errors {
 		if !e.Public || slices.Contains(codesOfBuyers, e.Code) || !pingPost && slices.Contains(codesOfAuctions, e.Code) {
 			continue
 		}
-		codes = append(codes, ResponseCode{e.Status, e.Code, e.Retry, e.Do})
+		codes = append(codes, PublicErrorCode{e.Status, e.Code, e.Retry, e.Do})
 	}
 	return codes
 }

@@ -25,7 +25,7 @@ type Document struct {
 	Duplicates  DuplicateSummary  `json:"duplicates"`
 	Requests    []SampleRequest   `json:"requests"`
 	Answers     []SampleAnswer    `json:"answers"`
-	Codes       []ResponseCode    `json:"response_codes"`
+	Codes       []PublicErrorCode `json:"response_codes"`
 	Limits      Limits            `json:"limits"`
 	Retention   map[string]string `json:"retention"` // by path: how long an answer can be replayed
 	SampleFits  bool              `json:"sample_passes"`
@@ -75,7 +75,7 @@ type ConsentRules struct {
 	Hosts   []string `json:"accepted_hosts"` // empty: any
 }
 
-// DuplicateSummary says which leads count as duplicates. Days 0 means that no lead does.
+// DuplicateSummary says which leads count as duplicates. An empty Window means that no lead does.
 type DuplicateSummary struct {
 	Fields []string `json:"fields"`
 	All    bool     `json:"all_must_match"`
@@ -108,8 +108,8 @@ type SampleAnswer struct {
 	Meaning string `json:"meaning"`
 }
 
-// ResponseCode is an error of the public address, with the remedy.
-type ResponseCode struct {
+// PublicErrorCode is an error of the public address, with the remedy.
+type PublicErrorCode struct {
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Retry  bool   `json:"retry"`
@@ -125,8 +125,8 @@ type Limits struct {
 	BodyBytes          int `json:"body_bytes"`
 }
 
-// Environment has the settings of the exchange that instructions mention.
-type Environment struct {
+// ExchangeSettings has the settings of the exchange that instructions mention.
+type ExchangeSettings struct {
 	BaseURL         string // without a slash at the end
 	BaseURLSet      bool   // the configuration has it
 	Sandbox         bool
@@ -136,8 +136,8 @@ type Environment struct {
 	FormatDuration  func(time.Duration) string
 }
 
-// Credentials are the supplier's live credentials, without secrets.
-type Credentials struct {
+// SupplierCredentialHints are the supplier's live credentials, without secrets.
+type SupplierCredentialHints struct {
 	APIKeyHints []string
 	Clients     []OAuthClient
 }
@@ -149,7 +149,7 @@ const indexOfAuctions = 2
 const sampleSeed = 1
 
 // Build returns the instructions for the supplier and the campaign of the active catalog.
-func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplier, credentials Credentials) *Document {
+func Build(env *ExchangeSettings, campaign *market.Campaign, supplier *market.Supplier, credentials SupplierCredentialHints) *Document {
 	s := testlead.MakeExample(campaign, sampleSeed)
 	d := &Document{
 		Campaign: CampaignSummary{string(campaign.ID), campaign.Name, campaign.Vertical, campaign.SubVertical, campaign.Method == market.PingPost},
@@ -163,17 +163,17 @@ func Build(env *Environment, campaign *market.Campaign, supplier *market.Supplie
 		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.PolicyForUnknownMembers()],
 		Consent:    consentRulesOf(campaign),
 		Duplicates: summarizeDuplicates(env, campaign),
-		Answers:    sampleAnswers(campaign, s), Codes: responseCodes(campaign.Method == market.PingPost),
+		Answers:    sampleIngestAnswers(campaign, s), Codes: errorsForSupplier(campaign.Method == market.PingPost),
 		Limits:     Limits{supplier.IngestRate, supplier.PingRate, supplier.ByteRate, supplier.ConcurrentAuctions, env.BodyBytes},
 		Retention:  map[string]string{pathIngest: env.FormatDuration(env.Idempotency)},
 		SampleFits: len(s.Eligible) > 0,
 	}
-	r := requestWriter{env: env, campaign: campaign, supplier: string(supplier.ID), sample: s}
+	r := sampleRequestBuilder{env: env, campaign: campaign, supplier: string(supplier.ID), sample: s}
 	d.Requests = append(d.Requests, r.ingest(), r.status())
 	if d.Campaign.PingPost {
 		d.Retention[pathAvailability], d.Retention[pathPing] = env.FormatDuration(env.PingIdempotency), env.FormatDuration(env.PingIdempotency)
 		d.Retention[pathPost] = env.FormatDuration(env.Idempotency)
-		d.Requests = append(d.Requests, r.availability(), r.chosenBuyer())
+		d.Requests = append(d.Requests, r.availability(), r.ingestAtChosenBid())
 		if campaign.Vertical != "" {
 			d.Requests = append(d.Requests, r.token(), r.ping(), r.post())
 		}

@@ -46,7 +46,7 @@ func consentRulesOf(campaign *market.Campaign) ConsentRules {
 	return rules
 }
 
-func summarizeDuplicates(env *Environment, campaign *market.Campaign) DuplicateSummary {
+func summarizeDuplicates(env *ExchangeSettings, campaign *market.Campaign) DuplicateSummary {
 	d := DuplicateSummary{Fields: []string{}, All: campaign.Duplicates.All}
 	if campaign.Duplicates.Window == 0 {
 		return d

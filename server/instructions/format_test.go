@@ -25,8 +25,8 @@ func hostileDocument(t *testing.T) *Document {
 	}
 	currency, _ := market.ParseCurrency("USD")
 	campaign := &market.Campaign{ID: "cmp", Name: hostile, Vertical: "auto", Method: market.PingPost, Currency: currency, Mapping: mapping}
-	env := &Environment{BaseURL: "https://leads.example.com", BaseURLSet: true, FormatDuration: time.Duration.String}
-	return Build(env, campaign, &market.Supplier{ID: "sup", Name: hostile}, Credentials{APIKeyHints: []string{"key_1"}, Clients: []OAuthClient{{ID: "c", Hint: "sec_1", Scopes: []string{"ping"}}}})
+	env := &ExchangeSettings{BaseURL: "https://leads.example.com", BaseURLSet: true, FormatDuration: time.Duration.String}
+	return Build(env, campaign, &market.Supplier{ID: "sup", Name: hostile}, SupplierCredentialHints{APIKeyHints: []string{"key_1"}, Clients: []OAuthClient{{ID: "c", Hint: "sec_1", Scopes: []string{"ping"}}}})
 }
 
 func TestPageEscapesNames(t *testing.T) {
@@ -83,7 +83,7 @@ func TestCurlQuoting(t *testing.T) {
 
 // TestResponseCodes checks that codes of auctions are only in campaigns with auctions.
 func TestResponseCodes(t *testing.T) {
-	find := func(codes []ResponseCode, code string) bool {
+	find := func(codes []PublicErrorCode, code string) bool {
 		for _, c := range codes {
 			if c.Code == code {
 				return c.Do != ""
@@ -92,7 +92,7 @@ func TestResponseCodes(t *testing.T) {
 		return false
 	}
 	for code, want := range map[string][2]bool{"invalid_payload": {true, true}, "bid_expired": {false, true}, "invalid_transition": {false, false}, "no_account": {false, false}} {
-		if got := [2]bool{find(responseCodes(false), code), find(responseCodes(true), code)}; got != want {
+		if got := [2]bool{find(errorsForSupplier(false), code), find(errorsForSupplier(true), code)}; got != want {
 			t.Errorf("%s: got %v, want %v", code, got, want)
 		}
 	}
@@ -106,7 +106,7 @@ func TestSelectorsOfOwnFields(t *testing.T) {
 	}
 	currency, _ := market.ParseCurrency("USD")
 	campaign := &market.Campaign{ID: "cmp", Mapping: mapping, Currency: currency}
-	d := Build(&Environment{FormatDuration: time.Duration.String}, campaign, &market.Supplier{ID: "sup"}, Credentials{})
+	d := Build(&ExchangeSettings{FormatDuration: time.Duration.String}, campaign, &market.Supplier{ID: "sup"}, SupplierCredentialHints{})
 	if d.Selectors[0].Name != "flo_campaign_id" || d.Selectors[1].Name != "supplier_id" {
 		t.Errorf("the ids are %s and %s", d.Selectors[0].Name, d.Selectors[1].Name)
 	}

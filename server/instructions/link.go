@@ -27,12 +27,12 @@ const (
 // linkLength is the length of a link's token in characters.
 var linkLength = base64.RawURLEncoding.EncodedLen(linkSize)
 
-// encodeLink returns the token with these claims: the claims and their HMAC with SHA-256.
+// signLinkToken returns the token with these claims: the claims and their HMAC with SHA-256.
 //
 // The claims are not encrypted, because they are two numbers, a time and a random number. Rejected:
 // a random token that the exchange stores. Each link would need a row in the state, and an expired
 // one a sweep.
-func encodeLink(key *[32]byte, c *linkClaims) string {
+func signLinkToken(key *[32]byte, c *linkClaims) string {
 	raw := make([]byte, 0, linkSize)
 	raw = append(raw, linkVersion)
 	raw = binary.BigEndian.AppendUint32(raw, uint32(c.supplier))
@@ -42,8 +42,8 @@ func encodeLink(key *[32]byte, c *linkClaims) string {
 	return base64.RawURLEncoding.EncodeToString(append(raw, macOfLink(key, raw)...))
 }
 
-// decodeLink returns the claims of a token. ok is false if the token was not made with this key.
-func decodeLink(key *[32]byte, token []byte) (c linkClaims, ok bool) {
+// verifyLinkToken returns the claims of a token. ok is false if the token was not made with this key.
+func verifyLinkToken(key *[32]byte, token []byte) (c linkClaims, ok bool) {
 	if len(token) != linkLength {
 		return c, false
 	}

@@ -10,11 +10,11 @@ import (
 func TestLinkRoundTrip(t *testing.T) {
 	key := [32]byte{1}
 	want := linkClaims{supplier: 7, campaign: 1 << 31, expires: 1_800_000_000, generation: [generationSize]byte{9, 8}}
-	token := encodeLink(&key, &want)
-	if got, ok := decodeLink(&key, []byte(token)); !ok || got != want {
+	token := signLinkToken(&key, &want)
+	if got, ok := verifyLinkToken(&key, []byte(token)); !ok || got != want {
 		t.Errorf("got %+v, %t, want %+v", got, ok, want)
 	}
-	if _, ok := decodeLink(&[32]byte{2}, []byte(token)); ok {
+	if _, ok := verifyLinkToken(&[32]byte{2}, []byte(token)); ok {
 		t.Error("a token of another key is valid")
 	}
 }
@@ -22,17 +22,17 @@ func TestLinkRoundTrip(t *testing.T) {
 // TestForgedLinks changes each bit of a token.
 func TestForgedLinks(t *testing.T) {
 	key := [32]byte{1}
-	raw := must.Value(base64.RawURLEncoding.DecodeString(encodeLink(&key, &linkClaims{supplier: 1, campaign: 2, expires: 3})))(t)
+	raw := must.Value(base64.RawURLEncoding.DecodeString(signLinkToken(&key, &linkClaims{supplier: 1, campaign: 2, expires: 3})))(t)
 	for bit := range len(raw) * 8 {
 		raw[bit/8] ^= 1 << (bit % 8)
-		if _, ok := decodeLink(&key, []byte(base64.RawURLEncoding.EncodeToString(raw))); ok {
+		if _, ok := verifyLinkToken(&key, []byte(base64.RawURLEncoding.EncodeToString(raw))); ok {
 			t.Errorf("the token is valid although bit %d is changed", bit)
 		}
 		raw[bit/8] ^= 1 << (bit % 8)
 	}
 	good := base64.RawURLEncoding.EncodeToString(raw)
 	for _, token := range []string{"", "x", good[:len(good)-1], good + "A", good[:10] + "\n" + good[10:], good[:len(good)-1] + "="} {
-		if _, ok := decodeLink(&key, []byte(token)); ok {
+		if _, ok := verifyLinkToken(&key, []byte(token)); ok {
 			t.Errorf("%q is valid", token)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 // Exchange is the part of the process that a Publisher uses.
 type Exchange interface {
 	// Engine returns nil while the exchange starts or stops.
-	Engine() *engine.Engine
+	EngineWhileReady() *engine.Engine
 	Now() int64
 	Seal(name, value string) []byte
 	RevealSecret(name string) (value string, ok bool)
@@ -26,12 +26,12 @@ type Exchange interface {
 // is safe for concurrent use.
 type Publisher struct {
 	exchange Exchange
-	env      Environment
+	env      ExchangeSettings
 	key      [32]byte
 }
 
 // NewPublisher returns a publisher. key signs the links and must have no other use.
-func NewPublisher(exchange Exchange, env *Environment, key [32]byte) *Publisher {
+func NewPublisher(exchange Exchange, env *ExchangeSettings, key [32]byte) *Publisher {
 	return &Publisher{exchange, *env, key}
 }
 
@@ -56,18 +56,18 @@ const (
 // Document returns the instructions for a supplier and a campaign. Errors: ErrUnavailable,
 // ErrUnknownCampaign, ErrUnknownSupplier, ErrNotAccepted.
 func (p *Publisher) Document(campaignID, supplierID string) (*Document, error) {
-	e, campaign, supplier, err := p.find(campaignID, supplierID)
+	e, campaign, supplier, err := p.requireCampaignAndSupplier(campaignID, supplierID)
 	if err != nil {
 		return nil, err
 	}
 	return Build(&p.env, campaign, supplier, credentialsOf(e, supplier)), nil
 }
 
-func (p *Publisher) find(campaignID, supplierID string) (e *engine.Engine, campaign *market.Campaign, supplier *market.Supplier, err error) {
-	if e = p.exchange.Engine(); e == nil || e.ActiveCatalog() == nil {
+func (p *Publisher) requireCampaignAndSupplier(campaignID, supplierID string) (e *engine.Engine, campaign *market.Campaign, supplier *market.Supplier, err error) {
+	if e = p.exchange.EngineWhileReady(); e == nil || e.ActiveCatalogOrNil() == nil {
 		return nil, nil, nil, ErrUnavailable
 	}
-	catalog := e.ActiveCatalog()
+	catalog := e.ActiveCatalogOrNil()
 	campaign, supplier = catalog.Campaigns[market.CampaignID(campaignID)], catalog.Suppliers[market.SupplierID(supplierID)]
 	switch {
 	case campaign == nil:
@@ -82,8 +82,8 @@ func (p *Publisher) find(campaignID, supplierID string) (e *engine.Engine, campa
 
 // credentialsOf returns the supplier's live credentials. A client with two secrets is listed once,
 // with the hint of the newer secret.
-func credentialsOf(e *engine.Engine, supplier *market.Supplier) Credentials {
-	c := Credentials{APIKeyHints: []string{}, Clients: []OAuthClient{}}
+func credentialsOf(e *engine.Engine, supplier *market.Supplier) SupplierCredentialHints {
+	c := SupplierCredentialHints{APIKeyHints: []string{}, Clients: []OAuthClient{}}
 	for _, key := range e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, supplier.Ref) {
 		c.APIKeyHints = append(c.APIKeyHints, key.Hint)
 	}
@@ -103,38 +103,38 @@ type Link struct {
 // NewLink returns a new link to the instructions for a supplier and a campaign. Errors: those of Document,
 // and ErrUnreadableLinks.
 func (p *Publisher) NewLink(campaignID, supplierID string, lifetime time.Duration) (Link, error) {
-	e, campaign, supplier, err := p.find(campaignID, supplierID)
+	e, campaign, supplier, err := p.requireCampaignAndSupplier(campaignID, supplierID)
 	if err != nil {
 		return Link{}, err
 	}
-	generation, err := p.generationOf(e, supplierID)
+	generation, err := p.linkGenerationOf(e, supplierID)
 	if err != nil {
 		return Link{}, err
 	}
 	expires := time.Unix(0, p.exchange.Now()).Add(lifetime).Truncate(time.Second)
-	token := encodeLink(&p.key, &linkClaims{supplier: supplier.Ref, campaign: campaign.Ref, expires: expires.Unix(), generation: generation})
+	token := signLinkToken(&p.key, &linkClaims{supplier: supplier.Ref, campaign: campaign.Ref, expires: expires.Unix(), generation: generation})
 	return Link{p.env.BaseURL + PathPrefix + token, expires}, nil
 }
 
 // PathPrefix begins the path of a link. The token follows.
 const PathPrefix = "/instructions/"
 
-// Open returns the instructions to which a link's token belongs. Errors: ErrUnknownLink,
+// DocumentOfLinkToken returns the instructions to which a link's token belongs. Errors: ErrUnknownLink,
 // ErrLinkEnded, ErrUnavailable.
-func (p *Publisher) Open(token []byte) (*Document, error) {
-	c, ok := decodeLink(&p.key, token)
+func (p *Publisher) DocumentOfLinkToken(token []byte) (*Document, error) {
+	c, ok := verifyLinkToken(&p.key, token)
 	if !ok {
 		return nil, ErrUnknownLink
 	}
 	if c.expires <= p.exchange.Now()/int64(time.Second) {
 		return nil, ErrLinkEnded
 	}
-	e := p.exchange.Engine()
+	e := p.exchange.EngineWhileReady()
 	if e == nil {
 		return nil, ErrUnavailable
 	}
 	supplierID := e.State().NameOf(event.ObjectSupplier, c.supplier)
-	if generation, err := p.generationOf(e, supplierID); err != nil || c.generation != generation {
+	if generation, err := p.linkGenerationOf(e, supplierID); err != nil || c.generation != generation {
 		return nil, ErrLinkEnded
 	}
 	d, err := p.Document(e.State().NameOf(event.ObjectCampaign, c.campaign), supplierID)
@@ -151,7 +151,7 @@ func (p *Publisher) Open(token []byte) (*Document, error) {
 // The generation is a stored secret, so it is in the log: a restored backup does not bring revoked
 // links back.
 func (p *Publisher) RevokeLinks(supplierID, operator string) error {
-	e := p.exchange.Engine()
+	e := p.exchange.EngineWhileReady()
 	if e == nil {
 		return ErrUnavailable
 	}
@@ -164,10 +164,10 @@ func (p *Publisher) RevokeLinks(supplierID, operator string) error {
 	return e.AsOperator(operator).SetOutgoingSecret(name, p.exchange.Seal(name, hex.EncodeToString(generation[:])))
 }
 
-// generationOf returns the generation of a supplier's valid links. Before the first revocation it is
+// linkGenerationOf returns the generation of a supplier's valid links. Before the first revocation it is
 // zero. The error is ErrUnreadableLinks if the stored generation cannot be read: zero in its place
 // would make revoked links valid again.
-func (p *Publisher) generationOf(e *engine.Engine, supplierID string) (generation [generationSize]byte, err error) {
+func (p *Publisher) linkGenerationOf(e *engine.Engine, supplierID string) (generation [generationSize]byte, err error) {
 	name := linkSecretName(supplierID)
 	if _, revoked := e.State().SealedSecret(name); !revoked {
 		return generation, nil

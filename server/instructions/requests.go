@@ -54,20 +54,20 @@ const (
 // HeaderTest is the header that makes a lead a test lead.
 const HeaderTest = "X-Pingpost-Test"
 
-// requestWriter writes the sample requests of one supplier for one campaign.
-type requestWriter struct {
-	env      *Environment
+// sampleRequestBuilder writes the sample requests of one supplier for one campaign.
+type sampleRequestBuilder struct {
+	env      *ExchangeSettings
 	campaign *market.Campaign
 	supplier string
 	sample   *testlead.Example
 }
 
-func (w *requestWriter) ingest() SampleRequest {
-	return w.withAPIKey("Send a lead", pathIngest, true, append(w.selectors(), w.sample.Members...))
+func (w *sampleRequestBuilder) ingest() SampleRequest {
+	return w.requestWithAPIKey("Send a lead", pathIngest, true, append(w.selectors(), w.sample.Members...))
 }
 
 // status returns the request for the present state of a lead.
-func (w *requestWriter) status() SampleRequest {
+func (w *sampleRequestBuilder) status() SampleRequest {
 	r := SampleRequest{
 		Title: "Get the status of a lead, by the id in the answer", Method: "GET", Path: pathStatus + "{id}",
 		URL: w.env.BaseURL + pathStatus + PlaceholderLead, Headers: []Header{{"x-api-key", PlaceholderAPIKey}},
@@ -77,37 +77,37 @@ func (w *requestWriter) status() SampleRequest {
 }
 
 // availability returns a ping with the API key. Its answer lists all bids, with their buyers.
-func (w *requestWriter) availability() SampleRequest {
-	return w.withAPIKey("Ask for the bids on a lead", pathAvailability, false, append(w.selectors(), w.pingMembers()...))
+func (w *sampleRequestBuilder) availability() SampleRequest {
+	return w.requestWithAPIKey("Ask for the bids on a lead", pathAvailability, false, append(w.selectors(), w.pingMembers()...))
 }
 
-// chosenBuyer returns an ingest that sells the lead at a bid of an availability request.
-func (w *requestWriter) chosenBuyer() SampleRequest {
+// ingestAtChosenBid returns an ingest that sells the lead at a bid of an availability request.
+func (w *sampleRequestBuilder) ingestAtChosenBid() SampleRequest {
 	chosen := append(w.selectors(), textMember("flo_ping_id", PlaceholderPing), textMember("flo_buyer_id", PlaceholderBuyer))
-	return w.withAPIKey("Sell the lead at one of the bids", pathIngest, true, append(chosen, w.sample.Members...))
+	return w.requestWithAPIKey("Sell the lead at one of the bids", pathIngest, true, append(chosen, w.sample.Members...))
 }
 
-func (w *requestWriter) token() SampleRequest {
-	return w.finish("Get an access token", pathToken, nil, []testlead.Member{
+func (w *sampleRequestBuilder) token() SampleRequest {
+	return w.buildJSONPost("Get an access token", pathToken, nil, []testlead.Member{
 		textMember("grant_type", "client_credentials"), textMember("client_id", placeholderClient), textMember("client_secret", placeholderSecret), textMember("scope", "ping post"),
 	})
 }
 
-func (w *requestWriter) ping() SampleRequest {
+func (w *sampleRequestBuilder) ping() SampleRequest {
 	members := []testlead.Member{textMember("auction_id", w.auctionID()), textMember("vertical", w.campaign.Vertical)}
 	if w.campaign.SubVertical != "" {
 		members = append(members, textMember("sub_vertical", w.campaign.SubVertical))
 	}
-	return w.withToken("Ping with an access token", pathPing, append(members, w.pingMembers()...))
+	return w.requestWithAccessToken("Ping with an access token", pathPing, append(members, w.pingMembers()...))
 }
 
-func (w *requestWriter) post() SampleRequest {
-	return w.withToken("Post the lead to the winner", pathPost, []testlead.Member{
+func (w *sampleRequestBuilder) post() SampleRequest {
+	return w.requestWithAccessToken("Post the lead to the winner", pathPost, []testlead.Member{
 		textMember("auction_id", w.auctionID()), textMember("bid_token", PlaceholderBid), {Name: "lead", Value: testlead.AppendObject(nil, w.postMembers())},
 	})
 }
 
-func (w *requestWriter) selectors() []testlead.Member {
+func (w *sampleRequestBuilder) selectors() []testlead.Member {
 	return []testlead.Member{
 		textMember(nameOfSelector(w.campaign, memberCampaign), string(w.campaign.ID)), textMember(nameOfSelector(w.campaign, memberSupplier), w.supplier),
 	}
@@ -115,7 +115,7 @@ func (w *requestWriter) selectors() []testlead.Member {
 
 // pingMembers returns the members of the sample lead that a ping may have. Of the ZIP code these are
 // the first three digits.
-func (w *requestWriter) pingMembers() (members []testlead.Member) {
+func (w *sampleRequestBuilder) pingMembers() (members []testlead.Member) {
 	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
 		d := w.campaign.Mapping.DescribeField(slot)
 		value := w.sample.ValueOf(d.Name)
@@ -131,7 +131,7 @@ func (w *requestWriter) pingMembers() (members []testlead.Member) {
 }
 
 // postMembers returns the sample lead in the form of a post: with the objects address and tcpa.
-func (w *requestWriter) postMembers() []testlead.Member {
+func (w *sampleRequestBuilder) postMembers() []testlead.Member {
 	members := []testlead.Member{textMember("lead_uuid", sampleLeadID)}
 	var address, consent []testlead.Member
 	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
@@ -154,28 +154,28 @@ func (w *requestWriter) postMembers() []testlead.Member {
 
 // auctionID returns an auction id that no other campaign's sample has, because a supplier can use
 // an id only once.
-func (w *requestWriter) auctionID() string { return "your-auction-" + string(w.campaign.ID) }
+func (w *sampleRequestBuilder) auctionID() string { return "your-auction-" + string(w.campaign.ID) }
 
-func (w *requestWriter) withAPIKey(title, path string, withKey bool, members []testlead.Member) SampleRequest {
+func (w *sampleRequestBuilder) requestWithAPIKey(title, path string, withKey bool, members []testlead.Member) SampleRequest {
 	headers := []Header{{"x-api-key", PlaceholderAPIKey}, {HeaderTest, "1"}}
 	if withKey {
-		headers = append(headers, keyFor(members))
+		headers = append(headers, idempotencyKeyHeader(members))
 	}
-	return w.finish(title, path, headers, members)
+	return w.buildJSONPost(title, path, headers, members)
 }
 
-func (w *requestWriter) withToken(title, path string, members []testlead.Member) SampleRequest {
-	return w.finish(title, path, []Header{{"Authorization", "Bearer " + PlaceholderToken}, {HeaderTest, "1"}, keyFor(members)}, members)
+func (w *sampleRequestBuilder) requestWithAccessToken(title, path string, members []testlead.Member) SampleRequest {
+	return w.buildJSONPost(title, path, []Header{{"Authorization", "Bearer " + PlaceholderToken}, {HeaderTest, "1"}, idempotencyKeyHeader(members)}, members)
 }
 
-// keyFor returns an idempotency key that differs for each body. So a sample of another campaign, or
-// of a later configuration, is a new request.
-func keyFor(members []testlead.Member) Header {
+// idempotencyKeyHeader returns an idempotency key that differs for each body. So a sample of another
+// campaign, or of a later configuration, is a new request.
+func idempotencyKeyHeader(members []testlead.Member) Header {
 	sum := sha256.Sum256(testlead.AppendObject(nil, members))
 	return Header{"Idempotency-Key", "sample-" + hex.EncodeToString(sum[:6])}
 }
 
-func (w *requestWriter) finish(title, path string, headers []Header, members []testlead.Member) SampleRequest {
+func (w *sampleRequestBuilder) buildJSONPost(title, path string, headers []Header, members []testlead.Member) SampleRequest {
 	r := SampleRequest{
 		Title: title, Method: "POST", Path: path, URL: w.env.BaseURL + path,
 		Headers: append(headers, Header{"Content-Type", "application/json"}), Body: indentJSON(testlead.AppendObject(nil, members)),

@@ -4,7 +4,7 @@ import "fmt"
 
 func (d *Document) pingBlocks() []Block {
 	blocks := []Block{
-		paragraph("You can ask for the price before you send the person's data. A ping has no contact data: %s are rejected in it, at any depth.", joinWords(d.contactNames(), "")),
+		paragraph("You can ask for the price before you send the person's data. A ping has no contact data: %s are rejected in it, at any depth.", joinWords(d.contactFieldNames(), "")),
 		{List: []string{
 			fmt.Sprintf("With the API key: %s returns all bids, and an ingest with flo_ping_id and flo_buyer_id sells the lead at one of them.", pathAvailability),
 			fmt.Sprintf("With an access token: %s returns the best bid, and %s sells the lead at it. Use a new auction_id for each lead. Post within 5 seconds after the ping: then the bid expires.", pathPing, pathPost),
@@ -16,7 +16,7 @@ func (d *Document) pingBlocks() []Block {
 	return append(blocks, d.requestBlocks(d.Requests[indexOfAuctions:])...)
 }
 
-func (d *Document) contactNames() (names []string) {
+func (d *Document) contactFieldNames() (names []string) {
 	for i := range d.Fields {
 		if d.Fields[i].Contact {
 			names = append(names, d.Fields[i].Name)

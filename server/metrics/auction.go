@@ -32,10 +32,10 @@ func (c *campaignMeter) addToCounter(cachedCounter *atomic.Pointer[metrics.Count
 	known.Add(increment)
 }
 
-// AuctionHeld counts an auction: its result, each candidate's outcome, and the time of each
+// AuctionHeldOrSkipped counts an auction: its result, each candidate's outcome, and the time of each
 // ping. If no campaign matched, it counts under an empty campaign id. Test auctions do not
 // count.
-func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, summary *auction.AuctionSummary) {
+func (m *Meter) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, summary *auction.AuctionSummary) {
 	if summary.Test {
 		return
 	}
@@ -43,7 +43,7 @@ func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, summa
 	if campaign != nil {
 		id = string(campaign.ID)
 	}
-	c := m.campaigns.get(id)
+	c := m.campaigns.getOrCreate(id)
 	c.addToCounter(&c.auctions[summary.Reason], 1, "pingpost_auctions_total", "reason", summary.Reason)
 	for outcome, n := range summary.Outcomes {
 		if n > 0 {
@@ -55,7 +55,7 @@ func (m *Meter) AuctionHeld(campaign *market.Campaign, _ *market.Supplier, summa
 	m.asked.Add(uint64(len(summary.Pings)))
 	for i := range summary.Pings {
 		ping := &summary.Pings[i]
-		b := m.buyers.get(string(ping.Buyer.ID))
+		b := m.buyers.getOrCreate(string(ping.Buyer.ID))
 		b.pingTime.Update(float64(ping.Elapsed) / 1e9)
 		b.countPing(ping.Outcome, ping.Elapsed)
 	}

@@ -18,15 +18,15 @@ func TestAuctionIsCounted(t *testing.T) {
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
 	sold := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
-	m.AuctionHeld(cars, nil, sold)
-	m.AuctionHeld(cars, nil, sold)
+	m.AuctionHeldOrSkipped(cars, nil, sold)
+	m.AuctionHeldOrSkipped(cars, nil, sold)
 	late := &auction.AuctionSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.BuyerPingOutcome{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
-	m.AuctionHeld(homes, nil, late)
-	m.AuctionHeld(nil, nil, &auction.AuctionSummary{Reason: market.ReasonNoCampaign})
+	m.AuctionHeldOrSkipped(homes, nil, late)
+	m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionSummary{Reason: market.ReasonNoCampaign})
 	tried := *sold
 	tried.Test = true
-	m.AuctionHeld(cars, nil, &tried)
+	m.AuctionHeldOrSkipped(cars, nil, &tried)
 	text := servertest.RequireMetrics(
 		t, m,
 		`pingpost_auctions_total{campaign="cars",reason=""} 2`, `pingpost_auctions_total{campaign="homes",reason="timeout"} 1`,
@@ -48,13 +48,13 @@ func TestEachAuctionOutcomeHasLabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
-		m.AuctionHeld(cars, nil, &auction.AuctionSummary{Reason: reason})
+		m.AuctionHeldOrSkipped(cars, nil, &auction.AuctionSummary{Reason: reason})
 	}
 	all := new(auction.AuctionSummary)
 	for outcome := range all.Outcomes {
 		all.Outcomes[outcome] = outcome + 1
 	}
-	m.AuctionHeld(cars, nil, all)
+	m.AuctionHeldOrSkipped(cars, nil, all)
 	var text bytes.Buffer
 	m.WriteMetrics(&text)
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {

@@ -36,7 +36,7 @@ func newBuyerMeter(set *metrics.Set, buyerID string) *buyerMeter {
 // minute, because thousands per second may fail in the same way.
 func (b *buyerMeter) countPost(buyerID string, result *market.BuyerPostResult, logger *slog.Logger) {
 	b.posts[result.Verdict].Inc()
-	if !isFailedPost(result) {
+	if !isTechnicalPostFailure(result) {
 		return
 	}
 	b.failed.Add(1)
@@ -46,10 +46,10 @@ func (b *buyerMeter) countPost(buyerID string, result *market.BuyerPostResult, l
 	}
 }
 
-// isFailedPost reports whether an attempt to post failed because of a fault between the
+// isTechnicalPostFailure reports whether an attempt to post failed because of a fault between the
 // exchange and the buyer. A rejected credential or an unknown path is such a fault. A rejected
 // lead is not.
-func isFailedPost(result *market.BuyerPostResult) bool {
+func isTechnicalPostFailure(result *market.BuyerPostResult) bool {
 	switch result.Verdict {
 	case market.VerdictNotSent, market.VerdictUnknown:
 		return true

@@ -36,7 +36,7 @@ func TestIsFailedPost(t *testing.T) {
 		{"server error", market.VerdictUnknown, 500, true},
 		{"no answer", market.VerdictUnknown, 0, true},
 	} {
-		if got := isFailedPost(&market.BuyerPostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
+		if got := isTechnicalPostFailure(&market.BuyerPostResult{Verdict: row.verdict, Status: row.status}); got != row.want {
 			t.Errorf("%s: got %v, want %v", row.name, got, row.want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestCountersByNameCreatesEachOnce(t *testing.T) {
 	for range 8 {
 		calls.Go(func() {
 			for _, name := range []string{"a", "b", "c", "a", "b"} {
-				if first, second := f.get(name), f.get(name); first != second {
+				if first, second := f.getOrCreate(name), f.getOrCreate(name); first != second {
 					t.Errorf("two counters with the name %s", name)
 				}
 			}

@@ -25,7 +25,7 @@ func (f *countersByName[T]) all() map[string]*T {
 	return nil
 }
 
-func (f *countersByName[T]) get(name string) *T {
+func (f *countersByName[T]) getOrCreate(name string) *T {
 	if known := f.members.Load(); known != nil {
 		if one := (*known)[name]; one != nil {
 			return one

@@ -44,7 +44,7 @@ func (w *MeterHistory) Run() {
 func (w *MeterHistory) Stop() { w.once.Do(func() { close(w.stop) }) }
 
 func (w *MeterHistory) takeSample(now time.Time) {
-	r := w.meter.readCounters(now)
+	r := w.meter.readCountersWithoutBuyers(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.n%buyersEvery == 0 {
@@ -82,7 +82,7 @@ type HistoryInterval struct {
 // Summarize returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
 // there is no sample that old, the oldest sample takes its place.
 func (w *MeterHistory) Summarize(now time.Time) (summary MeterHistorySummary) {
-	summary.Now, summary.BuyersNow = w.meter.readCounters(now), w.meter.readBuyers()
+	summary.Now, summary.BuyersNow = w.meter.readCountersWithoutBuyers(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	kept := w.samplesLocked()

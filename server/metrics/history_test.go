@@ -33,7 +33,7 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonCapsFull})
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Test: true})
 			m.PostAttempted("buy_blue", &market.BuyerPostResult{Verdict: market.VerdictAccepted})
-			m.AuctionHeld(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.BuyerPingOutcome{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
+			m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.BuyerPingOutcome{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {
 			addSecond()
@@ -128,7 +128,7 @@ func TestPingOutcomesAreCounted(t *testing.T) {
 	for outcome := range market.BuyerOutcome(market.OutcomeCount) {
 		b.countPing(outcome, 1e6)
 	}
-	if r := b.currentCounts(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
+	if r := b.currentReading(); r.Asked != uint64(market.OutcomeCount) || r.Bids != 6 || r.Wins != 1 || r.Timeouts != 2 || r.errors != 2 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -76,7 +76,7 @@ type Meter struct {
 // NewMeter returns a meter. It calls onFault with each internal fault that ReportFault receives.
 func NewMeter(onFault func(what string, err error)) *Meter {
 	set := metrics.NewSet()
-	m := &Meter{set: set, reportFault: onFault, failures: newRefusalLogLimiter()}
+	m := &Meter{set: set, reportFault: onFault, failures: newServerErrorLogLimiter()}
 	m.SetLogger(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
 	m.endpoints.newOne = func(string) *LogThrottle { return new(LogThrottle) }
@@ -121,9 +121,9 @@ func statusLabel(statusIndex int) string {
 	return "other"
 }
 
-// CountAnswer counts an HTTP answer by route and status, and its duration in nanoseconds
+// CountAnswerAndLogError counts an HTTP answer by route and status, and its duration in nanoseconds
 // (elapsedNanos). It logs an answer of 4xx or 5xx (see logErrorAnswer).
-func (m *Meter) CountAnswer(route Route, answer *fasthttp.Response, elapsedNanos int64) {
+func (m *Meter) CountAnswerAndLogError(route Route, answer *fasthttp.Response, elapsedNanos int64) {
 	status, i := answer.StatusCode(), 0
 	for i < len(statuses) && statuses[i] != status {
 		i++
@@ -143,7 +143,7 @@ func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.In
 		m.tests.Inc()
 	case a.Accepted:
 		m.accepted.Inc()
-		m.buyers.get(a.Buyer).sales.Add(1)
+		m.buyers.getOrCreate(a.Buyer).sales.Add(1)
 	default:
 		m.reasons[a.Reason].Inc()
 	}
@@ -154,7 +154,7 @@ func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.In
 func (m *Meter) PostAttempted(buyer string, result *market.BuyerPostResult) {
 	m.posts[result.Verdict].Inc()
 	m.postTime.Update(result.Elapsed.Seconds())
-	m.buyers.get(buyer).countPost(buyer, result, m.logger.Load())
+	m.buyers.getOrCreate(buyer).countPost(buyer, result, m.logger.Load())
 }
 
 // WarnOfUnconfirmedDelivery logs a delivery with an unknown result, because it waits for an operator's

@@ -27,7 +27,7 @@ func TestEachReasonAndVerdictHasCounter(t *testing.T) {
 	for on, status := range map[Route]int{RouteIngest: 201, RouteNone: 777} {
 		var answer fasthttp.Response
 		answer.SetStatusCode(status)
-		m.CountAnswer(on, &answer, 1e6)
+		m.CountAnswerAndLogError(on, &answer, 1e6)
 	}
 	servertest.RequireMetrics(
 		t, m,

@@ -117,7 +117,7 @@ func (l *phaseHistograms) writeMetrics(w io.Writer) {
 	var text []byte
 	for i := range l {
 		for p := range l[i] {
-			text = l[i][p].appendPrometheusText(text, `{path="`+RouteNames[phaseRoutes[i]]+`",phase="`+phaseNames[p]+`"`)
+			text = l[i][p].appendPhaseMetricText(text, `{path="`+RouteNames[phaseRoutes[i]]+`",phase="`+phaseNames[p]+`"`)
 		}
 	}
 	_, _ = w.Write(text) // an error means that the client has gone
@@ -125,7 +125,7 @@ func (l *phaseHistograms) writeMetrics(w io.Writer) {
 
 const phaseMetric = "pingpost_phase_seconds"
 
-func (h *durationHistogram) appendPrometheusText(text []byte, labels string) []byte {
+func (h *durationHistogram) appendPhaseMetricText(text []byte, labels string) []byte {
 	seconds := func(nanoseconds int64) []byte {
 		return strconv.AppendFloat(nil, float64(nanoseconds)/1e9, 'g', -1, 64)
 	}

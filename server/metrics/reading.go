@@ -28,8 +28,8 @@ type BuyerReading struct {
 	Pings                               HistogramCounts
 }
 
-// readCounters returns the current values of the meter's counters, without those of the buyers.
-func (m *Meter) readCounters(now time.Time) (r MeterReading) {
+// readCountersWithoutBuyers returns the current values of the meter's counters, without those of the buyers.
+func (m *Meter) readCountersWithoutBuyers(now time.Time) (r MeterReading) {
 	r.At, r.Sold = now, m.accepted.Get()
 	r.Leads = r.Sold
 	for _, counter := range m.reasons {
@@ -55,12 +55,12 @@ func (m *Meter) readBuyers() map[string]BuyerReading {
 	met := m.buyers.all()
 	all := make(map[string]BuyerReading, len(met))
 	for id, b := range met {
-		all[id] = b.currentCounts()
+		all[id] = b.currentReading()
 	}
 	return all
 }
 
-func (b *buyerMeter) currentCounts() (r BuyerReading) {
+func (b *buyerMeter) currentReading() (r BuyerReading) {
 	r.Asked, r.Bids, r.Wins = b.asked.Load(), b.bids.Load(), b.wins.Load()
 	r.Timeouts, r.errors, r.failed, r.Sales = b.timeouts.Load(), b.errors.Load(), b.failed.Load(), b.sales.Load()
 	for _, counter := range b.posts {

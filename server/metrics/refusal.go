@@ -14,7 +14,9 @@ import (
 // API, so that an outage does not fill the disk.
 const maxFailureLines = 10
 
-func newRefusalLogLimiter() *rate.Limiter { return rate.NewLimiter(maxFailureLines, maxFailureLines) }
+func newServerErrorLogLimiter() *rate.Limiter {
+	return rate.NewLimiter(maxFailureLines, maxFailureLines)
+}
 
 // logErrorAnswer logs an error answer with its request id. The level is WARN for a 5xx of the
 // public API, and DEBUG for clients' mistakes and for operators, who read the answer

@@ -23,7 +23,7 @@ func TestFailureLogIsLimited(t *testing.T) {
 		answer := func(on Route, status int) {
 			var ctx fasthttp.RequestCtx
 			httperror.Write(&ctx, httperror.NewRequestID(), httperror.New(status, "some", "Some."))
-			m.CountAnswer(on, &ctx.Response, 0)
+			m.CountAnswerAndLogError(on, &ctx.Response, 0)
 		}
 		for second := range 3 {
 			for range 1000 {

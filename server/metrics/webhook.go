@@ -33,15 +33,15 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOr
 	if outcome == event.WebhookDelivered {
 		return
 	}
-	if failures, tell := m.endpoints.get(supplier).CountEvent(); tell {
+	if failures, tell := m.endpoints.getOrCreate(supplier).CountEvent(); tell {
 		m.logger.Load().Warn("webhooks to a supplier fail; its endpoint must be repaired", "supplier_id", supplier, "failures", failures,
 			"outcome", outcome.String(), "fault", result.Fault.String(), "status", result.Status)
 	}
 }
 
-// WebhooksSwitchedOff logs that the exchange has switched a supplier's webhooks off, because
+// LogWebhooksSwitchedOff logs that the exchange has switched a supplier's webhooks off, because
 // all attempts failed for days. The engine calls it.
-func (m *Meter) WebhooksSwitchedOff(supplier string) {
+func (m *Meter) LogWebhooksSwitchedOff(supplier string) {
 	m.logger.Load().Error("a supplier's webhooks were switched off, because all attempts failed for days; "+
 		"the pending webhooks are dead letters now. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
 }

@@ -46,7 +46,7 @@ func TestWebhookAttemptsAreCounted(t *testing.T) {
 		time.Sleep(throttleFor)
 		m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
 		wantLines("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
-		m.WebhooksSwitchedOff("sup_b")
+		m.LogWebhooksSwitchedOff("sup_b")
 		wantLines("ERROR", "supplier_id=sup_b")
 
 		off := false

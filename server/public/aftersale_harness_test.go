@@ -103,7 +103,7 @@ func (m *afterSaleExchange) reportBatch(client, key, body string) *apiAnswer {
 // ingestLead ingests a lead of acme in a campaign and returns the id of the sold lead.
 func (m *afterSaleExchange) sellLead(campaign string) (lead string) {
 	m.t.Helper()
-	n := m.log.Size()
+	n := m.log.EntryCount()
 	body := fmt.Sprintf(`{"flo_campaign_id":%q,"flo_supplier_id":"sup_acme","first_name":"Ann","last_name":"Lee","phone":"415555%04d","email":"ann%d@mail.test","state":"CA"}`, campaign, n%10000, n)
 	a := m.send("key of acme", http.MethodPost, "/api/v1/ingest", body)
 	var got struct {

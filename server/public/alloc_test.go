@@ -99,7 +99,7 @@ func TestMetricsAllocations(t *testing.T) {
 	held.Outcomes[market.OutcomeWon] = 1
 	down := &market.BuyerPostResult{Verdict: market.VerdictUnknown}
 	if n := testing.AllocsPerRun(100, func() {
-		m.AuctionHeld(cars, nil, held)
+		m.AuctionHeldOrSkipped(cars, nil, held)
 		m.PostAttempted("buy_a", down)
 	}); n > 0 {
 		t.Errorf("%.0f allocations, want 0", n)

@@ -35,7 +35,7 @@ func TestOnlyReportingBuyersGetBatchMemory(t *testing.T) {
 				head, body = "Transfer-Encoding: chunked", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", row.length, body)
 			}
 			status, header, text := k.Send("POST /v1/leads/status HTTP/1.1\r\nHost: x\r\n" + row.header + "\r\nContent-Type: application/json\r\n" + head + "\r\n\r\n" + body)
-			if status != row.status || (header.Get("Connection") == "close") != row.closes || k.IsClosed() != row.closes {
+			if status != row.status || (header.Get("Connection") == "close") != row.closes || k.IsClosedOnNextRequest() != row.closes {
 				t.Errorf("%s, %d bytes, chunks %v: %d %v %s", row.name, row.length, chunks, status, header, text)
 			}
 		}

@@ -33,7 +33,7 @@ func (s *Server) maxBodyBytes(header *fasthttp.RequestHeader) int {
 const maxBatch = 512 << 10
 
 // maxBatchBodyBytes returns how many bytes a batch of reports may have if the limit for a lead is
-// maxLeadBytes: eight times as many, but at most maxBatch.
+// maxLeadBytes: eight times as many, but at most maxBatch. It is never less than maxLeadBytes.
 func maxBatchBodyBytes(maxLeadBytes int) int { return max(maxLeadBytes, min(8*maxLeadBytes, maxBatch)) }
 
 // checkSizeAndMediaType returns an error if the body was not read completely or is too large

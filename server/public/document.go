@@ -31,14 +31,14 @@ func findDocument(path string) *apidocs.File {
 func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	file := findDocument(string(r.pathParam))
 	form := file.EncodingFor(&ctx.Request.Header)
-	known := request.MatchesETag(&ctx.Request.Header, form.Tag)
+	known := request.IfNoneMatchHasETag(&ctx.Request.Header, form.Tag)
 	if !known {
 		if wait := s.applyDocumentRateLimit(ctx); wait > 0 {
 			httperror.Write(ctx, id, errTooManyDocuments.WithRetryAfter(wait))
 			return
 		}
 	}
-	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
+	if faults := request.QueryParameterNameErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

@@ -26,11 +26,11 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	on := metrics.RouteNone
 	defer func() {
 		if cause := recover(); cause != nil {
-			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
+			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 			status = ctx.Response.StatusCode()
 		}
 		if status != fasthttp.StatusContinue {
-			s.opt.Meter.CountAnswer(on, &ctx.Response, s.clock.Now()-begun)
+			s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()
 	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
@@ -38,7 +38,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 		return bad.Status
 	}
 	to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
-	if on = to.on; !checkRouteAndMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
+	if on = to.metricsRoute; !checkRouteAndMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
 		return ctx.Response.StatusCode()
 	}
 	if ctx.Request.Header.ContentLength() > s.maxBodyBytes(&ctx.Request.Header) {
@@ -56,13 +56,13 @@ func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.Requ
 	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
 		_, ok = s.authenticateAPIKey(ctx, id, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 	case metrics.RoutePing:
-		_, ok = s.authenticateSupplier(ctx, id, event.ScopePing, errBuyersToken)
+		_, ok = s.authenticateSupplierToken(ctx, id, event.ScopePing, errBuyersToken)
 	case metrics.RoutePost:
-		_, ok = s.authenticateSupplier(ctx, id, event.ScopePost, errBuyersToken)
+		_, ok = s.authenticateSupplierToken(ctx, id, event.ScopePost, errBuyersToken)
 	case metrics.RouteSeed:
-		_, ok = s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
+		_, ok = s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
 	case metrics.RouteStatus, metrics.RouteStatuses:
-		_, ok = s.authenticateReporter(ctx, id)
+		_, ok = s.authenticateReportingBuyer(ctx, id)
 	case metrics.RouteLead:
 		_, bad := s.authenticateBearer(ctx, 0)
 		if ok = bad.Status == 0; !ok {

@@ -88,7 +88,7 @@ func TestExpectContinueChecksHeadFirst(t *testing.T) {
 				return
 			}
 			id := header.Get("X-Request-Id")
-			if !strings.Contains(body, `{"error":"`+row.code+`"`) || id == "" || !strings.Contains(body, id) || header.Get("Connection") != "close" || !k.IsClosed() {
+			if !strings.Contains(body, `{"error":"`+row.code+`"`) || id == "" || !strings.Contains(body, id) || header.Get("Connection") != "close" || !k.IsClosedOnNextRequest() {
 				t.Errorf("%v %s", header, body)
 			}
 			if hasChallenge := header.Get("WWW-Authenticate") != ""; hasChallenge != (strings.Contains(row.line, " /v1") && (status == 401 || row.code == "insufficient_scope")) {

@@ -22,7 +22,7 @@ func (s *Server) sendFrontPage(ctx *fasthttp.RequestCtx, id market.RequestID, _ 
 		httperror.Write(ctx, id, httperror.NotFound)
 		return
 	}
-	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
+	if faults := request.QueryParameterNameErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

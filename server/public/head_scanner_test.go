@@ -36,7 +36,7 @@ func TestBareLineFeedInHeadIsRejected(t *testing.T) {
 						}
 					}
 					status, header, body := k.Send(head)
-					if status != 400 || !strings.Contains(body, `{"error":"malformed_request"`) || header.Get("X-Request-Id") == "" || !k.IsClosed() {
+					if status != 400 || !strings.Contains(body, `{"error":"malformed_request"`) || header.Get("X-Request-Id") == "" || !k.IsClosedOnNextRequest() {
 						t.Errorf("%d %v %.80s", status, header, body)
 					}
 				})
@@ -47,7 +47,7 @@ func TestBareLineFeedInHeadIsRejected(t *testing.T) {
 			for _, piece := range []int{len(pipelined), 7, 1} {
 				k := servertest.Dial(t, row.address)
 				first := statusOfPieces(t, k, pipelined, piece)
-				if second, _, body := k.ReadAnswer(); first != 200 || second != 400 || !k.IsClosed() {
+				if second, _, body := k.ReadAnswer(); first != 200 || second != 400 || !k.IsClosedOnNextRequest() {
 					t.Errorf("in pieces of %d: got %d, then %d %.80s; want 200, then 400", piece, first, second, body)
 				}
 			}
@@ -120,7 +120,7 @@ func TestTrailerIsRejected(t *testing.T) {
 							}
 							status, _, _ = k.ReadAnswer()
 						}
-						if status != 400 || !k.IsClosed() {
+						if status != 400 || !k.IsClosedOnNextRequest() {
 							t.Errorf("got %d, want 400 and a closed connection", status)
 						}
 					})

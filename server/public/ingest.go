@@ -48,15 +48,15 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !ok {
 		return nil
 	}
-	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.ingestLimits, supplier, received) {
+	if !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.ingestLimits, supplier, received) {
 		return nil
 	}
-	r.setTestHeader(ctx, supplier)
+	r.setAnswerTestHeaderIfTest(ctx, supplier)
 	r.ingest = engine.IngestRequest{
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
-		Test: r.test, BadTest: r.badTest, Faults: request.ParameterErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
+		Test: r.test, BadTest: r.badTest, Faults: request.QueryParameterNameErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
 	}
-	decision, err := s.engine.Decide(&r.ingest)
+	decision, err := s.engine.DecideAndDeliver(&r.ingest)
 	if err != nil {
 		httperror.WriteEngineError(ctx, id, err)
 		return nil

@@ -72,7 +72,7 @@ func newServerWith(t testing.TB, document string, ports engine.Options, changes 
 		Engine: engine.New(ports), Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
 		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
 	}
-	options.Instructions = instructions.NewPublisher(stubOperator{engine: options.Engine}, &instructions.Environment{FormatDuration: time.Duration.String}, [32]byte{8})
+	options.Instructions = instructions.NewPublisher(stubOperator{engine: options.Engine}, &instructions.ExchangeSettings{FormatDuration: time.Duration.String}, [32]byte{8})
 	must.Succeed(t, options.Engine.Configure(catalog))
 	for _, change := range changes {
 		change(&options)

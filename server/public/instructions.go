@@ -17,15 +17,15 @@ import (
 // parameter format.
 var formatsOfLinks = map[string]bool{"html": true, "md": true, "pdf": true}
 
-// sendInstructions sends the posting instructions to which the link's token belongs: as a page, or in
+// sendPostingInstructions sends the posting instructions to which the link's token belongs: as a page, or in
 // the format in the query. It needs no credential, so the number per client network is limited. A
 // wrong token costs one HMAC.
-func (s *Server) sendInstructions(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) sendPostingInstructions(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	if wait := s.applyDocumentRateLimit(ctx); wait > 0 {
 		httperror.Write(ctx, id, errTooManyDocuments.WithRetryAfter(wait))
 		return
 	}
-	faults := request.ParameterErrors(ctx, "format")
+	faults := request.QueryParameterNameErrors(ctx, "format")
 	format := string(ctx.QueryArgs().Peek("format"))
 	if format == "" {
 		format = "html"
@@ -37,7 +37,7 @@ func (s *Server) sendInstructions(ctx *fasthttp.RequestCtx, id market.RequestID,
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}
-	document, err := s.opt.Instructions.Open(r.pathParam)
+	document, err := s.opt.Instructions.DocumentOfLinkToken(r.pathParam)
 	if err != nil {
 		sendLinkErrorPage(ctx, id, err)
 		return

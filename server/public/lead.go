@@ -75,7 +75,7 @@ func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.Req
 // 404 for a malformed id, an unknown lead and another owner's lead alike. If it returns false,
 // it has already sent an error.
 func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readLead func(market.LeadID) (engine.LeadView, error)) (view engine.LeadView, ok bool) {
-	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
+	if faults := request.QueryParameterNameErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return engine.LeadView{}, false
 	}

@@ -139,9 +139,9 @@ func (b *tokenBucket) timeUntilTokens(n int, remainingTokens float64) time.Durat
 	return time.Duration(max(1, wait)) * time.Second
 }
 
-// checkLimitsAndBody applies the supplier's rate limits to the request (429), and then checks
+// applyLimitsAndParseBody applies the supplier's rate limits to the request (429), and then checks
 // and parses the body (413, 415, 400). If it returns false, it has already sent an error.
-func (s *Server) checkLimitsAndBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBucketsByOwner, supplier *market.Supplier, now int64) (ok bool) {
+func (s *Server) applyLimitsAndParseBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, rateLimits *tokenBucketsByOwner, supplier *market.Supplier, now int64) (ok bool) {
 	r.timings.Trace.RecordCallerAndBodySize(string(supplier.ID), len(r.body))
 	if wait := rateLimits.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))

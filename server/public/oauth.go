@@ -53,12 +53,12 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		sendOAuthError(ctx, id, s.authFailures.CountFailureAndSelectError(ctx, bad, s.clock.Now()))
 		return
 	}
-	scopes, bad := grantedScopes(&form, &client)
+	scopes, bad := checkGrantTypeAndScopes(&form, &client)
 	if bad.Status != 0 {
 		sendOAuthError(ctx, id, bad)
 		return
 	}
-	if faults := request.ParameterErrors(ctx); len(faults) > 0 {
+	if faults := request.QueryParameterNameErrors(ctx); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}
@@ -92,9 +92,9 @@ func (s *Server) authenticateOAuthClient(l oauthClientLogin) (client state.Crede
 	return client, known
 }
 
-// grantedScopes returns the scopes that the token request asks for, or all scopes of the client
+// checkGrantTypeAndScopes returns the scopes that the token request asks for, or all scopes of the client
 // if it names no scope. It returns an error for a scope that the client does not have.
-func grantedScopes(form *tokenRequest, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
+func checkGrantTypeAndScopes(form *tokenRequest, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
 	switch form.grant {
 	case "":
 		return 0, errGrantMissing

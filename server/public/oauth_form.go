@@ -115,7 +115,7 @@ func readBasicAuthLogin(header *fasthttp.RequestHeader) (l oauthClientLogin, pre
 	if len(lines) != 1 {
 		return oauthClientLogin{}, len(lines) > 1
 	}
-	id, secret, ok := request.BasicAuth(string(lines[0]))
+	id, secret, ok := request.ParseBasicAuth(string(lines[0]))
 	if !ok {
 		return oauthClientLogin{}, true
 	}

@@ -29,11 +29,11 @@ type stubOperator struct {
 
 func (stubOperator) Ready() error { return nil }
 
-func (o stubOperator) Engine() *engine.Engine { return o.engine }
+func (o stubOperator) EngineWhileReady() *engine.Engine { return o.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
 
-func (stubOperator) Configuration() []byte { return []byte("{}") }
+func (stubOperator) ActiveConfigurationJSON() []byte { return []byte("{}") }
 
 func (stubOperator) Seal(_, value string) []byte { return []byte(value) }
 
@@ -57,7 +57,9 @@ func (stubOperator) ExplainAuction(market.AuctionID) ([]byte, error) { return ni
 
 func (stubOperator) ExplainRequest(market.RequestID) ([]byte, error) { return nil, engine.ErrNotFound }
 
-func (stubOperator) ExplainBySellerID(_, _ string) ([]byte, error) { return nil, engine.ErrNotFound }
+func (stubOperator) ExplainBySellersAuctionID(_, _ string) ([]byte, error) {
+	return nil, engine.ErrNotFound
+}
 
 func (stubOperator) EraseContactData(*admin.ErasureRequest) (admin.ErasureResult, error) {
 	return admin.ErasureResult{}, engine.ErrNotFound

@@ -35,7 +35,7 @@ func TestPanicIsAnsweredAndLogged(t *testing.T) {
 			var ctx fasthttp.RequestCtx
 			func() {
 				defer func() {
-					httperror.WritePanic(&ctx, httperror.NewRequestID(), recover(), slog.New(slog.NewTextHandler(&log, nil)))
+					httperror.LogPanicAndWriteInternal(&ctx, httperror.NewRequestID(), recover(), slog.New(slog.NewTextHandler(&log, nil)))
 				}()
 				row.bug()
 			}()

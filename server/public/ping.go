@@ -36,16 +36,16 @@ func parseHopCount(header *fasthttp.RequestHeader) int {
 // best bid, or with the reason why there is no bid.
 func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSupplier(ctx, id, event.ScopePing, errBuyersToken)
+	seller, ok := s.authenticateSupplierToken(ctx, id, event.ScopePing, errBuyersToken)
 	if !ok {
 		return
 	}
-	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, seller, received) {
+	if !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.pingLimits, seller, received) {
 		return
 	}
-	r.setTestHeader(ctx, seller)
+	r.setAnswerTestHeaderIfTest(ctx, seller)
 	r.fillPingRequest(seller, id, received)
-	r.ping.Faults = request.ParameterErrors(ctx)
+	r.ping.Faults = request.QueryParameterNameErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.PingForBestBid(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -67,12 +67,12 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	if !ok {
 		return
 	}
-	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.pingLimits, supplier, received) {
+	if !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.pingLimits, supplier, received) {
 		return
 	}
-	r.setTestHeader(ctx, supplier)
+	r.setAnswerTestHeaderIfTest(ctx, supplier)
 	r.fillPingRequest(supplier, id, received)
-	r.ping.Faults = request.ParameterErrors(ctx)
+	r.ping.Faults = request.QueryParameterNameErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.PingForAllBids(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -92,10 +92,10 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 	}
 }
 
-// authenticateSupplier returns the supplier to which the request's token belongs; the token
+// authenticateSupplierToken returns the supplier to which the request's token belongs; the token
 // must have the scope. It rejects a buyer's token with errorForBuyer. If ok is false, it has
 // already sent an error.
-func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
+func (s *Server) authenticateSupplierToken(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
 		bad = errorForBuyer
@@ -110,11 +110,11 @@ func (s *Server) authenticateSupplier(ctx *fasthttp.RequestCtx, id market.Reques
 
 // appendPingAnswer appends the JSON answer to a seller's ping: the bid, or the reason why there
 // is no bid.
-func appendPingAnswer(body []byte, a *engine.PingAnswer) []byte {
+func appendPingAnswer(body []byte, a *engine.SupplierPingAnswer) []byte {
 	body = escape.AppendJSONString(append(body, `{"auction_id":`...), []byte(a.SellerAuction))
 	if !a.Bid {
 		body = append(append(body, `,"bid":null,"reject_reason":"`...), a.Reason.String()...)
-		return append(append(append(body, `","reject_detail":"`...), rejectionText(a.Reason)...), `"}`...)
+		return append(append(append(body, `","reject_detail":"`...), pingRejectDetail(a.Reason)...), `"}`...)
 	}
 	body = wire.AppendPriceMembers(append(body, `,"bid":{`...), a.Amount, a.Currency)
 	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
@@ -133,7 +133,7 @@ func appendPassedFiltersAndEnd(body []byte, passed market.ConditionsMetByLead) [
 
 // appendAvailabilityAnswer appends the JSON answer to POST /api/v1/ping: all offers with buyers
 // and prices, or the reason why there are no offers.
-func appendAvailabilityAnswer(body []byte, a *engine.PingAnswer) []byte {
+func appendAvailabilityAnswer(body []byte, a *engine.SupplierPingAnswer) []byte {
 	body = market.PingID(a.Auction).AppendTo(append(body, `{"data":{"ping_id":"`...))
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(a.Campaign))
 	if len(a.Offers) == 0 {

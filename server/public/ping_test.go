@@ -21,27 +21,27 @@ var (
 func TestAppendPingAnswer(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		answer engine.PingAnswer
+		answer engine.SupplierPingAnswer
 		want   string
 	}{
 		{
 			"a bid",
-			engine.PingAnswer{SellerAuction: `a"1`, Bid: true, Token: testBidToken, Amount: 9_640_000, Currency: usd, ValidUntil: testExpiry},
+			engine.SupplierPingAnswer{SellerAuction: `a"1`, Bid: true, Token: testBidToken, Amount: 9_640_000, Currency: usd, ValidUntil: testExpiry},
 			`{"auction_id":"a\"1","bid":{"amount":9.64,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"2026-03-02T13:00:04.987Z"}}`,
 		},
 		{
 			"a bid with passed filters",
-			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Amount: 1_000_000, Currency: usd, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
+			engine.SupplierPingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Amount: 1_000_000, Currency: usd, ValidUntil: 1e9, Passed: market.PassedState | market.PassedVertical},
 			`{"auction_id":"a","bid":{"amount":1,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"},"buyer_filters_passed":["state","vertical"]}`,
 		},
 		{
 			"a payout of zero",
-			engine.PingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Currency: usd, ValidUntil: 1e9},
+			engine.SupplierPingAnswer{SellerAuction: "a", Bid: true, Token: testBidToken, Currency: usd, ValidUntil: 1e9},
 			`{"auction_id":"a","bid":{"amount":0,"currency":"USD","bid_token":"bid_00000000020800000000000000","valid_until":"1970-01-01T00:00:01.000Z"}}`,
 		},
 		{
 			"no bid",
-			engine.PingAnswer{SellerAuction: "a", Reason: market.ReasonLoop},
+			engine.SupplierPingAnswer{SellerAuction: "a", Reason: market.ReasonLoop},
 			`{"auction_id":"a","bid":null,"reject_reason":"loop","reject_detail":"The ping has been through too many exchanges."}`,
 		},
 	} {
@@ -54,12 +54,12 @@ func TestAppendPingAnswer(t *testing.T) {
 func TestAppendAvailabilityAnswer(t *testing.T) {
 	for _, row := range []struct {
 		name   string
-		answer engine.PingAnswer
+		answer engine.SupplierPingAnswer
 		want   string
 	}{
 		{
 			"two bids",
-			engine.PingAnswer{Auction: testAuctionID, Campaign: "cmp", ExpiresAt: testExpiry, Offers: []engine.PingOffer{
+			engine.SupplierPingAnswer{Auction: testAuctionID, Campaign: "cmp", ExpiresAt: testExpiry, Offers: []engine.AvailabilityPingOffer{
 				{Buyer: "buy_a", Amount: 8_000_000, Currency: usd, ValidUntil: testExpiry}, {Buyer: "buy_b", Amount: 1, Currency: usd, ValidUntil: 1e9},
 			}},
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"cmp","accepted":true,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[` +
@@ -68,7 +68,7 @@ func TestAppendAvailabilityAnswer(t *testing.T) {
 		},
 		{
 			"no bid",
-			engine.PingAnswer{Auction: testAuctionID, Campaign: `c"`, ExpiresAt: testExpiry, Reason: market.ReasonCapsFull},
+			engine.SupplierPingAnswer{Auction: testAuctionID, Campaign: `c"`, ExpiresAt: testExpiry, Reason: market.ReasonCapsFull},
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"c\"","accepted":false,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[],"reason":"caps_full"}}`,
 		},
 	} {
@@ -94,7 +94,7 @@ func TestAppendPostAnswer(t *testing.T) {
 func TestEachRejectReasonHasOwnText(t *testing.T) {
 	reasons := map[string]market.UnsoldReason{}
 	for reason := market.ReasonNoBuyer; reason <= market.ReasonLoop; reason++ {
-		text := rejectionText(reason)
+		text := pingRejectDetail(reason)
 		if other, found := reasons[text]; text == "" || found {
 			t.Errorf("%s has the text %q, as has %s", reason, text, other)
 		}
@@ -103,7 +103,7 @@ func TestEachRejectReasonHasOwnText(t *testing.T) {
 		}
 		reasons[text] = reason
 	}
-	if got := rejectionText(200); got != "" {
+	if got := pingRejectDetail(200); got != "" {
 		t.Error(got)
 	}
 }

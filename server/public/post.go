@@ -17,16 +17,16 @@ import (
 // exchange sells it to the buyer of the bid.
 func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSupplier(ctx, id, event.ScopePost, errBuyersToken)
+	seller, ok := s.authenticateSupplierToken(ctx, id, event.ScopePost, errBuyersToken)
 	if !ok {
 		return
 	}
-	if !s.checkLimitsAndBody(ctx, id, r, readErr, &s.postLimits, seller, received) {
+	if !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.postLimits, seller, received) {
 		return
 	}
-	r.setTestHeader(ctx, seller)
-	r.fillPostRequest(seller, id, received)
-	r.post.Faults = append(r.post.Faults, request.ParameterErrors(ctx)...)
+	r.setAnswerTestHeaderIfTest(ctx, seller)
+	r.parseLeadAndFillPostRequest(seller, id, received)
+	r.post.Faults = append(r.post.Faults, request.QueryParameterNameErrors(ctx)...)
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
 	answer, err := s.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
@@ -40,7 +40,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())
 }
 
-func (r *scratch) fillPostRequest(seller *market.Supplier, id market.RequestID, receivedNanos int64) {
+func (r *scratch) parseLeadAndFillPostRequest(seller *market.Supplier, id market.RequestID, receivedNanos int64) {
 	r.lead.parseAndFlatten(&r.object)
 	r.post = engine.SupplierPostRequest{
 		Supplier: seller, Lead: r.lead.members, Faults: r.lead.faults, Body: r.body, Key: r.key, BadKey: r.badKey,

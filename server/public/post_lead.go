@@ -6,9 +6,9 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-// parsedPostBody is the parsed body of a post. members lists the fields of the lead and of its inner
+// parsedPostLead is the parsed body of a post. members lists the fields of the lead and of its inner
 // objects address and tcpa.
-type parsedPostBody struct {
+type parsedPostLead struct {
 	lead, address, tcpa strictjson.Object
 	members             []market.JSONMember
 	faults              []market.FieldError
@@ -16,7 +16,7 @@ type parsedPostBody struct {
 
 // clearForReuse empties p and drops its references to the parsed body, but keeps its memory for the
 // next body.
-func (p *parsedPostBody) clearForReuse() {
+func (p *parsedPostLead) clearForReuse() {
 	p.lead.ClearForReuse()
 	p.address.ClearForReuse()
 	p.tcpa.ClearForReuse()
@@ -27,7 +27,7 @@ func (p *parsedPostBody) clearForReuse() {
 // parseAndFlatten parses the objects in a post's body, and lists the lead's members, followed
 // by those of its address and tcpa. A member that should be an object but is not becomes a
 // field error. A missing object counts as empty.
-func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
+func (p *parsedPostLead) parseAndFlatten(body *strictjson.Object) {
 	p.clearForReuse()
 	p.parseInnerObject(body, "lead", "lead", &p.lead)
 	p.parseInnerObject(&p.lead, "address", "lead.address", &p.address)
@@ -43,7 +43,7 @@ func (p *parsedPostBody) parseAndFlatten(body *strictjson.Object) {
 	p.addInnerObjectMembers(&p.tcpa, "lead.tcpa.")
 }
 
-func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, fieldPath string, inner *strictjson.Object) {
+func (p *parsedPostLead) parseInnerObject(outer *strictjson.Object, name, fieldPath string, inner *strictjson.Object) {
 	m, ok := outer.Lookup(name)
 	if !outer.ParseMember(m, inner) && ok && m.Kind != market.JSONNull {
 		p.faults = append(p.faults, market.FieldError{Field: fieldPath, Code: errcode.FieldWrongType, Expected: "an object"})
@@ -56,7 +56,7 @@ func (p *parsedPostBody) parseInnerObject(outer *strictjson.Object, name, fieldP
 // It skips members that belong elsewhere, without an error. For example, the phone number in tcpa
 // is the one with the consent, and not the lead's. A member that may be in either place counts only
 // if the lead itself does not have it.
-func (p *parsedPostBody) addInnerObjectMembers(inner *strictjson.Object, innerPath string) {
+func (p *parsedPostLead) addInnerObjectMembers(inner *strictjson.Object, innerPath string) {
 	for _, m := range inner.Members() {
 		name := string(m.Name)
 		switch path := market.FieldPathInSupplierPost(name); {

@@ -18,7 +18,7 @@ func parsePost(body string) (*scratch, bool) {
 	if r.object.Parse([]byte(body)) != nil {
 		return r, false
 	}
-	r.fillPostRequest(nil, market.RequestID{}, 0)
+	r.parseLeadAndFillPostRequest(nil, market.RequestID{}, 0)
 	return r, true
 }
 
@@ -85,7 +85,7 @@ func TestReusedScratchHasNoOldLead(t *testing.T) {
 	r, _ := parsePost(`{"auction_id":"a","bid_token":"b","lead":{"lead_uuid":"u","first_name":"Ann","address":{"zip":"94105"},"tcpa":7}}`)
 	for _, body := range []string{`{"lead":{"x":1}}`, `{"lead":null}`, `{}`} {
 		must.Succeed(t, r.object.Parse([]byte(body)))
-		r.fillPostRequest(nil, market.RequestID{}, 0)
+		r.parseLeadAndFillPostRequest(nil, market.RequestID{}, 0)
 		if got := formatMembers(r.post.Lead...); len(r.post.Faults) > 0 || got != "" && got != "x=1" || formatMembers(r.post.Auction, r.post.Token, r.post.LeadUUID) != "= = =" {
 			t.Errorf("%s: %+v", body, r.post)
 		}

@@ -25,7 +25,7 @@ func (h *testExchange) postBodyForNewBid(token, auction string) string {
 	if got.Bid == nil {
 		h.t.Fatal(a.body)
 	}
-	return h.postBody(auction, got.Bid.Token, h.log.Size())
+	return h.postBody(auction, got.Bid.Token, h.log.EntryCount())
 }
 
 // postBody returns the body of a post with contact data of this person's number.

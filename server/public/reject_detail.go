@@ -26,7 +26,7 @@ var rejectDetails = [...]string{
 	market.ReasonLoop:              "The ping has been through too many exchanges.",
 }
 
-func rejectionText(reason market.UnsoldReason) string {
+func pingRejectDetail(reason market.UnsoldReason) string {
 	if int(reason) < len(rejectDetails) {
 		return rejectDetails[reason]
 	}

@@ -94,7 +94,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 	}
 	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).wantBody(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
 	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).wantError(t, 409, "invalid_transition")
-	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalog().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one returned
+	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalogOrNil().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one returned
 		t.Errorf("balance of red is %s, want -20", sum)
 	}
 }

@@ -21,14 +21,14 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing() // header names keep the spelling of the contract
 	on := metrics.RouteNone
-	traced := s.beginTraceIfRequested(&ctx.Request.Header, id, begun)
+	traced := s.beginTraceIfSampled(&ctx.Request.Header, id, begun)
 	defer func() { // also counts and traces a panic under its route
 		if cause := recover(); cause != nil {
-			httperror.WritePanic(ctx, id, cause, s.opt.Logger)
+			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 		}
-		connection.CloseUnauthenticatedIfHalfFull(ctx)
+		connection.CloseUnauthenticatedOn4xxIfHalfFull(ctx)
 		ended := s.clock.Now()
-		s.opt.Meter.CountAnswer(on, &ctx.Response, ended-begun)
+		s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, ended-begun)
 		s.endTrace(traced, on, &ctx.Response, ended)
 	}()
 	r := takeScratchFromPool()
@@ -43,7 +43,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 		httperror.Write(ctx, id, readErr)
 	} else {
 		to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
-		on = to.on
+		on = to.metricsRoute
 		s.dispatchAndReleaseScratch(ctx, id, r, readErr, &to)
 	}
 }
@@ -56,11 +56,11 @@ type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID,
 // the whole path of a document. It is valid only during the request. The handler answers a
 // malformed id like an unknown one.
 type matchedRoute struct {
-	on      metrics.Route
-	method  string
-	head    bool // also accepts HEAD
-	handle  routeHandler
-	subject []byte
+	metricsRoute metrics.Route
+	method       string
+	head         bool // also accepts HEAD
+	handle       routeHandler
+	subject      []byte
 }
 
 // dispatchAndReleaseScratch calls the route's handler and then releases the scratch memory r, unless
@@ -73,7 +73,7 @@ func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.R
 		if s.deprecations != nil {
 			s.deprecations.WriteHeaders(ctx, to.method, to.pathInOpenAPI())
 		}
-		if to.on == metrics.RouteIngest {
+		if to.metricsRoute == metrics.RouteIngest {
 			return
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.R
 // already sent a 404 or 405.
 func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *matchedRoute) (allowed bool) {
 	switch {
-	case to.on == metrics.RouteNone:
+	case to.metricsRoute == metrics.RouteNone:
 		httperror.Write(ctx, id, httperror.NotFound)
 	case string(ctx.Method()) != to.method && !(to.head && ctx.IsHead()):
 		httperror.Write(ctx, id, httperror.MethodNotAllowed)
@@ -99,12 +99,12 @@ func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *matc
 // /v1/leads/{id}.
 func (t *matchedRoute) pathInOpenAPI() string {
 	switch {
-	case t.on == metrics.RouteDocument && bytes.HasPrefix(t.subject, []byte(docsite.Prefix)):
+	case t.metricsRoute == metrics.RouteDocument && bytes.HasPrefix(t.subject, []byte(docsite.Prefix)):
 		return docsite.Prefix + "{page}"
-	case t.on == metrics.RouteDocument:
+	case t.metricsRoute == metrics.RouteDocument:
 		return string(t.subject)
 	}
-	return metrics.RouteNames[t.on]
+	return metrics.RouteNames[t.metricsRoute]
 }
 
 // allowedMethods returns the route's methods for the header Allow.
@@ -120,37 +120,37 @@ func (t *matchedRoute) allowedMethods() string {
 func (s *Server) matchRoute(path []byte) matchedRoute {
 	switch string(path) {
 	case "/api/v1/ingest":
-		return matchedRoute{on: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).handleIngest}
+		return matchedRoute{metricsRoute: metrics.RouteIngest, method: fasthttp.MethodPost, handle: (*Server).handleIngest}
 	case "/v1/ping":
-		return matchedRoute{on: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).handlePing}
+		return matchedRoute{metricsRoute: metrics.RoutePing, method: fasthttp.MethodPost, handle: (*Server).handlePing}
 	case "/v1/post":
-		return matchedRoute{on: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
+		return matchedRoute{metricsRoute: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
 	case "/api/v1/ping":
-		return matchedRoute{on: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
+		return matchedRoute{metricsRoute: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
 	case "/oauth/token":
-		return matchedRoute{on: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
+		return matchedRoute{metricsRoute: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
 	case pathStatuses:
-		return matchedRoute{on: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
+		return matchedRoute{metricsRoute: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
-			return matchedRoute{on: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
+			return matchedRoute{metricsRoute: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
 		}
 		return matchedRoute{}
 	case apidocs.PathYAML, apidocs.PathJSON, docsite.Home:
-		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
 	case docsite.Prefix:
-		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).redirectToDocs, subject: path}
+		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).redirectToDocs, subject: path}
 	case pathFront:
-		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
+		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
 	}
 	if bytes.HasPrefix(path, []byte(docsite.Prefix)) && docsite.FindFile(string(path)) != nil {
-		return matchedRoute{on: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
+		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
 	}
 	if token, ok := bytes.CutPrefix(path, []byte(instructions.PathPrefix)); ok {
 		if s.opt.Instructions == nil || len(token) == 0 || bytes.IndexByte(token, '/') >= 0 {
 			return matchedRoute{}
 		}
-		return matchedRoute{on: metrics.RouteInstructions, method: fasthttp.MethodGet, head: true, handle: (*Server).sendInstructions, subject: token}
+		return matchedRoute{metricsRoute: metrics.RouteInstructions, method: fasthttp.MethodGet, head: true, handle: (*Server).sendPostingInstructions, subject: token}
 	}
 	return matchLeadPath(path)
 }
@@ -166,11 +166,11 @@ const (
 // matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
 func matchLeadPath(path []byte) (to matchedRoute) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = matchedRoute{on: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
+		to = matchedRoute{metricsRoute: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = matchedRoute{on: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
+		to = matchedRoute{metricsRoute: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
-			to = matchedRoute{on: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
+			to = matchedRoute{metricsRoute: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}
 	}
 	if len(to.subject) == 0 || bytes.IndexByte(to.subject, '/') >= 0 {
@@ -187,5 +187,5 @@ func (s *Server) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
 	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)
 	connection.CloseAfterAnswer(ctx, bad)
-	s.opt.Meter.CountAnswer(metrics.RouteNone, &ctx.Response, 0)
+	s.opt.Meter.CountAnswerAndLogError(metrics.RouteNone, &ctx.Response, 0)
 }

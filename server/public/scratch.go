@@ -24,7 +24,7 @@ type scratch struct {
 	out        []byte // body of the answer
 
 	object  strictjson.Object
-	lead    parsedPostBody
+	lead    parsedPostLead
 	ingest  engine.IngestRequest
 	ping    engine.SupplierPingRequest
 	post    engine.SupplierPostRequest

@@ -26,12 +26,12 @@ var (
 // campaign, madeUpLeadSeller also ingests the leads there, and the answer has the results.
 func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, ok := s.authenticateSupplier(ctx, id, 0, errBuyersSeed)
-	if !ok || !s.checkLimitsAndBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
+	supplier, ok := s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
+	if !ok || !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
 		return
 	}
 	order, faults := readMadeUpLeadsRequest(&r.object)
-	if faults = append(faults, request.ParameterErrors(ctx)...); len(faults) > 0 {
+	if faults = append(faults, request.QueryParameterNameErrors(ctx)...); len(faults) > 0 {
 		httperror.Write(ctx, id, httperror.InvalidPayload, faults...)
 		return
 	}

@@ -68,7 +68,7 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 	}
 	run.next.Store(1)
 	run.ingestLead(0, new(strictjson.Object))
-	if run.sendErrorAffectingAllLeads(ctx, id, run.results[0].err) {
+	if run.sendErrorIfForAllLeads(ctx, id, run.results[0].err) {
 		return false
 	}
 	var sellers sync.WaitGroup
@@ -82,9 +82,9 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 	return true
 }
 
-// sendErrorAffectingAllLeads answers with an error, and returns true, if err concerns all leads of the
+// sendErrorIfForAllLeads answers with an error, and returns true, if err concerns all leads of the
 // request: the campaign is unknown, the supplier may not use it, or the exchange accepts no leads.
-func (run *madeUpLeadSeller) sendErrorAffectingAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
+func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -172,7 +172,7 @@ func (r *madeUpLeadResult) appendErrorJSON(body []byte) []byte {
 	}
 	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(refusal.Code))
 	if len(refusal.Fields) > 0 {
-		body = httperror.AppendFieldErrors(append(body, `,"field_errors":[`...), refusal.Fields)
+		body = httperror.AppendFieldErrorsAndBracket(append(body, `,"field_errors":[`...), refusal.Fields)
 	}
 	return append(body, '}')
 }

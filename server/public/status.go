@@ -90,7 +90,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 // If it returns false, it has already sent an error.
 func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	received := s.clock.Now()
-	buyer, ok := s.authenticateReporter(ctx, id)
+	buyer, ok := s.authenticateReportingBuyer(ctx, id)
 	if !ok {
 		return false
 	}
@@ -104,14 +104,14 @@ func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id m
 		return false
 	}
 	r.status = engine.StatusReportRequest{
-		Buyer: buyer, Faults: request.ParameterErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
+		Buyer: buyer, Faults: request.QueryParameterNameErrors(ctx), Body: r.body, Key: r.key, BadKey: r.badKey, Request: id, Received: received,
 	}
 	return true
 }
 
-// authenticateReporter returns the buyer to which the request's token belongs; the token must
+// authenticateReportingBuyer returns the buyer to which the request's token belongs; the token must
 // have the scope for reports (webhook). If it returns false, it has already sent an error.
-func (s *Server) authenticateReporter(ctx *fasthttp.RequestCtx, id market.RequestID) (buyer *market.Buyer, ok bool) {
+func (s *Server) authenticateReportingBuyer(ctx *fasthttp.RequestCtx, id market.RequestID) (buyer *market.Buyer, ok bool) {
 	who, bad := s.authenticateBearer(ctx, 0)
 	switch {
 	case bad.Status != 0:
@@ -191,7 +191,7 @@ func appendReportResult(body []byte, result *engine.StatusReportResult) []byte {
 	body = append(append(body, `,"error":"`...), what.Code...)
 	body = escape.AppendJSONString(append(body, `","message":`...), []byte(what.Message))
 	if len(result.Fields) > 0 {
-		body = httperror.AppendFieldErrors(append(body, `,"field_errors":[`...), result.Fields)
+		body = httperror.AppendFieldErrorsAndBracket(append(body, `,"field_errors":[`...), result.Fields)
 	}
 	return append(body, '}')
 }

@@ -36,7 +36,7 @@ func TestStatusReportErrorOrder(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	lead, foreign := m.sellLead("cmp_auto"), m.sellLead("cmp_hand")
 	m.report("blue", lead, "used", `{"status":"sold"}`).wantBody(t, `{"lead_id":"`+lead+`","status":"sold"}`)
-	entries := m.log.Size()
+	entries := m.log.EntryCount()
 	worst := `{"status":"contacted"`
 	for _, step := range []struct {
 		what         string
@@ -83,8 +83,8 @@ func TestStatusReportErrorOrder(t *testing.T) {
 			t.Errorf("%s: WWW-Authenticate %q", step.what, challenge)
 		}
 	}
-	if m.log.Size() != entries {
-		t.Errorf("rejected reports logged %d events", m.log.Size()-entries)
+	if m.log.EntryCount() != entries {
+		t.Errorf("rejected reports logged %d events", m.log.EntryCount()-entries)
 	}
 	m.report("blue", lead, "k", `{"status":"returned","reason":"duplicate"}`).wantBody(t, `{"lead_id":"`+lead+`","status":"returned"}`)
 }
@@ -123,13 +123,13 @@ func TestStatusReportIsReplayed(t *testing.T) {
 	}
 	checkReplays := func(m *afterSaleExchange) {
 		t.Helper()
-		entries := m.log.Size()
+		entries := m.log.EntryCount()
 		m.report("blue", lead, "k1", one).wantReplayOf(t, first)
 		m.report("blue", lead, `"k1"`, one).wantReplayOf(t, first)
 		m.reportBatch("blue", "k1", many).wantReplayOf(t, firstBatch)
 		m.report("blue", lead, "k1", one+" ").wantError(t, 422, "idempotency_key_reused")
 		m.reportBatch("blue", "k1", many+" ").wantError(t, 422, "idempotency_key_reused")
-		if m.log.Size() != entries {
+		if m.log.EntryCount() != entries {
 			t.Error("a replay was logged")
 		}
 	}
@@ -223,7 +223,7 @@ func (m *afterSaleExchange) drainBucket(of *tokenBucketsByOwner, owner market.Pe
 func TestLeadRequestsShareRateLimit(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	lead := m.sellLead("cmp_auto")
-	catalog := m.engine.ActiveCatalog()
+	catalog := m.engine.ActiveCatalogOrNil()
 	m.drainBucket(&m.lookupAndReportLimits.buyers, catalog.Buyers["buy_blue"].Ref)
 	m.drainBucket(&m.lookupAndReportLimits.suppliers, catalog.Suppliers["sup_acme"].Ref)
 	for what, a := range map[string]*apiAnswer{

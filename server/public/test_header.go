@@ -30,8 +30,8 @@ func parseTestHeader(header *fasthttp.RequestHeader) (test, bad bool) {
 	return false, true
 }
 
-// setTestHeader adds the test header to the answer if the request or its supplier is for tests.
-func (r *scratch) setTestHeader(ctx *fasthttp.RequestCtx, supplier *market.Supplier) {
+// setAnswerTestHeaderIfTest adds the test header to the answer if the request or its supplier is for tests.
+func (r *scratch) setAnswerTestHeaderIfTest(ctx *fasthttp.RequestCtx, supplier *market.Supplier) {
 	if r.test || supplier.Test {
 		ctx.Response.Header.Set(headerTest, "1")
 	}

@@ -18,10 +18,10 @@ var tracedRoutes = [metrics.Routes]bool{
 	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
-// beginTraceIfRequested returns the record of a request that is traced, or nil. The caller's
+// beginTraceIfSampled returns the record of a request that is traced, or nil. The caller's
 // traceparent header decides; without one, a random sample is traced. It runs before the body is
 // read, because the body's trailer could replace headers.
-func (s *Server) beginTraceIfRequested(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.TracedRequest {
+func (s *Server) beginTraceIfSampled(header *fasthttp.RequestHeader, id market.RequestID, begunNanos int64) *trace.TracedRequest {
 	if s.opt.Traces == nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func traceIngestedLead(l *metrics.RequestTimings, a *engine.IngestAnswer, commit
 
 // tracePing records the result of a ping in the request's trace: bid, or no bid with the
 // reason.
-func tracePing(l *metrics.RequestTimings, a *engine.PingAnswer, isTest bool) {
+func tracePing(l *metrics.RequestTimings, a *engine.SupplierPingAnswer, isTest bool) {
 	r := l.Trace
 	if r == nil {
 		return
@@ -81,7 +81,7 @@ func tracePost(l *metrics.RequestTimings, a *engine.SupplierPostAnswer, isTest b
 
 // traceReport records the result of a buyer's report in the request's trace. For a batch, lead
 // is zero, and it only records that the batch was accepted.
-func traceReport(l *metrics.RequestTimings, a *engine.StatusAnswer, lead market.LeadID) {
+func traceReport(l *metrics.RequestTimings, a *engine.StatusReportAnswer, lead market.LeadID) {
 	r := l.Trace
 	if r == nil {
 		return

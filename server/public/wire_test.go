@@ -25,7 +25,7 @@ func TestAmbiguousRequestsAreRejected(t *testing.T) {
 	for _, header := range []string{"X-Api-Key: " + supplierKey + "\r\n", "Idempotency-Key: a\r\n"} {
 		head := ingestHead(ingestBody(1), header, strings.ToLower(header[:9])+header[9:])
 		k := servertest.Dial(t, address)
-		if status, _, body := k.Send(head + ingestBody(1)); status != 400 || !strings.Contains(body, "malformed_request") || !k.IsClosed() {
+		if status, _, body := k.Send(head + ingestBody(1)); status != 400 || !strings.Contains(body, "malformed_request") || !k.IsClosedOnNextRequest() {
 			t.Errorf("%q: %d %s", header, status, body)
 		}
 	}
@@ -38,7 +38,7 @@ func TestAmbiguousRequestsAreRejected(t *testing.T) {
 	for _, version := range []string{"HTTP/2.0", "HTTP/1.7"} {
 		head := strings.Replace(ingestHead(ingestBody(1)), "HTTP/1.1", version, 1)
 		k := servertest.Dial(t, address)
-		if status, _, body := k.Send(head + ingestBody(1)); status != 505 || !k.IsClosed() {
+		if status, _, body := k.Send(head + ingestBody(1)); status != 505 || !k.IsClosedOnNextRequest() {
 			t.Errorf("%s: %d %s", version, status, body)
 		}
 	}
@@ -63,7 +63,7 @@ func TestUnauthenticatedConnsGiveWay(t *testing.T) {
 	if status, header, _ := idle[1].Send(bad); status != 404 || header.Get("Connection") != "close" {
 		t.Errorf("last connection: got %d, Connection %q, want 404 and close", status, header.Get("Connection"))
 	}
-	if status, header, _ := k.Send(bad); status != 404 || header.Get("Connection") != "close" || !k.IsClosed() {
+	if status, header, _ := k.Send(bad); status != 404 || header.Get("Connection") != "close" || !k.IsClosedOnNextRequest() {
 		t.Errorf("near the limit: got %d, Connection %q, want 404 and close", status, header.Get("Connection"))
 	}
 	for i := range 6 {

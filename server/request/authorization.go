@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-func BasicAuth(header string) (user, password string, ok bool) {
+func ParseBasicAuth(header string) (user, password string, ok bool) {
 	scheme, encoded, _ := strings.Cut(header, " ")
 	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", false

@@ -9,7 +9,7 @@ func TestBasicAuth(t *testing.T) {
 		"Basic dTpw": "u p", "basic  dTpw ": "u p", "Basic dTo6cDo=": "u :p:", "Basic Og==": " ", "Basic dQ==": "no", "Basic": "no", "": "no", "Bearer dTpw": "no", "Basic ?": "no",
 	} {
 		got := "no"
-		if user, password, ok := BasicAuth(header); ok {
+		if user, password, ok := ParseBasicAuth(header); ok {
 			got = user + " " + password
 		}
 		if got != want {

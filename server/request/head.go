@@ -11,14 +11,14 @@ import (
 	"pingpost/server/httperror"
 )
 
-// checkHeaderUnambiguous rejects a head that can be read in two ways: a length beside chunks, an unknown
+// checkTargetVersionAndHeaders rejects a head that can be read in two ways: a length beside chunks, an unknown
 // transfer coding, a folded line, a header name with a space. Proxies disagree about these,
 // and a second request could hide between two readings. (The library rejects the others:
 // two lengths, or lengths that are not numbers.)
 //
 // It also rejects a repeated header that must be single, an unsupported HTTP version, an
 // invalid request target, and a line that ends in a bare line feed.
-func checkHeaderUnambiguous(header *fasthttp.RequestHeader) httperror.Error {
+func checkTargetVersionAndHeaders(header *fasthttp.RequestHeader) httperror.Error {
 	if bad := checkTarget(header.RequestURI()); bad.Status != 0 {
 		return bad
 	}
@@ -101,11 +101,12 @@ func ErrorOfFailedRead(err error) httperror.Error {
 	return httperror.Framing
 }
 
-// CheckHeadUnambiguous returns an error for a request head that a proxy could read differently than this
-// server. It also considers line ends that the HTTP library no longer has.
+// CheckHeadUnambiguous returns an error for an invalid target, an unsupported HTTP version, a repeated
+// credential or key, and a request head that a proxy could read differently than this server. It also
+// considers line ends that the HTTP library no longer has.
 func CheckHeadUnambiguous(ctx *fasthttp.RequestCtx) httperror.Error {
-	if connection.FromRequest(ctx).HasBareLineFeed(&ctx.Request.Header) {
+	if connection.FromRequest(ctx).MayHaveBareLineFeed(&ctx.Request.Header) {
 		return httperror.BareLineFeed
 	}
-	return checkHeaderUnambiguous(&ctx.Request.Header)
+	return checkTargetVersionAndHeaders(&ctx.Request.Header)
 }

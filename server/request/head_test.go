@@ -51,7 +51,7 @@ func TestAmbiguousHeadIsRejected(t *testing.T) {
 			t.Errorf("%q: %v", lines, err)
 			continue
 		}
-		if got := checkHeaderUnambiguous(&header) != (httperror.Error{}); got != want {
+		if got := checkTargetVersionAndHeaders(&header) != (httperror.Error{}); got != want {
 			t.Errorf("%q: %v, want %v", lines, got, want)
 		}
 	}
@@ -66,7 +66,7 @@ func TestHTTPVersions(t *testing.T) {
 			t.Errorf("%s: %v", version, err)
 			continue
 		}
-		if got := checkHeaderUnambiguous(&header).Status; got != want {
+		if got := checkTargetVersionAndHeaders(&header).Status; got != want {
 			t.Errorf("%s: %d, want %d", version, got, want)
 		}
 	}

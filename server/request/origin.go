@@ -6,10 +6,10 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// IsCrossOriginChange reports whether a page of another origin made a browser send this changing
+// IsCrossOriginChangingRequest reports whether a page of another origin made a browser send this changing
 // request. A browser adds the password that it stores for this server to requests of any page. The
 // result is false for GET and HEAD, because the other page cannot read their answers.
-func IsCrossOriginChange(header *fasthttp.RequestHeader) bool {
+func IsCrossOriginChangingRequest(header *fasthttp.RequestHeader) bool {
 	if header.IsGet() || header.IsHead() {
 		return false
 	}

@@ -15,10 +15,10 @@ const (
 	maxParameterName = 64 // bytes of a parameter's name in an answer
 )
 
-// ParameterErrors returns an error for each query parameter that is not in knownNames, and for each
+// QueryParameterNameErrors returns an error for each query parameter that is not in knownNames, and for each
 // that is repeated, at most maxQueryErrors. Ignoring an unknown parameter would be dangerous: a
 // misspelt filter would return all leads.
-func ParameterErrors(ctx *fasthttp.RequestCtx, knownNames ...string) (faults []market.FieldError) {
+func QueryParameterNameErrors(ctx *fasthttp.RequestCtx, knownNames ...string) (faults []market.FieldError) {
 	if bytes.IndexByte(ctx.Request.Header.RequestURI(), '?') < 0 {
 		return nil
 	}

@@ -26,7 +26,7 @@ func checkBodyHasNoTrailer(ctx *fasthttp.RequestCtx, headerFieldsBeforeBody int)
 	if header.ContentLength() != chunkedLength {
 		return nil
 	}
-	if header.Len() != headerFieldsBeforeBody || connection.FromRequest(ctx).HasBareLineFeedAfterLastChunk() {
+	if header.Len() != headerFieldsBeforeBody || connection.FromRequest(ctx).MayHaveBareLineFeedAfterLastChunk() {
 		return connection.ErrTrailer
 	}
 	return nil

@@ -82,9 +82,9 @@ func (k *RawClientConn) ReadAnswer() (status int, header http.Header, body strin
 	return response.StatusCode, response.Header, string(text)
 }
 
-// IsClosed reports whether the server has closed the connection. It sends a request to find
+// IsClosedOnNextRequest reports whether the server has closed the connection. It sends a request to find
 // out.
-func (k *RawClientConn) IsClosed() bool {
+func (k *RawClientConn) IsClosedOnNextRequest() bool {
 	_, _ = io.WriteString(k, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 	_, err := k.Answer.ReadByte()
 	return err != nil

@@ -49,15 +49,15 @@ func (l *MemoryLog) Append(data []byte, w engine.CommitWaiter) error {
 	return nil
 }
 
-// Entry returns the data of the entry with the index i; the first entry has the index 0.
-func (l *MemoryLog) Entry(i int) []byte {
+// EntryAtIndex returns the data of the entry with the index i; the first entry has the index 0.
+func (l *MemoryLog) EntryAtIndex(i int) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries[i]
 }
 
-// Size returns the number of entries in the log.
-func (l *MemoryLog) Size() int {
+// EntryCount returns the number of entries in the log.
+func (l *MemoryLog) EntryCount() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.entries)

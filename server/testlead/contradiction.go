@@ -22,7 +22,7 @@ func findContradictions(c *market.Campaign, order []int, campaignAttempt *attemp
 		for _, fault := range campaignAttempt.faults {
 			texts = append(texts, "campaign: "+describeFault(&fault))
 		}
-		return limit(texts)
+		return limitContradictions(texts)
 	case len(c.FilterSets) == 0:
 		return []string{"campaign: it has no buyers"}
 	}
@@ -37,10 +37,10 @@ func findContradictions(c *market.Campaign, order []int, campaignAttempt *attemp
 			break
 		}
 	}
-	return limit(texts)
+	return limitContradictions(texts)
 }
 
-func limit(texts []string) []string {
+func limitContradictions(texts []string) []string {
 	if len(texts) > maxContradictions {
 		return texts[:maxContradictions]
 	}
@@ -51,7 +51,7 @@ func limit(texts []string) []string {
 // for the campaign alone.
 func conflictsOfFields(c *market.Campaign, set *market.FilterSet, label string) (texts []string) {
 	filters := filtersOf(c, set)
-	if text := conflictOfState(c, set, filters); text != "" {
+	if text := describeUSStateConflict(c, set, filters); text != "" {
 		texts = append(texts, label+": "+text)
 	}
 	seen := map[market.LeadFieldIndex]bool{market.SlotState: true}
@@ -61,7 +61,7 @@ func conflictsOfFields(c *market.Campaign, set *market.FilterSet, label string) 
 			continue
 		}
 		seen[slot] = true
-		conditions, wantsAbsence := conditionsOn(c, set, slot)
+		conditions, wantsAbsence := describeConditionsOnField(c, set, slot)
 		if c.Mapping.ExampleValueJSON(slot, filters) != nil || wantsAbsence && len(conditions) == 1 && !c.Mapping.IsRequired(slot) {
 			continue
 		}
@@ -70,13 +70,13 @@ func conflictsOfFields(c *market.Campaign, set *market.FilterSet, label string) 
 	return texts
 }
 
-func conflictOfState(c *market.Campaign, set *market.FilterSet, filters []market.Filter) string {
-	for _, state := range statesWithExamples() {
-		if (set == nil || set.States.Has(state)) && stateFiltersAccept(c, filters, state) {
+func describeUSStateConflict(c *market.Campaign, set *market.FilterSet, filters []market.Filter) string {
+	for _, state := range usStatesWithExamples() {
+		if (set == nil || set.States.Has(state)) && usStateFiltersAccept(c, filters, state) {
 			return ""
 		}
 	}
-	conditions, wantsAbsence := conditionsOn(c, set, market.SlotState)
+	conditions, wantsAbsence := describeConditionsOnField(c, set, market.SlotState)
 	if wantsAbsence && (set == nil || set.States == market.AllStates) {
 		return ""
 	}
@@ -86,9 +86,9 @@ func conflictOfState(c *market.Campaign, set *market.FilterSet, filters []market
 	return "no state passes all of these: " + strings.Join(conditions, "; ")
 }
 
-// conditionsOn describes the conditions on a field: of the campaign's filters, of the filter set's,
-// and of the field's rule.
-func conditionsOn(c *market.Campaign, set *market.FilterSet, slot market.LeadFieldIndex) (texts []string, wantsAbsence bool) {
+// describeConditionsOnField describes the conditions on a field: of the campaign's filters, of the
+// filter set's, and of the field's rule.
+func describeConditionsOnField(c *market.Campaign, set *market.FilterSet, slot market.LeadFieldIndex) (texts []string, wantsAbsence bool) {
 	add := func(owner string, filters []market.Filter) {
 		for i := range filters {
 			if filters[i].FieldSlot() != slot {

@@ -62,7 +62,7 @@ func MakeExample(c *market.Campaign, seed int64) *Example {
 		if !a.passesCampaign(c) {
 			continue
 		}
-		if eligible := eligibleBuyers(compiled, a.lead); slices.Contains(eligible, set.Buyer.ID) {
+		if eligible := buyersWhoseFiltersAccept(compiled, a.lead); slices.Contains(eligible, set.Buyer.ID) {
 			return &Example{Members: a.members, Eligible: eligible}
 		}
 	}
@@ -75,8 +75,8 @@ func MakeExample(c *market.Campaign, seed int64) *Example {
 // leads.
 func orderFilterSets(c *market.Campaign) (order []int) {
 	var accepted market.USStateSet
-	for _, state := range statesWithExamples() {
-		if stateFiltersAccept(c, c.Filters, state) {
+	for _, state := range usStatesWithExamples() {
+		if usStateFiltersAccept(c, c.Filters, state) {
 			accepted = accepted.WithState(state)
 		}
 	}
@@ -85,7 +85,7 @@ func orderFilterSets(c *market.Campaign) (order []int) {
 		if set.States != market.AllStates && set.States&accepted == 0 {
 			worse += 2
 		}
-		if engine.LacksTestEndpoint(set.Buyer, c.Method) {
+		if engine.LacksRequiredTestEndpoint(set.Buyer, c.Method) {
 			worse++
 		}
 		return worse
@@ -97,8 +97,8 @@ func orderFilterSets(c *market.Campaign) (order []int) {
 	return order
 }
 
-// eligibleBuyers returns the buyers whose states and filters accept the lead.
-func eligibleBuyers(compiled *selection.CompiledFilterSets, lead *market.Lead) (buyers []market.BuyerID) {
+// buyersWhoseFiltersAccept returns the buyers whose states and filters accept the lead.
+func buyersWhoseFiltersAccept(compiled *selection.CompiledFilterSets, lead *market.Lead) (buyers []market.BuyerID) {
 	var candidates selection.Candidates
 	candidates.ResetToAll(compiled)
 	compiled.ExcludeByStateAndFilters(lead, &candidates)
@@ -143,7 +143,7 @@ func (a *attempt) passesCampaign(c *market.Campaign) bool {
 // each of the campaign's own fields, if a value is possible.
 func attemptLead(c *market.Campaign, set *market.FilterSet, seed int64) *attempt {
 	filters := filtersOf(c, set)
-	made := makeMembers(c, findState(c, set), seed)
+	made := makeMembers(c, findUSStateOrCalifornia(c, set), seed)
 	lead, faults := readLead(c, made)
 	wrong := map[market.LeadFieldIndex]bool{}
 	for i := range faults {
@@ -203,20 +203,20 @@ func exampleHost(configured string) string {
 	return configured
 }
 
-// findState returns a US state that the filters and the filter set accept, or California if there is
-// none.
-func findState(c *market.Campaign, set *market.FilterSet) market.USState {
+// findUSStateOrCalifornia returns a US state that the filters and the filter set accept, or California
+// if there is none.
+func findUSStateOrCalifornia(c *market.Campaign, set *market.FilterSet) market.USState {
 	filters := filtersOf(c, set)
-	for _, state := range statesWithExamples() {
-		if (set == nil || set.States.Has(state)) && stateFiltersAccept(c, filters, state) {
+	for _, state := range usStatesWithExamples() {
+		if (set == nil || set.States.Has(state)) && usStateFiltersAccept(c, filters, state) {
 			return state
 		}
 	}
 	return market.ParseUSState([]byte("CA"))
 }
 
-// statesWithExamples returns the states for which fakedata has addresses.
-func statesWithExamples() (states []market.USState) {
+// usStatesWithExamples returns the states for which fakedata has addresses.
+func usStatesWithExamples() (states []market.USState) {
 	places := fakedata.AllUSStateData()
 	for i := range places {
 		states = append(states, market.ParseUSState([]byte(places[i].State)))
@@ -224,8 +224,8 @@ func statesWithExamples() (states []market.USState) {
 	return states
 }
 
-// stateFiltersAccept reports whether those filters that test the state accept it.
-func stateFiltersAccept(c *market.Campaign, filters []market.Filter, state market.USState) bool {
+// usStateFiltersAccept reports whether those filters that test the state accept it.
+func usStateFiltersAccept(c *market.Campaign, filters []market.Filter, state market.USState) bool {
 	lead := market.Lead{Values: make([]market.FieldValue, c.Mapping.SlotCount())}
 	lead.Values[market.SlotState] = market.TextValueOrAbsent([]byte(state.String()))
 	for i := range filters {
@@ -236,8 +236,8 @@ func stateFiltersAccept(c *market.Campaign, filters []market.Filter, state marke
 	return true
 }
 
-// FindSupplier returns the id of a supplier that may send leads to the campaign, or "".
-func FindSupplier(catalog *market.Catalog, campaign *market.Campaign) (supplierID string) {
+// FindAcceptedSupplierID returns the id of a supplier that may send leads to the campaign, or "".
+func FindAcceptedSupplierID(catalog *market.Catalog, campaign *market.Campaign) (supplierID string) {
 	for _, id := range slices.Sorted(maps.Keys(catalog.Suppliers)) {
 		if campaign.AcceptsSupplier(id) {
 			return string(id)

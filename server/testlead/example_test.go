@@ -176,7 +176,7 @@ func TestManyBuyers(t *testing.T) {
 func TestFindSupplier(t *testing.T) {
 	for suppliers, want := range map[string]string{"": "sup_acme", "    suppliers: [sup_other]\n": "sup_other"} {
 		catalog := compileCatalog(t, suppliers+"    buyers: ["+near+"]")
-		if got := FindSupplier(catalog, catalog.Campaigns["cmp"]); got != want {
+		if got := FindAcceptedSupplierID(catalog, catalog.Campaigns["cmp"]); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

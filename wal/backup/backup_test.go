@@ -176,7 +176,7 @@ func TestDamagedSnapshotStopsNothing(t *testing.T) {
 	s := newSite(t, t.TempDir())
 	s.many(10)
 	s.snapshot(9)
-	infos := must.Value(wal.Snapshots(s.dir))(s.t)
+	infos := must.Value(wal.ListSnapshotFiles(s.dir))(s.t)
 	content := must.Value(os.ReadFile(infos[0].Path))(s.t)
 	content[30] ^= 1
 	s.must(os.WriteFile(infos[0].Path, content, 0o600))

@@ -54,13 +54,13 @@ func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 	if err != nil {
 		return fmt.Errorf("cannot back up %q: %w", info.Path, err)
 	}
-	to.pieces.Oldest, to.pieces.Newest = found.Oldest, found.Newest
+	to.pieces.Oldest, to.pieces.Newest = found.LastInAllSections, found.Newest
 	return to.putLastPieceAndManifest()
 }
 
-// recordSnapshotIfShipped records the result of the goroutine that ships a snapshot, if it
+// recordSnapshotResultIfEnded records the result of the goroutine that ships a snapshot, if it
 // has ended. Otherwise it returns nil at once.
-func (s *Shipper) recordSnapshotIfShipped() error {
+func (s *Shipper) recordSnapshotResultIfEnded() error {
 	select {
 	case err := <-s.snapshotDone: // blocks forever if no goroutine runs
 		return s.finishShippingSnapshot(err)
@@ -69,7 +69,7 @@ func (s *Shipper) recordSnapshotIfShipped() error {
 	}
 }
 
-func (s *Shipper) waitForShippedSnapshot(ctx context.Context) error {
+func (s *Shipper) waitForAndRecordSnapshotResult(ctx context.Context) error {
 	select {
 	case err := <-s.snapshotDone:
 		return s.finishShippingSnapshot(err)

@@ -77,14 +77,14 @@ func (s *Shipper) removeUnneededObjects(ctx context.Context, g *backupGeneration
 	r := g.runs[len(g.runs)-1]
 	keep := -1 // index of the newest snapshot from before that time
 	for i, p := range g.snapshots {
-		if r.coversEntry(p.Newest) && r[r.indexOfEntry(p.Newest)].at < retainFrom && p.Oldest+1 >= r.first() {
+		if r.coversEntry(p.Newest) && r[r.indexOfEntry(p.Newest)].at < retainFrom && p.Oldest+1 >= r.firstEntry() {
 			keep = i
 		}
 	}
 	if keep < 0 {
 		return nil
 	}
-	oldest, err := s.oldestLogEntry()
+	oldest, err := s.oldestLogEntryOrMax()
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (g *backupGeneration) namesOfLogObjectsBefore(seq uint64) []string {
 	return names
 }
 
-// oldestLogEntry returns the first entry that is still in the exchange's own log, or the
+// oldestLogEntryOrMax returns the first entry that is still in the exchange's own log, or the
 // highest number if there is no log.
-func (s *Shipper) oldestLogEntry() (uint64, error) {
+func (s *Shipper) oldestLogEntryOrMax() (uint64, error) {
 	segments, err := wal.Segments(s.src.Dir)
 	if err != nil || len(segments) == 0 {
 		return math.MaxUint64, err

@@ -76,10 +76,10 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 	return all, nil
 }
 
-// highestLife returns the highest life (log epoch) that a fence or a generation's claim
+// highestEpoch returns the highest life (log epoch) that a fence or a generation's claim
 // names, or 0. It returns an error if one of them is unreadable, because it could name a
 // higher life. The claims protect against old copies even if the fences were removed.
-func highestLife(fences []fence, generations []*backupGeneration) (life uint32, err error) {
+func highestEpoch(fences []fence, generations []*backupGeneration) (life uint32, err error) {
 	for _, f := range fences {
 		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
 	}
@@ -87,7 +87,7 @@ func highestLife(fences []fence, generations []*backupGeneration) (life uint32, 
 		life, err = max(life, g.claim.Epoch), cmp.Or(err, g.unreadable)
 	}
 	if err != nil {
-		return 0, unknownLifeError(err)
+		return 0, unknownEpochError(err)
 	}
 	return life, nil
 }
@@ -99,7 +99,7 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 	if err != nil {
 		return nil, err
 	}
-	highest, err := highestLife(fences, generations)
+	highest, err := highestEpoch(fences, generations)
 	if err == nil && epoch < highest {
 		err = fmt.Errorf("cannot back up to %s in life %d: life %d was begun there: %w", b.store, epoch, highest, ErrFenced)
 	}

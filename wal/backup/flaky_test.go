@@ -196,7 +196,7 @@ func TestEveryHistory(t *testing.T) {
 				}
 			},
 			"archive": func(t *rapid.T) {
-				if infos, err := wal.Snapshots(s.dir); err == nil && len(infos) == 2 {
+				if infos, err := wal.ListSnapshotFiles(s.dir); err == nil && len(infos) == 2 {
 					s.archive(uint64(max(1, int(infos[1].Newest)-6)))
 				}
 			},
@@ -221,7 +221,7 @@ func TestEveryHistory(t *testing.T) {
 					t.Fatal(err)
 				}
 				if shipper.snapshotDone != nil { // its failure would else be the result of a later ShipAll
-					if err := shipper.waitForShippedSnapshot(context.Background()); err != nil && !errors.Is(err, errFlaky) {
+					if err := shipper.waitForAndRecordSnapshotResult(context.Background()); err != nil && !errors.Is(err, errFlaky) {
 						t.Fatal(err)
 					}
 				}

@@ -25,9 +25,9 @@ type generationClaim struct {
 	sum string // of its object; empty if an earlier version wrote it
 }
 
-// generationCompletion marks a generation as complete: at time At, the store had all entries of
+// generationCompleteMarker marks a generation as complete: at time At, the store had all entries of
 // the log up to Last. Log objects that are added later need no manifest.
-type generationCompletion struct {
+type generationCompleteMarker struct {
 	Last uint64    `json:"last"` // entry
 	At   time.Time `json:"at"`
 }
@@ -44,10 +44,10 @@ type pieceManifest struct {
 type backupGeneration struct {
 	number     int
 	claim      generationClaim
-	unreadable error                 // why the claim cannot be read; the content is then unknown
-	problems   []error               // of changed manifests, which are ignored
-	box        encryptedStore        // for all objects except the claim
-	completion *generationCompletion // nil: the generation is not complete yet
+	unreadable error                     // why the claim cannot be read; the content is then unknown
+	problems   []error                   // of changed manifests, which are ignored
+	box        encryptedStore            // for all objects except the claim
+	completion *generationCompleteMarker // nil: the generation is not complete yet
 	runs       []contiguousObjects
 	snapshots  []pieceManifest   // complete ones, ordered by Newest
 	files      map[string]string // <folder>/<name> of complete files to their manifests
@@ -115,8 +115,8 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 		of, isWhole := folderOfManifest(o)
 		switch {
 		case of == folder:
-			var m generationCompletion
-			if ok, err := g.readManifestUnlessChanged(ctx, o.Name, &m); err != nil {
+			var m generationCompleteMarker
+			if ok, err := g.readManifestOrRecordProblem(ctx, o.Name, &m); err != nil {
 				return err
 			} else if ok {
 				g.completion = &m
@@ -127,7 +127,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 			}
 		case isWhole && strings.HasPrefix(name, "snapshot/"):
 			var p pieceManifest
-			if ok, err := g.readManifestUnlessChanged(ctx, o.Name, &p); err != nil {
+			if ok, err := g.readManifestOrRecordProblem(ctx, o.Name, &p); err != nil {
 				return err
 			} else if ok {
 				g.snapshots = append(g.snapshots, p)
@@ -140,10 +140,10 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 	return nil
 }
 
-// readManifestUnlessChanged reads a manifest into value. If its checksum shows that the
+// readManifestOrRecordProblem reads a manifest into value. If its checksum shows that the
 // manifest was changed, it adds the error to g.problems and returns ok false without an
 // error.
-func (g *backupGeneration) readManifestUnlessChanged(ctx context.Context, name string, value any) (ok bool, err error) {
+func (g *backupGeneration) readManifestOrRecordProblem(ctx context.Context, name string, value any) (ok bool, err error) {
 	err = g.getManifestWithSum(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)
@@ -157,11 +157,11 @@ func (g *backupGeneration) readManifestUnlessChanged(ctx context.Context, name s
 // restorable is false if r does not begin there and no snapshot fits.
 func (g *backupGeneration) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
 	for i := range slices.Backward(g.snapshots) {
-		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.first() {
+		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.firstEntry() {
 			return s, true
 		}
 	}
-	return nil, r.first() == 1
+	return nil, r.firstEntry() == 1
 }
 
 // logObjectsToRestoreEntry returns the gapless series of log objects (run) from which entry seq can be
@@ -179,8 +179,8 @@ func (g *backupGeneration) logObjectsToRestoreEntry(seq uint64) (contiguousObjec
 // nanoseconds. Both are 0 if no entry can be restored.
 func (g *backupGeneration) lastRestorableEntry() (seq uint64, at int64) {
 	for _, r := range slices.Backward(g.runs) {
-		if _, ok := g.newestSnapshotFor(r, r.last()); ok {
-			return r.last(), r.lastAt()
+		if _, ok := g.newestSnapshotFor(r, r.lastEntry()); ok {
+			return r.lastEntry(), r.lastEntryTime()
 		}
 	}
 	return 0, 0

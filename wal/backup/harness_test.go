@@ -88,8 +88,8 @@ func (s *site) must(err error) {
 func (s *site) open() {
 	s.t.Helper()
 	opt := wal.Options{SegmentSize: s.small, Now: func() int64 { s.clock += int64(time.Second); return s.clock }}
-	if snapshot, err := wal.OpenSnapshot(s.dir); err == nil {
-		opt.From, opt.AtLeast = snapshot.Oldest+1, snapshot.Newest
+	if snapshot, err := wal.OpenNewestValidSnapshot(s.dir); err == nil {
+		opt.From, opt.AtLeast = snapshot.LastInAllSections+1, snapshot.Newest
 		snapshot.Close()
 	}
 	log := must.Value(wal.Open(s.dir, opt))(s.t)
@@ -145,7 +145,7 @@ func (s *site) many(n int) {
 // snapshot writes a snapshot whose sections contain at least the entries up to oldest.
 func (s *site) snapshot(oldest uint64) {
 	s.t.Helper()
-	w := must.Value(s.log.CreateSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(s.t)
+	w := must.Value(s.log.BeginSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(s.t)
 	newest := uint64(len(s.entries))
 	must.Value(w.Write(binary.LittleEndian.AppendUint64(nil, hashOf(s.entries[:oldest]))))(s.t)
 	must.Value(w.Commit(oldest, newest, nil))(s.t)
@@ -220,7 +220,7 @@ func newDir(t tester, dir string) store.Store {
 // identity returns a key that decrypts, and a key with its recipient only.
 func identity(t testing.TB) (full, recipient *Key) {
 	t.Helper()
-	file, public, err := GenerateKeyFile()
+	file, public, err := GenerateKeyFileText()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,12 +265,12 @@ func sameLog(t tester, dir string, entries []wal.Entry, done RestoreResult) {
 		}
 		return
 	}
-	snapshot := must.Value(wal.OpenSnapshot(dir))(t)
+	snapshot := must.Value(wal.OpenNewestValidSnapshot(dir))(t)
 	defer snapshot.Close()
 	section := must.Value(snapshot.Next())(t)
 	state, err := io.ReadAll(section)
-	if err != nil || snapshot.Newest > done.Seq || snapshot.Oldest+1 < done.First ||
-		binary.LittleEndian.Uint64(state) != hashOf(entries[:snapshot.Oldest]) {
-		t.Fatalf("the snapshot from %d to %d is not one for entries %d to %d: %v", snapshot.Oldest, snapshot.Newest, done.First, done.Seq, err)
+	if err != nil || snapshot.Newest > done.Seq || snapshot.LastInAllSections+1 < done.First ||
+		binary.LittleEndian.Uint64(state) != hashOf(entries[:snapshot.LastInAllSections]) {
+		t.Fatalf("the snapshot from %d to %d is not one for entries %d to %d: %v", snapshot.LastInAllSections, snapshot.Newest, done.First, done.Seq, err)
 	}
 }

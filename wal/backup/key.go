@@ -29,10 +29,10 @@ var (
 	ErrUnencrypted = errors.New("the object is not encrypted, but a key file was given: if the backup is not encrypted, give no key file; if it is encrypted, this object was replaced: put back the object from a copy of the backup")
 )
 
-// GenerateKeyFile creates a key pair. It returns the content of a key file with the identity
+// GenerateKeyFileText creates a key pair. It returns the content of a key file with the identity
 // (the secret key), and the recipient (the public key). The exchange's machine needs only the
 // recipient; the key file must be kept elsewhere.
-func GenerateKeyFile() (keyFileText []byte, recipient string, err error) {
+func GenerateKeyFileText() (keyFileText []byte, recipient string, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, "", err
@@ -77,7 +77,7 @@ func ReadKeyFile(path string) (*Key, error) {
 	return &k, nil
 }
 
-// hasRecipients reports whether the key has a recipient, so that encryptIfConfigured hasRecipients.
+// hasRecipients reports whether the key has a recipient, so that encryptIfConfigured encrypts.
 // Otherwise the backup is stored as plaintext.
 func (k *Key) hasRecipients() bool { return len(k.recipients) > 0 }
 
@@ -102,10 +102,10 @@ func (k *Key) encryptIfConfigured(plain []byte) ([]byte, error) {
 	return sealed.Bytes(), nil
 }
 
-// decryptIfEncrypted decrypts an object, and detects every changed byte. If neither the object
+// decryptAsConfigured decrypts an object, and detects every changed byte. If neither the object
 // nor the key uses encryption, it returns the object unchanged. The error is ErrEncrypted
 // without an identity, and ErrUnencrypted for plaintext under a key that encrypts.
-func (k *Key) decryptIfEncrypted(stored []byte) ([]byte, error) {
+func (k *Key) decryptAsConfigured(stored []byte) ([]byte, error) {
 	sealed := bytes.HasPrefix(stored, []byte(encryptedPrefix))
 	switch {
 	case sealed && len(k.identities) == 0:

@@ -60,14 +60,16 @@ func parseLogObjectName(o store.Object) (e logObject, ok bool) {
 // Each object begins at most one entry after the end of the previous one, and ends later.
 type contiguousObjects []logObject
 
-func (r contiguousObjects) first() uint64 { return r[0].first }
+func (r contiguousObjects) firstEntry() uint64 { return r[0].first }
 
-func (r contiguousObjects) last() uint64 { return r[len(r)-1].last }
+func (r contiguousObjects) lastEntry() uint64 { return r[len(r)-1].last }
 
-func (r contiguousObjects) lastAt() int64 { return r[len(r)-1].at }
+func (r contiguousObjects) lastEntryTime() int64 { return r[len(r)-1].at }
 
 // coversEntry reports whether the run contains entry seq.
-func (r contiguousObjects) coversEntry(seq uint64) bool { return r.first() <= seq && seq <= r.last() }
+func (r contiguousObjects) coversEntry(seq uint64) bool {
+	return r.firstEntry() <= seq && seq <= r.lastEntry()
+}
 
 // indexOfEntry returns the index of the first object that reaches entry seq, which the run
 // must contain.
@@ -88,8 +90,8 @@ func groupContiguous(objects []logObject) []contiguousObjects {
 		r := contiguousObjects{objects[i]}
 		for i++; ; {
 			best := -1
-			for ; i < len(objects) && objects[i].first <= r.last()+1; i++ {
-				if objects[i].last > r.last() && (best < 0 || objects[i].last > objects[best].last) {
+			for ; i < len(objects) && objects[i].first <= r.lastEntry()+1; i++ {
+				if objects[i].last > r.lastEntry() && (best < 0 || objects[i].last > objects[best].last) {
 					best = i
 				}
 			}

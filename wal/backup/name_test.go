@@ -27,7 +27,7 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 		var covered [60]bool
 		due := uint64(0)
 		for i, r := range found {
-			if i > 0 && r.first() <= found[i-1].last()+1 {
+			if i > 0 && r.firstEntry() <= found[i-1].lastEntry()+1 {
 				t.Fatalf("two runs are one: %v", found)
 			}
 			for j, e := range r {

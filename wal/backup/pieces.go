@@ -177,10 +177,10 @@ func parsePieceName(name string, number int) (end sizeAndChecksum, ok bool) {
 // records its result. Snapshots are shipped in parallel with the log, because new log entries
 // must not wait for them.
 func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
-	if err := s.recordSnapshotIfShipped(); err != nil || s.snapshotDone != nil {
+	if err := s.recordSnapshotResultIfEnded(); err != nil || s.snapshotDone != nil {
 		return err
 	}
-	infos, err := wal.Snapshots(s.src.Dir)
+	infos, err := wal.ListSnapshotFiles(s.src.Dir)
 	if err != nil {
 		return err
 	}

@@ -75,19 +75,19 @@ func (g *backupGeneration) summarize() Generation {
 		if !run.coversEntry(last) {
 			continue
 		}
-		if t.First = 1; run.first() > 1 {
-			i := slices.IndexFunc(g.snapshots, func(p pieceManifest) bool { return p.Oldest+1 >= run.first() })
+		if t.First = 1; run.firstEntry() > 1 {
+			i := slices.IndexFunc(g.snapshots, func(p pieceManifest) bool { return p.Oldest+1 >= run.firstEntry() })
 			t.First = g.snapshots[i].Newest
 		}
 	}
 	return t
 }
 
-// readRequiredKeyFiles reads the exchange's key files from the store. They include the key of
+// readKeyFilesAndSetSumKey reads the exchange's key files from the store. They include the key of
 // the checksums, which all later reading needs. The error is ErrEncrypted if decryption needs
 // an identity.
-func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byte, error) {
-	keys, err := r.mergeStoredKeyFiles(ctx)
+func (r *Repository) readKeyFilesAndSetSumKey(ctx context.Context) (map[string][]byte, error) {
+	keys, err := r.readMergedKeyFiles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,10 +97,10 @@ func (r *Repository) readRequiredKeyFiles(ctx context.Context) (map[string][]byt
 	return keys, nil
 }
 
-// mergeStoredKeyFiles returns the content of all key files by name. It returns the newest
+// readMergedKeyFiles returns the content of all key files by name. It returns the newest
 // stored version of each file, and zeroes every key that a version of the same size or a list
 // shows as erased. It fails if one object is unreadable or damaged.
-func (r *Repository) mergeStoredKeyFiles(ctx context.Context) (map[string][]byte, error) {
+func (r *Repository) readMergedKeyFiles(ctx context.Context) (map[string][]byte, error) {
 	objects, err := r.box.listObjects(ctx, keysFolder)
 	if err != nil {
 		return nil, err

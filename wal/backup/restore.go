@@ -57,7 +57,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 	if err := removeEmptyTarget(dir); err != nil {
 		return RestoreResult{}, err
 	}
-	keys, err := r.readRequiredKeyFiles(ctx)
+	keys, err := r.readKeyFilesAndSetSumKey(ctx)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -66,7 +66,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 		return RestoreResult{}, err
 	}
 	if !opt.Drill { // checks now, before anything is written, that a next life can begin
-		if _, _, err := r.lifeAfter(ctx, 0); err != nil {
+		if _, _, err := r.nextEpochAfter(ctx, 0); err != nil {
 			return RestoreResult{}, fmt.Errorf("cannot restore from %s: %w", r.box.store, err)
 		}
 	}
@@ -79,7 +79,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 		err = opt.Check(building)
 	}
 	if err == nil && !opt.Drill {
-		done.Epoch, err = r.fenceAndWriteNextLife(ctx, building, done.Epoch)
+		done.Epoch, err = r.fenceAndWriteNextEpoch(ctx, building, done.Epoch)
 	}
 	if err == nil {
 		err = renameRestoredFolder(building, dir)
@@ -119,7 +119,7 @@ func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *res
 		}
 	}
 	for name, manifest := range p.gen.files {
-		if err := r.restoreFile(ctx, p, dir, name, manifest); err != nil {
+		if err := r.restoreCatalogOrList(ctx, p, dir, name, manifest); err != nil {
 			return done, err
 		}
 	}
@@ -178,7 +178,7 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *restorePlan, dir st
 	return info, errors.Join(err, read.Close())
 }
 
-func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, fileName, manifestName string) error {
+func (r *Repository) restoreCatalogOrList(ctx context.Context, p *restorePlan, dir, fileName, manifestName string) error {
 	if at, _ := path.Split(fileName); !staysInsideFolder(fileName) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q, which is not in catalogs/ or lists/ (was the backup changed?)", r.box.store, fileName)
 	}
@@ -194,10 +194,10 @@ func (r *Repository) restoreFile(ctx context.Context, p *restorePlan, dir, fileN
 	return errors.Join(p.gen.box.copyPieces(ctx, folder, &whole, f), f.Sync(), f.Close(), durable.SyncFolder(filepath.Dir(f.Name())))
 }
 
-// lifeAfter returns the life (log epoch) that follows `after` and all lives in the store. It
+// nextEpochAfter returns the life (log epoch) that follows `after` and all lives in the store. It
 // also returns the generations that it read to find out. It returns an error if a claim or
 // fence is unreadable, or if there is no later life.
-func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, generations []*backupGeneration, err error) {
+func (r *Repository) nextEpochAfter(ctx context.Context, after uint32) (next uint32, generations []*backupGeneration, err error) {
 	if generations, err = r.box.readGenerations(ctx); err != nil {
 		return 0, nil, err
 	}
@@ -205,18 +205,18 @@ func (r *Repository) lifeAfter(ctx context.Context, after uint32) (next uint32, 
 	if err != nil {
 		return 0, nil, err
 	}
-	highest, err := highestLife(fences, generations)
+	highest, err := highestEpoch(fences, generations)
 	if err == nil {
 		next, err = wal.NextEpoch(max(after, highest))
 	}
 	return next, generations, err
 }
 
-// fenceAndWriteNextLife creates a fence with the next life (log epoch) in the store and
+// fenceAndWriteNextEpoch creates a fence with the next life (log epoch) in the store and
 // writes this epoch to dir. From then on, the backed-up exchange and other restores of it
 // cannot ship.
-func (r *Repository) fenceAndWriteNextLife(ctx context.Context, dir string, epoch uint32) (uint32, error) {
-	next, all, err := r.lifeAfter(ctx, epoch)
+func (r *Repository) fenceAndWriteNextEpoch(ctx context.Context, dir string, epoch uint32) (uint32, error) {
+	next, all, err := r.nextEpochAfter(ctx, epoch)
 	if err != nil {
 		return epoch, err
 	}

@@ -52,12 +52,12 @@ type restorePlan struct {
 	snapshot *pieceManifest // nil: from the log's first entry
 }
 
-// generationsEndingAtOrAfter returns the generations that end at or after the restore point, the
+// generationsReachingOrFurthest returns the generations that end at or after the restore point, the
 // latest generation first. If no generation reaches that far, or if the point is the last
 // entry, it returns the one that reaches furthest in time. If the exchange was restored once,
 // the later life (log epoch) therefore comes before the entries that the restore discarded. A
 // value of onlyGeneration other than 0 selects that generation alone.
-func (r *Repository) generationsEndingAtOrAfter(ctx context.Context, point RestorePoint, onlyGeneration int) ([]*backupGeneration, error) {
+func (r *Repository) generationsReachingOrFurthest(ctx context.Context, point RestorePoint, onlyGeneration int) ([]*backupGeneration, error) {
 	all, err := r.box.readGenerations(ctx)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r *Repository) generationsEndingAtOrAfter(ctx context.Context, point Resto
 // planRestore returns the plan for restoring the given point. It tries the generations that
 // reach the point, the latest first. A value of onlyGeneration other than 0 selects one generation.
 func (r *Repository) planRestore(ctx context.Context, point RestorePoint, onlyGeneration int) (*restorePlan, error) {
-	candidates, err := r.generationsEndingAtOrAfter(ctx, point, onlyGeneration)
+	candidates, err := r.generationsReachingOrFurthest(ctx, point, onlyGeneration)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +151,8 @@ func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *backupGeneratio
 			if err != nil && !errors.Is(err, errStop) {
 				return 0, err
 			}
-			if seq < run.first() && i == 0 {
-				return 0, fmt.Errorf("generation %d of the backup begins after that time, with entry %d; choose a later time", g.number, run.first())
+			if seq < run.firstEntry() && i == 0 {
+				return 0, fmt.Errorf("generation %d of the backup begins after that time, with entry %d; choose a later time", g.number, run.firstEntry())
 			}
 			return seq, nil
 		}

@@ -264,7 +264,7 @@ func TestListNeedsNoKey(t *testing.T) {
 }
 
 func TestKeyFiles(t *testing.T) {
-	file, recipient, err := GenerateKeyFile()
+	file, recipient, err := GenerateKeyFileText()
 	if err != nil || !strings.HasPrefix(recipient, "age1") {
 		t.Fatal(recipient, err)
 	}

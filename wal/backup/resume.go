@@ -51,11 +51,11 @@ func (s *Shipper) findResumableGeneration(generations []*backupGeneration) (*bac
 		return s.keepGenerationUnlessEntriesGone(g, s.openLogReader())
 	}
 	r := g.runs[len(g.runs)-1]
-	if _, ok := g.newestSnapshotFor(r, r.last()); len(g.runs) > 1 || (r.first() != g.claim.First && !ok) {
+	if _, ok := g.newestSnapshotFor(r, r.lastEntry()); len(g.runs) > 1 || (r.firstEntry() != g.claim.First && !ok) {
 		s.opt.Logger.Warn("backup: log objects are missing; a new generation begins with a copy of the whole log", "to", s.opt.To.String(), "generation", g.number)
 		return nil, s.checkLogReachesBackedUpEnd(r)
 	}
-	err := s.checkLogContinues(g, r)
+	err := s.checkAndLoadLogEnd(g, r)
 	if err == nil && g.claim.sum == "" {
 		s.opt.Logger.Warn("an earlier version wrote the backup, without sums of its claims; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
 		return nil, nil
@@ -78,9 +78,9 @@ func (s *Shipper) keepGenerationUnlessEntriesGone(g *backupGeneration, readErr e
 	return g, nil
 }
 
-// checkLogContinues reads the log from the last objects of the run r on, and compares it with
+// checkAndLoadLogEnd reads the log from the last objects of the run r on, and compares it with
 // the checksums of these objects. It returns ErrDiverged if the log is not the backed-up one.
-func (s *Shipper) checkLogContinues(g *backupGeneration, r contiguousObjects) error {
+func (s *Shipper) checkAndLoadLogEnd(g *backupGeneration, r contiguousObjects) error {
 	from, size := len(r)-1, r[len(r)-1].size
 	for from > 0 && size+r[from-1].size <= int64(s.opt.mergeAt) {
 		from--
@@ -112,14 +112,14 @@ func (s *Shipper) checkLogContinues(g *backupGeneration, r contiguousObjects) er
 	if len(s.tail.buf) >= s.opt.mergeAt {
 		s.tail.clearMergedEntries()
 	}
-	s.status.setLastShipped(r.last())
+	s.status.setLastShipped(r.lastEntry())
 	return nil
 }
 
 // checkLogReachesBackedUpEnd returns ErrDiverged if the log ends before the last entry of the
 // objects backedUp.
 func (s *Shipper) checkLogReachesBackedUpEnd(backedUp contiguousObjects) error {
-	reader, err := s.src.NewReader(backedUp.last())
+	reader, err := s.src.NewReader(backedUp.lastEntry())
 	if errors.Is(err, wal.ErrGone) {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *Shipper) checkLogReachesBackedUpEnd(backedUp contiguousObjects) error {
 	if _, err := reader.Next(); !errors.Is(err, io.EOF) {
 		return err
 	}
-	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, backedUp.last(), ErrDiverged)
+	return fmt.Errorf("cannot back up %q to %s: its log ends before entry %d, which is backed up: %w", s.src.Dir, s.opt.To, backedUp.lastEntry(), ErrDiverged)
 }
 
 // claimNewGeneration creates the claim of a new generation, whose copy begins with the oldest

@@ -127,7 +127,7 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
-	if err := s.listStoredKeyFiles(ctx, root); err != nil {
+	if err := s.loadStoredKeyFileList(ctx, root); err != nil {
 		return err
 	}
 	all, err := s.box.readGenerations(ctx)
@@ -184,7 +184,7 @@ func (s *Shipper) ShipAll(ctx context.Context) error {
 			return s.removeExpiredObjects(ctx, true)
 		}
 		if caughtUp {
-			if err := s.waitForShippedSnapshot(ctx); err != nil {
+			if err := s.waitForAndRecordSnapshotResult(ctx); err != nil {
 				return err
 			}
 		}

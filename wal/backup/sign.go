@@ -23,10 +23,10 @@ import (
 // a valid object of its kind.
 var ErrChanged = errors.New("it was changed after it was written; restore it from a copy of the backup place or an older version of the object")
 
-// unknownLifeError wraps err, which says that a claim or fence was changed. The current life
+// unknownEpochError wraps err, which says that a claim or fence was changed. The current life
 // (log epoch) is then unknown, so neither shipping nor a restore may begin. The message tells
 // the operator the remedy.
-func unknownLifeError(err error) error {
+func unknownEpochError(err error) error {
 	return fmt.Errorf("an object of the backup that records restores is not reliable, so this exchange's data may be an outdated copy: %w. If the object cannot be restored and "+
 		"this exchange's data is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
 }

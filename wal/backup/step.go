@@ -58,7 +58,7 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if err := s.startShippingNextSnapshot(ctx); err != nil {
 		return false, err
 	}
-	if err := s.putManifestIfComplete(ctx); err != nil {
+	if err := s.markCompleteIfRestorable(ctx); err != nil {
 		return false, err
 	}
 	return true, s.removeExpiredObjects(ctx, false)
@@ -135,9 +135,9 @@ func (s *Shipper) removeObjectsMergedInto(ctx context.Context, merged logObject)
 	return s.box.removeObjects(ctx, covered)
 }
 
-// putManifestIfComplete writes the generation's manifest as soon as the generation can be
+// markCompleteIfRestorable writes the generation's manifest as soon as the generation can be
 // restored: its log begins with entry 1, or a snapshot replaces the entries before.
-func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
+func (s *Shipper) markCompleteIfRestorable(ctx context.Context) error {
 	if s.gen.completion != nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (s *Shipper) putManifestIfComplete(ctx context.Context) error {
 	if s.gen.claim.First > 1 && !slices.ContainsFunc(s.gen.snapshots, replacesBeginning) {
 		return nil
 	}
-	m := &generationCompletion{Last: s.tail.due - 1, At: s.opt.now().UTC()}
+	m := &generationCompleteMarker{Last: s.tail.due - 1, At: s.opt.now().UTC()}
 	if err := s.gen.box.putManifest(ctx, generationFolder(s.gen.number), m); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (v *Verification) OK() bool {
 // which it cannot check the rest. It also returns an error for an unknown generation, or if it
 // cannot list the store or read a claim, fence or manifest there.
 func (r *Repository) Verify(ctx context.Context, number int) (*Verification, error) {
-	if _, err := r.readRequiredKeyFiles(ctx); err != nil {
+	if _, err := r.readKeyFilesAndSetSumKey(ctx); err != nil {
 		return nil, err
 	}
 	all, err := r.box.readGenerations(ctx)
@@ -73,8 +73,8 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		}
 		c := GenerationCheck{Generation: g.summarize(), Problems: g.problems}
 		r.checkClaim(g, all[:i], &c, v)
-		r.checkSnapshots(ctx, g, &c)
-		r.checkFiles(ctx, g, &c)
+		r.checkAndDropDamagedSnapshots(ctx, g, &c)
+		r.checkCatalogsAndLists(ctx, g, &c)
 		r.checkLogEntries(ctx, g, &c)
 		if err := ctx.Err(); err != nil {
 			return v, err
@@ -92,9 +92,9 @@ func (c *GenerationCheck) OK() bool { return len(c.Problems) == 0 && len(c.Spans
 
 func (c *GenerationCheck) addProblem(err error) { c.Problems = append(c.Problems, err) }
 
-// checkSnapshots reads all snapshots of a generation and adds the damage to c. It removes
+// checkAndDropDamagedSnapshots reads all snapshots of a generation and adds the damage to c. It removes
 // damaged snapshots from g, so that the later check of restorable ranges ignores them.
-func (r *Repository) checkSnapshots(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
+func (r *Repository) checkAndDropDamagedSnapshots(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	var good []pieceManifest
 	for i := range g.snapshots {
 		p := &g.snapshots[i]
@@ -102,7 +102,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *backupGeneration, c 
 		read := g.openPieces(ctx, folder, p)
 		info, err := wal.CheckSnapshot(read)
 		err = errors.Join(err, read.Close())
-		if err == nil && (info.Newest != p.Newest || info.Oldest != p.Oldest) {
+		if err == nil && (info.Newest != p.Newest || info.LastInAllSections != p.Oldest) {
 			err = fmt.Errorf("the oldest and newest entries in its manifest are not those in the snapshot")
 		}
 		if err != nil {
@@ -114,7 +114,7 @@ func (r *Repository) checkSnapshots(ctx context.Context, g *backupGeneration, c 
 	g.snapshots = good
 }
 
-func (r *Repository) checkFiles(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
+func (r *Repository) checkCatalogsAndLists(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	for name, manifest := range g.files {
 		folder := generationFolder(g.number) + "/file/" + name
 		var whole pieceManifest
@@ -146,7 +146,7 @@ func (r *Repository) checkLogEntries(ctx context.Context, g *backupGeneration, c
 		var good contiguousObjects
 		end := func() {
 			if len(good) > 0 {
-				c.addRestorableSpan(g, good, span)
+				c.addSpanIfRestorable(g, good, span)
 			}
 			span, good = RestorableSpan{}, nil
 		}
@@ -192,10 +192,10 @@ func (g *backupGeneration) checkLogObject(ctx context.Context, e logObject, prev
 	return firstAndLast, err
 }
 
-// addRestorableSpan adds to c the part of the undamaged log objects `good` that can be
+// addSpanIfRestorable adds to c the part of the undamaged log objects `good` that can be
 // restored. Without the log's first entry, this part begins at the oldest usable snapshot.
-func (c *GenerationCheck) addRestorableSpan(g *backupGeneration, good contiguousObjects, span RestorableSpan) {
-	span.First, span.Last = good.first(), good.last()
+func (c *GenerationCheck) addSpanIfRestorable(g *backupGeneration, good contiguousObjects, span RestorableSpan) {
+	span.First, span.Last = good.firstEntry(), good.lastEntry()
 	if span.First > 1 {
 		first := uint64(0)
 		for _, p := range g.snapshots {

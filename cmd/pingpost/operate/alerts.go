@@ -62,7 +62,7 @@ func (c *AlertsCommand) Run(out io.Writer) error {
 	if c.JSON {
 		_, err = out.Write(document)
 	} else {
-		_, err = io.WriteString(out, formatAlerts(&status))
+		_, err = io.WriteString(out, formatAlertsAndFailingChannels(&status))
 	}
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func (c *AlertsCommand) Run(out io.Writer) error {
 	return nil
 }
 
-// formatAlerts returns a line for each alert and for each channel that fails.
-func formatAlerts(status *alertStatus) string {
+// formatAlertsAndFailingChannels returns a line for each alert and for each channel that fails.
+func formatAlertsAndFailingChannels(status *alertStatus) string {
 	table := &terminal.Table{}
 	for i := range status.Firing {
 		a := &status.Firing[i]
@@ -84,15 +84,15 @@ func formatAlerts(status *alertStatus) string {
 		if a.Silenced {
 			state = "silenced"
 		}
-		addRow(table, state, a.Rule, textOr(a.Subject, "-"), "since "+a.Since, a.Title)
+		addPrintableRow(table, state, a.Rule, textOr(a.Subject, "-"), "since "+a.Since, a.Title)
 	}
 	for i := range status.Pending {
 		a := &status.Pending[i]
-		addRow(table, "pending", a.Rule, textOr(a.Subject, "-"), "fires "+textOr(a.FiresAt, "-"), a.Title)
+		addPrintableRow(table, "pending", a.Rule, textOr(a.Subject, "-"), "fires "+textOr(a.FiresAt, "-"), a.Title)
 	}
 	for i := range status.Channels {
 		if ch := &status.Channels[i]; ch.Health.FailingSince != nil {
-			addRow(table, "channel", ch.ID, "-", "fails since "+*ch.Health.FailingSince, textOr(ch.Health.LastError, ""))
+			addPrintableRow(table, "channel", ch.ID, "-", "fails since "+*ch.Health.FailingSince, textOr(ch.Health.LastError, ""))
 		}
 	}
 	var text strings.Builder
@@ -134,7 +134,7 @@ func (c *AlertsCommand) printHistory(out io.Writer) error {
 		for _, n := range e.Notifications {
 			sent = append(sent, n.Channel+" "+n.Outcome)
 		}
-		addRow(table, e.At, e.Transition, e.Rule, textOr(e.Subject, "-"), e.Title, strings.Join(sent, ", "))
+		addPrintableRow(table, e.At, e.Transition, e.Rule, textOr(e.Subject, "-"), e.Title, strings.Join(sent, ", "))
 	}
 	text := table.String()
 	if len(page.Entries) == 0 {

@@ -72,7 +72,7 @@ func (c *AuditCommand) Run(out io.Writer) error {
 		if e.Target != nil {
 			target += " " + *e.Target
 		}
-		addRow(table, e.At, textOr(e.Actor, "-"), textOr(e.Address, "-"), describeOutcome(e), e.Operation, target)
+		addPrintableRow(table, e.At, textOr(e.Actor, "-"), textOr(e.Address, "-"), describeOutcome(e), e.Operation, target)
 	}
 	text := table.String()
 	switch {
@@ -99,10 +99,10 @@ func (c *AuditCommand) query() url.Values {
 	return query
 }
 
-// addRow adds a row of texts from outside to a table.
-func addRow(table *terminal.Table, cells ...string) {
+// addPrintableRow adds a row of texts from outside to a table. It replaces their unprintable characters.
+func addPrintableRow(table *terminal.Table, cells ...string) {
 	for i := range cells {
-		cells[i] = terminal.KeepPrintable(cells[i])
+		cells[i] = terminal.ReplaceUnprintable(cells[i])
 	}
 	table.Row(cells...)
 }

@@ -48,8 +48,8 @@ type exampleLead struct {
 	Contradictions []string        `json:"contradictions"`
 }
 
-// decision is the member dry_run of the answer to POST bench.
-type decision struct {
+// dryRunDecision is the member dry_run of the answer to POST bench.
+type dryRunDecision struct {
 	Decision   string          `json:"decision"` // sold, pinged or unsold
 	Buyer      *string         `json:"buyer_id"`
 	Reason     *string         `json:"reason"`
@@ -71,7 +71,7 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 	lead := example.Lead
 	if c.File != "" {
 		var err error
-		if lead, err = readLead(c.File, in); err != nil {
+		if lead, err = readLeadWithoutIDs(c.File, in); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 	var answer struct {
 		Status int             `json:"status"`
 		Answer json.RawMessage `json:"answer"`
-		DryRun *decision       `json:"dry_run"`
+		DryRun *dryRunDecision `json:"dry_run"`
 	}
 	document, err := c.CallJSON("POST", "/admin/v1/bench", body, &answer)
 	if err != nil {
@@ -116,9 +116,9 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 	return nil
 }
 
-// readLead reads a JSON object from a file, or from in for the name "-". It removes the ids of campaign
-// and supplier, which the command line gives.
-func readLead(path string, in *os.File) (json.RawMessage, error) {
+// readLeadWithoutIDs reads a JSON object from a file, or from in for the name "-". It removes the ids
+// of campaign and supplier, which the command line gives.
+func readLeadWithoutIDs(path string, in *os.File) (json.RawMessage, error) {
 	source := in
 	if path != "-" {
 		file, err := os.Open(path)
@@ -147,15 +147,15 @@ func readLead(path string, in *os.File) (json.RawMessage, error) {
 
 // describeExample returns the lead that the exchange made up, and the rules that no lead can meet.
 func describeExample(example *exampleLead) string {
-	text := "lead      " + terminal.KeepPrintable(string(example.Lead)) + "\n"
+	text := "lead      " + terminal.ReplaceUnprintable(string(example.Lead)) + "\n"
 	for _, rule := range example.Contradictions {
-		text += "no lead can meet the rule: " + terminal.KeepPrintable(rule) + "\n"
+		text += "no lead can meet the rule: " + terminal.ReplaceUnprintable(rule) + "\n"
 	}
 	return text
 }
 
 // formatDecision returns the decision and a line for each buyer.
-func formatDecision(d *decision) string {
+func formatDecision(d *dryRunDecision) string {
 	var text strings.Builder
 	text.WriteString("decision  " + d.Decision)
 	if d.Buyer != nil {
@@ -165,7 +165,7 @@ func formatDecision(d *decision) string {
 		text.WriteString(": " + *d.Reason)
 	}
 	if d.Rule != nil {
-		text.WriteString(" (" + terminal.KeepPrintable(d.Rule.Text) + ")")
+		text.WriteString(" (" + terminal.ReplaceUnprintable(d.Rule.Text) + ")")
 	}
 	text.WriteString("\n")
 	table := &terminal.Table{Indent: "  "}
@@ -178,7 +178,7 @@ func formatDecision(d *decision) string {
 		if candidate.Rule != nil {
 			rule = candidate.Rule.Text
 		}
-		addRow(table, candidate.Buyer, outcome, rule)
+		addPrintableRow(table, candidate.Buyer, outcome, rule)
 	}
 	text.WriteString(table.String())
 	return text.String()

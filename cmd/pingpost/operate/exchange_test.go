@@ -201,10 +201,10 @@ silenced  disk  -         since 2026-11-30T10:00:00Z        Disk full
 pending   rate  cmp       fires 2026-11-30T12:04:00Z        Few sales
 channel   ops   -         fails since 2026-11-30T09:00:00Z  HTTP 500
 `
-	if got := formatAlerts(&status); got != want {
+	if got := formatAlertsAndFailingChannels(&status); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := formatAlerts(&alertStatus{}); got != "The rules were not evaluated yet.\n" {
+	if got := formatAlertsAndFailingChannels(&alertStatus{}); got != "The rules were not evaluated yet.\n" {
 		t.Errorf("got %s", got)
 	}
 }

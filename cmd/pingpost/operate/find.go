@@ -65,7 +65,7 @@ type foundLead struct {
 
 // Run reads the phone number or the address from in, and prints the leads of the person.
 func (c *FindCommand) Run(in *os.File, out io.Writer) error {
-	value, err := readPerson(in)
+	value, err := readPhoneOrEmail(in)
 	if err != nil {
 		return err
 	}
@@ -111,8 +111,8 @@ func (c *FindCommand) Run(in *os.File, out io.Writer) error {
 	return nil
 }
 
-// readPerson returns the first line of in, or the line that it asks for at a terminal.
-func readPerson(in *os.File) (string, error) {
+// readPhoneOrEmail returns the first line of in, or the line that it asks for at a terminal.
+func readPhoneOrEmail(in *os.File) (string, error) {
 	if term.IsTerminal(int(in.Fd())) {
 		fmt.Fprint(os.Stderr, "Phone number or e-mail address: ")
 	}
@@ -144,7 +144,7 @@ func formatFoundLeads(leads []foundLead) string {
 		if l.Test {
 			outcome += " (test)"
 		}
-		addRow(table, l.ID, l.At, textOr(l.Campaign, "-"), outcome, joinContact(l.Contact))
+		addPrintableRow(table, l.ID, l.At, textOr(l.Campaign, "-"), outcome, joinContact(l.Contact))
 	}
 	return table.String()
 }

@@ -82,12 +82,12 @@ func (c *sellerRequest) sendOnce(ctx context.Context) (*exchangeResponse, error)
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return nil, newNoAnswerError(err, key)
+		return nil, newSendError(err, key)
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, newNoAnswerError(err, key)
+		return nil, newSendError(err, key)
 	}
 	return &exchangeResponse{res.StatusCode, res.Header, text, key, c.credential.note}, nil
 }
@@ -122,9 +122,9 @@ func (c *sellerRequest) newClientAndAddCredential(ctx context.Context, req *http
 	return client, nil
 }
 
-// newNoAnswerError returns the error for a request without an answer. It names the
-// idempotency key with which the user can repeat the request.
-func newNoAnswerError(err error, idempotencyKey string) error {
+// newSendError returns the error for a request without an answer, or without an access token. The first
+// names the idempotency key with which the user can repeat the request.
+func newSendError(err error, idempotencyKey string) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.ErrorCode == "" {
 		return fmt.Errorf("the exchange issued no access token: /oauth/token answered %d; check --url", refused.Response.StatusCode)

@@ -132,7 +132,7 @@ func addOfferRows(answerBody []byte, t *terminal.Table) error {
 	t.Row("flo_ping_id", a.Data.Ping)
 	t.Row("flo_campaign_id", a.Data.Campaign)
 	if len(a.Data.Buyers) == 0 {
-		t.Row("nobody", a.Data.Reason)
+		t.Row("no buyer", a.Data.Reason)
 	}
 	for i := range a.Data.Buyers {
 		b := &a.Data.Buyers[i]

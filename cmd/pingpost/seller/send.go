@@ -81,7 +81,7 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	took := s.sendLines(ctx, nonBlankLines(in, &readErr), func(a *lineSendResult) {
 		summary.add(a)
 		out.add(a)
-		shown.ShowShare(summary.String(), int64(summary.sent), total)
+		shown.ShowPercentAndTimeLeft(summary.String(), int64(summary.sent), total)
 	})
 	shown.End()
 	fmt.Print(summary.formatTable(took))

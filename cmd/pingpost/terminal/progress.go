@@ -10,7 +10,7 @@ import (
 // writes no output.
 type Progress struct {
 	file  *os.File  // nil without a terminal
-	began time.Time // of the first call of ShowShare
+	began time.Time // of the first call of ShowPercentAndTimeLeft
 	shown time.Time
 	last  string
 }
@@ -26,8 +26,8 @@ func NewProgress(file *os.File) *Progress {
 	return &Progress{file: file}
 }
 
-// Show replaces the text of the progress line. It skips updates that come too fast.
-func (p *Progress) Show(text string) {
+// ShowThrottled replaces the text of the progress line. It skips updates that come too fast.
+func (p *Progress) ShowThrottled(text string) {
 	p.last = text
 	if now := time.Now(); p.file != nil && now.Sub(p.shown) >= progressInterval {
 		p.shown = now
@@ -53,15 +53,15 @@ func IsTerminal(file *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-// ShowShare shows how much of a long task is done, in percent, and an estimate of the time left. done
-// and total have the same unit. The estimate assumes the average speed since the first call.
-func (p *Progress) ShowShare(task string, done, total int64) {
+// ShowPercentAndTimeLeft shows how much of a long task is done, in percent, and an estimate of the time
+// left. done and total have the same unit. The estimate assumes the average speed since the first call.
+func (p *Progress) ShowPercentAndTimeLeft(task string, done, total int64) {
 	now := time.Now()
 	if p.began.IsZero() {
 		p.began = now
 	}
 	if total <= 0 {
-		p.Show(task)
+		p.ShowThrottled(task)
 		return
 	}
 	share := min(1, float64(done)/float64(total))
@@ -70,7 +70,7 @@ func (p *Progress) ShowShare(task string, done, total int64) {
 		left := time.Duration(float64(took) * (1 - share) / share)
 		text += "  " + left.Round(time.Second).String() + " left"
 	}
-	p.Show(text)
+	p.ShowThrottled(text)
 }
 
 // HasTerminal reports whether Show writes to a terminal.

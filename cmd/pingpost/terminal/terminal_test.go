@@ -70,7 +70,7 @@ func TestProgressIsSilentWithoutTerminal(t *testing.T) {
 		}
 	}
 	p := NewProgress(file)
-	p.Show("sent 1")
+	p.ShowThrottled("sent 1")
 	p.End()
 	if info, err := file.Stat(); err != nil || info.Size() != 0 {
 		t.Errorf("%v, %v bytes", err, info.Size())

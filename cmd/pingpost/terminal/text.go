@@ -38,9 +38,9 @@ func WrapText(text string, width int) (lines []string) {
 	return lines
 }
 
-// KeepPrintable replaces the characters of a text from outside that are not printable: a terminal could
+// ReplaceUnprintable replaces the characters of a text from outside that are not printable: a terminal could
 // interpret them as commands, and a line break would look like another line of the output.
-func KeepPrintable(text string) string { return replaceUnless(text, unicode.IsPrint) }
+func ReplaceUnprintable(text string) string { return replaceUnless(text, unicode.IsPrint) }
 
 func replaceUnless(text string, isKept func(rune) bool) string {
 	return strings.Map(func(r rune) rune {

@@ -22,7 +22,7 @@ func statusReportRows(explained *explain.Explanation) (rows []timelineRow) {
 
 // describeStatusReport returns the action of the buyer or operator in a status report, in a few
 // words.
-func describeStatusReport(r *explain.StatusReport) string {
+func describeStatusReport(r *explain.ReportOrReturnDecision) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -47,7 +47,7 @@ var notApplied = map[string]string{
 
 // describeStatusReportDetails returns the details of a status report: date, result, money and
 // reason.
-func describeStatusReportDetails(explained *explain.Explanation, r *explain.StatusReport) string {
+func describeStatusReportDetails(explained *explain.Explanation, r *explain.ReportOrReturnDecision) string {
 	var money, caps, occurred string
 	if r.Credit != nil && r.Reversed != nil {
 		money = r.Credit.String() + " back to the buyer, " + r.Reversed.String() + " back from the supplier"
@@ -71,15 +71,15 @@ func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 			rows = append(rows, timelineRow{at: a.At, actor: explained.Supplier, action: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, a.At), describeWebhookAttempt(h, a))})
 		}
 		if n := len(h.Attempts); n == 0 || h.Attempts[n-1].Outcome != h.State && h.State != "pending" {
-			rows = append(rows, timelineRow{at: h.Created, actor: explained.Supplier, action: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeStateWithoutAttempt(h.State))})
+			rows = append(rows, timelineRow{at: h.Created, actor: explained.Supplier, action: "webhook", detail: joinNonEmpty(timeIfDayOrMoreLater(explained, h.Created), h.Type+": "+describeWebhookStateWithoutAttempt(h.State))})
 		}
 	}
 	return rows
 }
 
-// describeStateWithoutAttempt describes why a webhook in this state has no attempt that shows the
+// describeWebhookStateWithoutAttempt describes why a webhook in this state has no attempt that shows the
 // state.
-func describeStateWithoutAttempt(webhookState string) string {
+func describeWebhookStateWithoutAttempt(webhookState string) string {
 	switch webhookState {
 	case "pending":
 		return "pending, not sent yet"
@@ -91,7 +91,7 @@ func describeStateWithoutAttempt(webhookState string) string {
 
 // describeWebhookAttempt returns the result of an attempt to send a webhook, for the
 // timeline.
-func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.SupplierWebhookAttempt) string {
+func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.WebhookAttemptOrDecision) string {
 	switch attempt.Outcome {
 	case "resent":
 		return webhook.Type + ": an operator sent it again"
@@ -109,11 +109,11 @@ func describeWebhookAttempt(webhook *explain.SupplierWebhook, attempt *explain.S
 }
 
 // aDay after the lead's arrival, a line shows the date in addition to the milliseconds.
-const aDay = explain.UnixNanos(24 * 60 * 60 * 1_000_000_000)
+const aDay = explain.NanosAsRFC3339(24 * 60 * 60 * 1_000_000_000)
 
 // timeIfDayOrMoreLater returns the date and time of an event that came a day or more after the lead,
 // otherwise "". The details of the event begin with it.
-func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.UnixNanos) string {
+func timeIfDayOrMoreLater(explained *explain.Explanation, eventTime explain.NanosAsRFC3339) string {
 	if eventTime-explained.Received < aDay {
 		return ""
 	}

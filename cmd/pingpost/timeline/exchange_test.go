@@ -163,7 +163,7 @@ func (b *testExchange) post(auction, token string, n int) (request string) {
 // ids and times.
 func (b *testExchange) explainedText(id string) string {
 	b.t.Helper()
-	readDocument := func() ([]byte, error) { return b.x.ExplainBySellerID("sup_acme", id) }
+	readDocument := func() ([]byte, error) { return b.x.ExplainBySellersAuctionID("sup_acme", id) }
 	if request, ok := market.ParseRequestID(id); ok {
 		readDocument = func() ([]byte, error) { return b.x.ExplainRequest(request) }
 	}

@@ -26,14 +26,14 @@ func describeFirstDecision(explained *explain.Explanation) string {
 }
 
 // postRows returns a timeline row for each event of the delivery of a lead to one buyer.
-func postRows(post *explain.PostToBuyer) []timelineRow {
+func postRows(post *explain.DeliveryToBuyer) []timelineRow {
 	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
 		at: post.Intended, actor: post.Buyer, action: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		rows = append(rows, timelineRow{at: try.Ended, actor: post.Buyer, action: fmt.Sprintf("try %d %s", try.Attempt, describeTryOutcome(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
+		rows = append(rows, timelineRow{at: try.Ended, actor: post.Buyer, action: fmt.Sprintf("try %d %s", try.Attempt, describeFailedAttempt(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
 		s, action := &post.Settlements[i], post.Settlements[i].Outcome
@@ -45,14 +45,14 @@ func postRows(post *explain.PostToBuyer) []timelineRow {
 	return rows
 }
 
-// recordedSaleRow returns the timeline row of a sale to a buyer without an endpoint, after
+// recordedSaleRowAfterRefusal returns the timeline row of a sale to a buyer without an endpoint, after
 // other buyers had refused the lead. found is false if there is no such sale.
-func recordedSaleRow(explained *explain.Explanation) (row timelineRow, found bool) {
+func recordedSaleRowAfterRefusal(explained *explain.Explanation) (row timelineRow, found bool) {
 	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
 		return row, false
 	}
 	last := &explained.Posts[len(explained.Posts)-1]
-	if len(last.Settlements) == 0 || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == explained.Buyer }) {
+	if len(last.Settlements) == 0 || slices.ContainsFunc(explained.Posts, func(p explain.DeliveryToBuyer) bool { return p.Buyer == explained.Buyer }) {
 		return row, false
 	}
 	return timelineRow{
@@ -61,8 +61,8 @@ func recordedSaleRow(explained *explain.Explanation) (row timelineRow, found boo
 	}, true
 }
 
-// describeTryOutcome returns in a word or two how an attempt to deliver a lead ended.
-func describeTryOutcome(try *explain.FailedPostAttempt) string {
+// describeFailedAttempt returns in a word or two how a failed attempt to post a lead ended.
+func describeFailedAttempt(try *explain.FailedPostAttempt) string {
 	switch try.Verdict {
 	case "refused":
 		return "refused"

@@ -15,14 +15,14 @@ import (
 )
 
 // arrival is the time at which all requests of these tests arrive.
-const arrival explain.UnixNanos = 1_795_183_200_000_000_000
+const arrival explain.NanosAsRFC3339 = 1_795_183_200_000_000_000
 
-func after(milliseconds int64) explain.UnixNanos {
-	return arrival + explain.UnixNanos(milliseconds*1_000_000)
+func after(milliseconds int64) explain.NanosAsRFC3339 {
+	return arrival + explain.NanosAsRFC3339(milliseconds*1_000_000)
 }
 
 func dollars(cents int64) *explain.Amount {
-	return &explain.Amount{Amount: explain.MoneyInMillionths(cents * 10_000), Currency: "USD"}
+	return &explain.Amount{Amount: explain.SignedMoney(cents * 10_000), Currency: "USD"}
 }
 
 // readExplanation reads testdata/NAME.json, an answer of the admin API.
@@ -75,7 +75,7 @@ func TestRefusalAndUnreachableBuyerDiffer(t *testing.T) {
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
-		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.PostToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.PostSettlement{s}}}}
+		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.DeliveryToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.PostSettlement{s}}}}
 		if text := FormatTimeline(explanation, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
@@ -101,19 +101,19 @@ func TestUnsentWebhooksInTimeline(t *testing.T) {
 // report was rejected.
 func TestStatusReportRows(t *testing.T) {
 	for _, row := range []struct {
-		report                explain.StatusReport
+		report                explain.ReportOrReturnDecision
 		actor, action, detail string
 	}{
-		{explain.StatusReport{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
-		{explain.StatusReport{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
-		{explain.StatusReport{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
-		{explain.StatusReport{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
-		{explain.StatusReport{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
-		{explain.StatusReport{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
-		{explain.StatusReport{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
+		{explain.ReportOrReturnDecision{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
+		{explain.ReportOrReturnDecision{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
+		{explain.ReportOrReturnDecision{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
+		{explain.ReportOrReturnDecision{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
+		{explain.ReportOrReturnDecision{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
+		{explain.ReportOrReturnDecision{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
+		{explain.ReportOrReturnDecision{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := statusReportRows(&explain.Explanation{Reports: []explain.StatusReport{row.report}})
+		got := statusReportRows(&explain.Explanation{Reports: []explain.ReportOrReturnDecision{row.report}})
 		if len(got) != 1 || got[0].actor != row.actor || got[0].action != row.action || got[0].detail != row.detail {
 			t.Errorf("%+v: rows %+v", row.report, got)
 		}
@@ -187,7 +187,7 @@ func TestSaleIsRecordedAfterRefusal(t *testing.T) {
 		ID: "lead_1", LeadID: "lead_1", Kind: "ingest", Supplier: "sup", Received: after(0), Decided: after(1),
 		Buyer: "buy_note", Price: dollars(1500), Payout: dollars(1200),
 		Candidates: []explain.FilterSetCandidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
-		Posts: []explain.PostToBuyer{{
+		Posts: []explain.DeliveryToBuyer{{
 			Buyer: "buy_form", Intended: after(1), Price: dollars(2000), Payout: dollars(1600),
 			Settlements: []explain.PostSettlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},

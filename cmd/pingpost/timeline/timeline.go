@@ -15,7 +15,7 @@ import (
 // timelineRow is one line of a timeline: the time of an event, its actor, the action, and the
 // details.
 type timelineRow struct {
-	at     explain.UnixNanos
+	at     explain.NanosAsRFC3339
 	actor  string
 	action string
 	bar    string
@@ -52,7 +52,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 			rows = append(rows, m)
 		}
 	}
-	if m, ok := recordedSaleRow(explained); ok {
+	if m, ok := recordedSaleRowAfterRefusal(explained); ok {
 		m.at = max(m.at, decided)
 		rows = append(rows, m)
 	}
@@ -66,7 +66,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 
 // formatColumns writes timeline rows in columns, with times relative to start. Details that
 // are too long continue on the next line.
-func formatColumns(rows []timelineRow, start explain.UnixNanos, width int) string {
+func formatColumns(rows []timelineRow, start explain.NanosAsRFC3339, width int) string {
 	t := terminal.Table{Indent: "  "}
 	used := len(t.Indent)
 	widths := [4]int{len("ms")}
@@ -103,7 +103,7 @@ func formatMilliseconds(nanoseconds int64) string {
 }
 
 // formatInstant returns a time as the JSON form of the explanation writes it.
-func formatInstant(at explain.UnixNanos) string {
+func formatInstant(at explain.NanosAsRFC3339) string {
 	text, err := at.MarshalJSON()
 	if err != nil {
 		return ""
@@ -117,7 +117,7 @@ func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Candidates {
 		if c := &explained.Candidates[i]; c.Pinged {
 			rows = append(rows, timelineRow{
-				at: explained.Received + explain.UnixNanos(c.Elapsed), actor: candidateName(c), action: candidateOutcome(explained, c),
+				at: explained.Received + explain.NanosAsRFC3339(c.Elapsed), actor: candidateName(c), action: candidateOutcome(explained, c),
 				bar: drawResponseTimeBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
 			})
 		}
@@ -175,12 +175,12 @@ func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	if explained.BidsDue != 0 {
 		at = explained.Received
 	}
-	after, _ := recordedSaleRow(explained)
+	after, _ := recordedSaleRowAfterRefusal(explained)
 	counts := make(map[string]int)
 	var outcomes []string
 	for i := range explained.Candidates {
 		c := &explained.Candidates[i]
-		if c.Pinged || after.actor != "" && c.Buyer == after.actor || slices.ContainsFunc(explained.Posts, func(p explain.PostToBuyer) bool { return p.Buyer == c.Buyer }) {
+		if c.Pinged || after.actor != "" && c.Buyer == after.actor || slices.ContainsFunc(explained.Posts, func(p explain.DeliveryToBuyer) bool { return p.Buyer == c.Buyer }) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {

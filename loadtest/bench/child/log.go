@@ -111,7 +111,7 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !more || !reader.Ready() {
+		if !more || !reader.HasBufferedEntry() {
 			pending.ApplyQueuedEntries()
 		}
 	}

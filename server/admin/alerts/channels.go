@@ -65,8 +65,8 @@ func MaskURL(address string) string {
 }
 
 func (a *API) describeChannels(ctx *fasthttp.RequestCtx, s Service) []channelAnswer {
-	health, isAdmin := s.ChannelHealth(), a.IsAdmin(ctx)
-	return payload.ConvertAll(s.Table().Settings().Channels, func(c *alert.Channel) channelAnswer { return newChannelAnswer(c, health[c.ID], isAdmin) })
+	health, isAdmin := s.HealthByChannel(), a.IsAdmin(ctx)
+	return payload.ConvertAll(s.AlertTable().Settings().Channels, func(c *alert.Channel) channelAnswer { return newChannelAnswer(c, health[c.ID], isAdmin) })
 }
 
 func (a *API) listChannels(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
@@ -75,7 +75,7 @@ func (a *API) listChannels(ctx *fasthttp.RequestCtx, s Service) (answer any, err
 
 func findChannel(ctx *fasthttp.RequestCtx, s Service) (*alert.Channel, error) {
 	id := payload.PathParameter(ctx, "id")
-	channel := s.Table().Settings().FindChannel(id)
+	channel := s.AlertTable().Settings().FindChannel(id)
 	if channel == nil {
 		return nil, NewNotFoundError("alert channel", id)
 	}
@@ -87,7 +87,7 @@ func (a *API) getChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	if err != nil {
 		return nil, err
 	}
-	found := newChannelAnswer(channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
+	found := newChannelAnswer(channel, s.HealthByChannel()[channel.ID], a.IsAdmin(ctx))
 	SetETag(ctx, found.ETag)
 	return found, nil
 }
@@ -146,7 +146,7 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		return nil, payload.NewInvalidFieldsError(faults)
 	}
 	created := ""
-	err = s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+	err = s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {
 		before := settings.FindChannel(channel.ID)
 		present := ""
 		if before != nil {
@@ -176,7 +176,7 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	if err != nil {
 		return nil, err
 	}
-	changed := newChannelAnswer(&channel.Channel, s.ChannelHealth()[channel.ID], a.IsAdmin(ctx))
+	changed := newChannelAnswer(&channel.Channel, s.HealthByChannel()[channel.ID], a.IsAdmin(ctx))
 	changed.Secret = created
 	ctx.Response.Header.Set("Cache-Control", "no-store") // it may have a secret
 	SetETag(ctx, changed.ETag)
@@ -289,7 +289,7 @@ func (a *API) deleteChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, er
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+	return nil, s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {
 		channel := settings.FindChannel(id)
 		if channel == nil {
 			return NewNotFoundError("alert channel", id)

@@ -38,12 +38,12 @@ func listRules(_ *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	return struct {
 		Rules []ruleAnswer `json:"rules"`
 		Kinds []alert.Kind `json:"kinds"`
-	}{payload.ConvertAll(s.Table().Settings().Rules, newRuleAnswer), alert.Kinds}, nil
+	}{payload.ConvertAll(s.AlertTable().Settings().Rules, newRuleAnswer), alert.Kinds}, nil
 }
 
 func getRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
-	rule := s.Table().Settings().FindRule(id)
+	rule := s.AlertTable().Settings().FindRule(id)
 	if rule == nil {
 		return nil, NewNotFoundError("alert rule", id)
 	}
@@ -99,7 +99,7 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 	if len(faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(faults)
 	}
-	err = s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+	err = s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {
 		before := settings.FindRule(rule.ID)
 		present := ""
 		if before != nil {
@@ -139,7 +139,7 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 // may name an object that was removed since; a change of the rule's other values keeps it.
 func checkSubjectOfRule(s Service, rule, before *alert.Rule) error {
 	kind := alert.FindKind(rule.Kind)
-	if rule.Subject == "" || kind == nil || before != nil && before.Subject == rule.Subject && before.Kind == rule.Kind || s.HasSubject(kind.Subject, rule.Subject) {
+	if rule.Subject == "" || kind == nil || before != nil && before.Subject == rule.Subject && before.Kind == rule.Kind || s.IsConfiguredSubject(kind.Subject, rule.Subject) {
 		return nil
 	}
 	return newUnknownSubjectError(kind.Subject)
@@ -230,7 +230,7 @@ func (a *API) deleteRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+	return nil, s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {
 		rule := settings.FindRule(id)
 		if rule == nil {
 			return NewNotFoundError("alert rule", id)

@@ -13,19 +13,20 @@ import (
 // Service runs the alerts of an exchange. The exchange implements it.
 type Service interface {
 	// Table returns the settings, the alerts that fire and the history.
-	Table() *alert.Table
+	AlertTable() *alert.Table
 	// Change applies a function to a copy of the settings and records the result, in the name of an
 	// operator. It returns the function's error.
-	Change(by string, change func(*alert.Settings) error) error
+	ChangeSettings(by string, change func(*alert.Settings) error) error
 	// Seal encrypts a channel's secret.
 	Seal(secretName, value string) []byte
 	// Test sends a test notification to a channel and waits for the result.
 	Test(channel *alert.Channel) error
 	// Evaluation returns the pending alerts, the current values, and the time of the last evaluation.
-	Evaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64)
-	ChannelHealth() map[string]ChannelHealth
-	// HasSubject reports whether the active configuration has a buyer, campaign or supplier of this id.
-	HasSubject(subjectType alert.SubjectKind, id string) bool
+	LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.Sample, bool), atUnixNanos int64)
+	HealthByChannel() map[string]ChannelHealth
+	// IsConfiguredSubject reports whether the active configuration has a buyer, campaign or supplier of
+	// this id.
+	IsConfiguredSubject(subjectType alert.SubjectKind, id string) bool
 	// Now returns the exchange's time in Unix nanoseconds.
 	Now() int64
 }

@@ -55,7 +55,7 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	silence := alert.Silence{ID: "silence_" + hex.EncodeToString(random[:]), Rule: body.Rule, Subject: body.Subject, Until: until.UnixNano(), By: a.CallerName(ctx), Note: body.Note}
-	err = s.Change(silence.By, func(settings *alert.Settings) error {
+	err = s.ChangeSettings(silence.By, func(settings *alert.Settings) error {
 		rule := settings.FindRule(body.Rule)
 		if rule == nil {
 			return payload.NewInvalidFieldError("rule", errcode.FieldNotAllowedValue, "the id of a rule")
@@ -88,7 +88,7 @@ func checkSubjectOfSilence(s Service, rule *alert.Rule, subject string) error {
 		return payload.NewInvalidFieldError("subject", errcode.FieldNotAllowedValue, "nothing: the rule watches the whole exchange")
 	case rule.Subject != "" && rule.Subject != subject:
 		return payload.NewInvalidFieldError("subject", errcode.FieldNotAllowedValue, "the subject of the rule, or nothing")
-	case !s.HasSubject(kind.Subject, subject):
+	case !s.IsConfiguredSubject(kind.Subject, subject):
 		return newUnknownSubjectError(kind.Subject)
 	}
 	return nil
@@ -101,7 +101,7 @@ func removeExpiredSilences(settings *alert.Settings, now int64) {
 // deleteSilence ends a silence. Alerts that fire are announced at the next evaluation.
 func (a *API) deleteSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
-	return nil, s.Change(a.CallerName(ctx), func(settings *alert.Settings) error {
+	return nil, s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {
 		count := len(settings.Silences)
 		settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.ID == id })
 		if len(settings.Silences) == count {

@@ -47,9 +47,9 @@ func newAlertAnswer(settings *alert.Settings, key alert.Key, sample alert.Sample
 // getStatus answers with the alerts that fire, those that are pending, the silences, and the health
 // of the channels.
 func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
-	settings, now := s.Table().Settings(), s.Now()
-	pending, valueOf, evaluated := s.Evaluation()
-	firing := s.Table().FiringAlerts()
+	settings, now := s.AlertTable().Settings(), s.Now()
+	pending, valueOf, evaluated := s.LastEvaluation()
+	firing := s.AlertTable().FiringAlerts()
 	document := struct {
 		Evaluated *string         `json:"evaluated_at"`
 		Firing    []alertAnswer   `json:"firing"`
@@ -129,8 +129,8 @@ func getHistory(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 			return nil, payload.NewInvalidFieldError("after", errcode.FieldNotAllowedValue, "next of the page before")
 		}
 	}
-	settings := s.Table().Settings()
-	changes := s.Table().History(before, limit+1)
+	settings := s.AlertTable().Settings()
+	changes := s.AlertTable().History(before, limit+1)
 	page := struct {
 		Entries []historyEntry `json:"entries"`
 		Next    *uint64        `json:"next"`

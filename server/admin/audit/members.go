@@ -114,7 +114,7 @@ func selectAndMaskMembers(document []byte, names []string) map[string]any {
 		}
 		switch {
 		case isContact:
-			chosen[plain] = person.MaskForLog(text[:min(len(text), maxMember)])
+			chosen[plain] = person.MaskForAuditLog(text[:min(len(text), maxMember)])
 		case isLeadID:
 			chosen[plain] = leadIDOrInvalid(text)
 		}

@@ -71,7 +71,7 @@ func (s flowSealer) open(cookie string, now time.Time) (f flow, ok bool) {
 // Begin starts a sign-in. It returns the provider's address for the browser, and the value of the
 // cookie that Finish needs. redirectURL is the callback's address.
 func (p *Provider) Begin(redirectURL string) (location, cookie string, err error) {
-	loaded, err := p.awaitMetadata()
+	loaded, err := p.metadataOrWaitForFirst()
 	if err != nil {
 		return "", "", err
 	}
@@ -88,10 +88,10 @@ func (p *Provider) Begin(redirectURL string) (location, cookie string, err error
 // person with the role. The error wraps one of this package's errors.
 func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) (Identity, error) {
 	f, ok := p.flows.open(cookie, p.options.Now())
-	if !ok || len(query["state"]) != 1 || !isEqual(query.Get("state"), f.State) {
+	if !ok || len(query["state"]) != 1 || !isEqualAndNotEmpty(query.Get("state"), f.State) {
 		return Identity{}, fmt.Errorf("%w: the state is not that of the browser's cookie", ErrInvalid)
 	}
-	loaded, err := p.awaitMetadata()
+	loaded, err := p.metadataOrWaitForFirst()
 	if err != nil {
 		return Identity{}, err
 	}
@@ -105,7 +105,7 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 	}
 	oauth := loaded.oauth
 	oauth.RedirectURL = f.Redirect
-	ctx = p.withClient(ctx)
+	ctx = p.withHTTPClient(ctx)
 	answer, err := oauth.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
 		return Identity{}, describeExchangeError(err)
@@ -115,10 +115,10 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: the id token is not acceptable: %w", ErrInvalid, err)
 	}
-	if !isEqual(token.Nonce, f.Nonce) {
+	if !isEqualAndNotEmpty(token.Nonce, f.Nonce) {
 		return Identity{}, fmt.Errorf("%w: the id token has another nonce", ErrInvalid)
 	}
-	return p.identify(token)
+	return p.identifyAndRequireRole(token)
 }
 
 // describeExchangeError returns the error of a failed request for tokens. It leaves out the answer's
@@ -131,7 +131,7 @@ func describeExchangeError(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }
 
-// isEqual compares two texts in constant time. An empty one equals none.
-func isEqual(given, want string) bool {
+// isEqualAndNotEmpty compares two texts in constant time. An empty one equals none.
+func isEqualAndNotEmpty(given, want string) bool {
 	return want != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }

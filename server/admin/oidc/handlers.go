@@ -29,14 +29,14 @@ const (
 // dashboard, so no parameter can lead the browser elsewhere.
 type Handlers struct {
 	provider *Provider
-	sessions Sessions
+	sessions AdminServer
 	logger   *slog.Logger
 	failures metrics.LogThrottle
 	running  chan struct{}
 }
 
-// Sessions is the part of the admin server that the sign-in uses.
-type Sessions interface {
+// AdminServer is the part of the admin server that the sign-in uses.
+type AdminServer interface {
 	// StartSession starts a session for the person and adds its cookie to the answer. After an error
 	// there is no session.
 	StartSession(ctx *fasthttp.RequestCtx, person Identity) error
@@ -52,43 +52,43 @@ type Sessions interface {
 }
 
 // NewHandlers returns handlers for the provider.
-func NewHandlers(provider *Provider, sessions Sessions, logger *slog.Logger) *Handlers {
+func NewHandlers(provider *Provider, sessions AdminServer, logger *slog.Logger) *Handlers {
 	return &Handlers{provider: provider, sessions: sessions, logger: logger, running: make(chan struct{}, maxConcurrent)}
 }
 
-// Start sends the browser to the provider.
-func (h *Handlers) Start(ctx *fasthttp.RequestCtx) {
-	release, ok := h.acquire()
+// RedirectToProvider sends the browser to the provider.
+func (h *Handlers) RedirectToProvider(ctx *fasthttp.RequestCtx) {
+	release, ok := h.acquireSignInSlot()
 	if !ok {
-		h.fail(ctx, ErrUnreachable)
+		h.redirectToSignInPageWithReason(ctx, ErrUnreachable)
 		return
 	}
 	defer release()
 	location, cookie, err := h.provider.Begin(h.callbackURL(ctx))
 	if err != nil {
-		h.fail(ctx, err)
+		h.redirectToSignInPageWithReason(ctx, err)
 		return
 	}
-	setCookie(ctx, cookie, int(flowLife.Seconds()))
+	setOrDeleteFlowCookie(ctx, cookie, int(flowLife.Seconds()))
 	redirect(ctx, location)
 }
 
-// Finish serves the callback. It ends in a session and the dashboard, or on the sign-in page with
+// HandleCallback serves the callback. It ends in a session and the dashboard, or on the sign-in page with
 // the reason. It counts the callback as failed before it asks the provider, so strangers cannot cause
 // more requests to the provider than the limit on failed sign-ins allows.
-func (h *Handlers) Finish(ctx *fasthttp.RequestCtx) {
+func (h *Handlers) HandleCallback(ctx *fasthttp.RequestCtx) {
 	undo, ok := h.sessions.CountSignInAsFailed(ctx)
 	if !ok {
 		return
 	}
-	release, ok := h.acquire()
+	release, ok := h.acquireSignInSlot()
 	if !ok {
 		undo()
-		h.fail(ctx, ErrUnreachable)
+		h.redirectToSignInPageWithReason(ctx, ErrUnreachable)
 		return
 	}
 	defer release()
-	err := h.finish(ctx)
+	err := h.startSessionOfCallback(ctx)
 	if errors.Is(err, ErrInvalid) || errors.Is(err, ErrDenied) || errors.Is(err, ErrNoRole) {
 		h.sessions.RecordFailedSignIn(ctx)
 	} else {
@@ -101,11 +101,11 @@ func (h *Handlers) Finish(ctx *fasthttp.RequestCtx) {
 	if count, due := h.failures.CountEvent(); due {
 		h.logger.Warn("sign-ins at the identity provider failed", "count", count, "last_error", err)
 	}
-	h.fail(ctx, err)
+	h.redirectToSignInPageWithReason(ctx, err)
 }
 
-// finish starts the session of the person who returns from the provider, or returns the error.
-func (h *Handlers) finish(ctx *fasthttp.RequestCtx) error {
+// startSessionOfCallback starts the session of the person who returns from the provider, or returns the error.
+func (h *Handlers) startSessionOfCallback(ctx *fasthttp.RequestCtx) error {
 	cookie := string(ctx.Request.Header.Cookie(cookieName))
 	query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 	if err != nil {
@@ -117,11 +117,11 @@ func (h *Handlers) finish(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	setCookie(ctx, "", 0)
+	setOrDeleteFlowCookie(ctx, "", 0)
 	return h.sessions.StartSession(ctx, person)
 }
 
-func (h *Handlers) acquire() (release func(), ok bool) {
+func (h *Handlers) acquireSignInSlot() (release func(), ok bool) {
 	select {
 	case h.running <- struct{}{}:
 		return func() { <-h.running }, true
@@ -136,7 +136,7 @@ var reasons = []struct {
 	word string
 }{{ErrUnreachable, "unreachable"}, {ErrDenied, "denied"}, {ErrNoRole, "no_role"}, {ErrInvalid, "invalid"}}
 
-func (h *Handlers) fail(ctx *fasthttp.RequestCtx, err error) {
+func (h *Handlers) redirectToSignInPageWithReason(ctx *fasthttp.RequestCtx, err error) {
 	word := "invalid"
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {
@@ -144,7 +144,7 @@ func (h *Handlers) fail(ctx *fasthttp.RequestCtx, err error) {
 			break
 		}
 	}
-	setCookie(ctx, "", 0)
+	setOrDeleteFlowCookie(ctx, "", 0)
 	redirect(ctx, "/#/sign-in?oidc="+word)
 }
 
@@ -181,9 +181,9 @@ func redirect(ctx *fasthttp.RequestCtx, location string) {
 	ctx.SetStatusCode(fasthttp.StatusSeeOther)
 }
 
-// setCookie sets the cookie of the sign-in, or deletes it if maxAgeSeconds is 0. SameSite is Lax,
+// setOrDeleteFlowCookie sets the cookie of the sign-in, or deletes it if maxAgeSeconds is 0. SameSite is Lax,
 // because the provider's page leads the browser to the callback.
-func setCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
+func setOrDeleteFlowCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
 	var cookie fasthttp.Cookie
 	cookie.SetKey(cookieName)
 	cookie.SetValue(value)

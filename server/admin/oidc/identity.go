@@ -21,11 +21,11 @@ type Identity struct {
 	Role market.OperatorRole
 }
 
-// identify returns the person of a verified id token, or ErrNoRole.
+// identifyAndRequireRole returns the person of a verified id token, or ErrNoRole.
 //
 // A verified e-mail address is the name. Without one it is the subject with a prefix, because anyone
 // could claim an unverified address and act under its name.
-func (p *Provider) identify(token *gooidc.IDToken) (Identity, error) {
+func (p *Provider) identifyAndRequireRole(token *gooidc.IDToken) (Identity, error) {
 	var claims map[string]any
 	var about struct {
 		Email         string `json:"email"`
@@ -52,15 +52,15 @@ func (p *Provider) identify(token *gooidc.IDToken) (Identity, error) {
 			return Identity{}, fmt.Errorf("%w: the e-mail address is not verified or not in allowed_domains", ErrNoRole)
 		}
 	}
-	role := p.roleOf(claims)
+	role := p.highestRoleOrDefault(claims)
 	if role == 0 {
 		return Identity{}, fmt.Errorf("%w: no value of the claim %q is in admin.oidc.roles.map", ErrNoRole, p.options.RolesClaim)
 	}
-	return Identity{Name: nameOf(subject), Role: role}, nil
+	return Identity{Name: logNameOf(subject), Role: role}, nil
 }
 
-// roleOf returns the highest role that the claims give, or the default role.
-func (p *Provider) roleOf(claims map[string]any) (highest market.OperatorRole) {
+// highestRoleOrDefault returns the highest role that the claims give, or the default role.
+func (p *Provider) highestRoleOrDefault(claims map[string]any) (highest market.OperatorRole) {
 	for _, value := range textsOf(findClaim(claims, p.options.RolesClaim)) {
 		highest = max(highest, p.options.Roles[value])
 	}
@@ -100,9 +100,9 @@ func textsOf(claim any) (texts []string) {
 
 const maxName = 64 // bytes
 
-// nameOf returns the name for log records. A long subject, or one with characters that could confuse
+// logNameOf returns the name for log records. A long subject, or one with characters that could confuse
 // a reader, is replaced by a beginning and a hash, so that two people never have one name.
-func nameOf(subject string) string {
+func logNameOf(subject string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {
 			return -1

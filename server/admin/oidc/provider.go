@@ -85,19 +85,19 @@ func NewProvider(o Options) *Provider {
 // Label returns the provider's name for the sign-in page.
 func (p *Provider) Label() string { return p.options.Label }
 
-// IsReachable reports whether the last request to the provider succeeded. It never waits. If it is
+// WasReachableOrUnknown reports whether the last request to the provider succeeded. It never waits. If it is
 // unknown, it is true, and a request in the background finds out.
-func (p *Provider) IsReachable() bool {
+func (p *Provider) WasReachableOrUnknown() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.needsLoadLocked() {
+	if p.shouldStartLoadLocked() {
 		p.startLoadLocked()
 	}
 	return p.failedAt.IsZero()
 }
 
-// needsLoadLocked reports whether the metadata should be requested now. The caller holds p.mu.
-func (p *Provider) needsLoadLocked() bool {
+// shouldStartLoadLocked reports whether the metadata should be requested now. The caller holds p.mu.
+func (p *Provider) shouldStartLoadLocked() bool {
 	now := p.options.Now()
 	switch {
 	case p.loading != nil:
@@ -130,7 +130,7 @@ func (p *Provider) startLoadLocked() {
 
 // load requests the provider's metadata. The library checks that they name the configured issuer.
 func (p *Provider) load() (*metadata, error) {
-	ctx := p.withClient(context.Background())
+	ctx := p.withHTTPClient(context.Background())
 	found, err := gooidc.NewProvider(ctx, p.options.Issuer)
 	if err != nil {
 		return nil, err
@@ -150,15 +150,15 @@ func (p *Provider) load() (*metadata, error) {
 	}, nil
 }
 
-func (p *Provider) withClient(ctx context.Context) context.Context {
+func (p *Provider) withHTTPClient(ctx context.Context) context.Context {
 	return gooidc.ClientContext(ctx, p.options.Client)
 }
 
-// awaitMetadata returns the metadata. It waits for a request only if there are none yet; old ones
+// metadataOrWaitForFirst returns the metadata. It waits for a request only if there are none yet; old ones
 // serve until new ones have arrived. ErrUnreachable means that the last request failed.
-func (p *Provider) awaitMetadata() (*metadata, error) {
+func (p *Provider) metadataOrWaitForFirst() (*metadata, error) {
 	p.mu.Lock()
-	if p.needsLoadLocked() {
+	if p.shouldStartLoadLocked() {
 		p.startLoadLocked()
 	}
 	loaded, loading := p.loaded, p.loading

@@ -240,20 +240,20 @@ func TestProviderDownAndUpAgain(t *testing.T) {
 	options.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	options.Issuer = "http://" + dialtest.UnusedAddress(t)
 	silent := NewProvider(options)
-	if !silent.IsReachable() {
+	if !silent.WasReachableOrUnknown() {
 		t.Error("a provider is unreachable before the first request")
 	}
 	if _, _, err := silent.Begin(callback); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("a closed port: %v", err)
 	}
-	if silent.IsReachable() {
+	if silent.WasReachableOrUnknown() {
 		t.Error("a closed port is reachable")
 	}
 
 	options.Issuer = idp.Issuer()
 	p := NewProvider(options)
 	idp.QueueError(&mockoidc.ServerError{Code: 500, Error: "server_error"})
-	if _, _, err := p.Begin(callback); !errors.Is(err, ErrUnreachable) || p.IsReachable() {
+	if _, _, err := p.Begin(callback); !errors.Is(err, ErrUnreachable) || p.WasReachableOrUnknown() {
 		t.Errorf("an answer of 500: %v", err)
 	}
 	if _, _, err := p.Begin(callback); !errors.Is(err, ErrUnreachable) {
@@ -261,7 +261,7 @@ func TestProviderDownAndUpAgain(t *testing.T) {
 	}
 	ahead.Store(int64(retryAfter))
 	location, cookie, err := p.Begin(callback)
-	if err != nil || !p.IsReachable() {
+	if err != nil || !p.WasReachableOrUnknown() {
 		t.Fatalf("up again: %v", err)
 	}
 	query := authorize(t, location)

@@ -74,9 +74,9 @@ func FormatTimeToSeconds(unixNanos int64) string {
 	return time.Unix(0, unixNanos).UTC().Format(time.RFC3339)
 }
 
-// Sender is an answer that is not a JSON document, such as a file. It sets the headers and the body
+// NonJSONAnswer is an answer that is not a JSON document, such as a file. It sets the headers and the body
 // of the answer.
-type Sender interface {
+type NonJSONAnswer interface {
 	SendAnswer(ctx *fasthttp.RequestCtx)
 }
 

@@ -36,9 +36,9 @@ func Mask(value string) string {
 	return strings.Join(words[:min(len(words), maxMaskedWords)], " ")
 }
 
-// MaskForLog returns a phone number or an e-mail address in a form for the audit log. It keeps less than
+// MaskForAuditLog returns a phone number or an e-mail address in a form for the audit log. It keeps less than
 // Mask, because an erasure does not change the audit log: the domain of an address can be a name.
-func MaskForLog(value string) string {
+func MaskForAuditLog(value string) string {
 	shown := Mask(value)
 	if local, _, isEmail := strings.Cut(shown, "@"); isEmail {
 		return local + "@" + masked

@@ -20,7 +20,7 @@ func TestMask(t *testing.T) {
 		if got := Mask(value); got != want.shown {
 			t.Errorf("Mask(%q) is %q, want %q", value, got, want.shown)
 		}
-		if got := MaskForLog(value); got != want.logged {
+		if got := MaskForAuditLog(value); got != want.logged {
 			t.Errorf("MaskForLog(%q) is %q, want %q", value, got, want.logged)
 		}
 	}
@@ -28,7 +28,7 @@ func TestMask(t *testing.T) {
 
 // Names of contact fields that a supplier chose freely are not shown.
 func TestMaskedFieldsHavePlainNames(t *testing.T) {
-	shown := maskFields([]ContactField{{"first_name", "Jane"}, {"jane@example.com", "x"}, {"Phone-No", "+14155550142"}, {"+14155550142", "x"}})
+	shown := maskPlainNamedFields([]ContactField{{"first_name", "Jane"}, {"jane@example.com", "x"}, {"Phone-No", "+14155550142"}, {"+14155550142", "x"}})
 	if len(shown) != 2 || shown["first_name"] != "J***" || shown["Phone-No"] != "***-***-0142" {
 		t.Errorf("shown: %v", shown)
 	}

@@ -94,10 +94,10 @@ func NewHandlers(store Store) *Handlers {
 	}
 }
 
-// Find answers POST leads/find with the leads of a person, masked. operator is a verified name: one
+// FindLeads answers POST leads/find with the leads of a person, masked. operator is a verified name: one
 // that clients choose themselves would give each of them a limit of its own.
-func (h *Handlers) Find(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
-	query, err := readQuery(ctx)
+func (h *Handlers) FindLeads(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
+	query, err := readFindQuery(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -158,14 +158,14 @@ func newFoundLead(l *Lead) foundLead {
 		row.Price = &l.Price
 	}
 	if l.Contact != nil {
-		row.Contact = maskFields(l.Contact)
+		row.Contact = maskPlainNamedFields(l.Contact)
 	}
 	return row
 }
 
-// maskFields returns contact fields masked, at most maxMaskedFields. It leaves out a name that is no
+// maskPlainNamedFields returns contact fields masked, at most maxMaskedFields. It leaves out a name that is no
 // plain word, because a supplier may send members of any name.
-func maskFields(fields []ContactField) map[string]string {
+func maskPlainNamedFields(fields []ContactField) map[string]string {
 	shown := make(map[string]string, len(fields))
 	for _, field := range fields {
 		if len(shown) < maxMaskedFields && isPlainName(field.Name) {
@@ -179,8 +179,8 @@ func isPlainName(name string) bool {
 	return len(name) <= maxFieldName && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
-// readQuery parses the body of Find. Its errors do not quote the values, which are personal.
-func readQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
+// readFindQuery parses the body of Find. Its errors do not quote the values, which are personal.
+func readFindQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
 	var body struct {
 		Phone string `json:"phone"`
 		Email string `json:"email"`
@@ -225,9 +225,9 @@ func NormalizeEmail(text []byte) (address []byte, ok bool) {
 	return format.AppendLowerASCII(nil, address), ok
 }
 
-// Reveal answers POST leads/{id}/reveal with the contact data of a lead. The body has the operator's
+// RevealContact answers POST leads/{id}/reveal with the contact data of a lead. The body has the operator's
 // reason, which the audit log records before this handler runs.
-func (h *Handlers) Reveal(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
+func (h *Handlers) RevealContact(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
 	var body struct {
 		Reason string `json:"reason"`
 	}

@@ -8,17 +8,17 @@ import (
 
 // reportAnswer is a saved report in JSON.
 type reportAnswer struct {
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Query     queryAnswer     `json:"query"`
-	Schedule  *scheduleAnswer `json:"schedule"` // null: it is not sent by e-mail
-	Mail      mailAnswer      `json:"mail"`
-	ChangedAt string          `json:"changed_at"`
-	ChangedBy string          `json:"changed_by"`
-	ETag      string          `json:"etag"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Query     savedQueryJSON `json:"query"`
+	Schedule  *scheduleJSON  `json:"schedule"` // null: it is not sent by e-mail
+	Mail      mailStateJSON  `json:"mail"`
+	ChangedAt string         `json:"changed_at"`
+	ChangedBy string         `json:"changed_by"`
+	ETag      string         `json:"etag"`
 }
 
-type queryAnswer struct {
+type savedQueryJSON struct {
 	By      []string          `json:"by"`
 	Filters map[string]string `json:"filters"`
 	Period  string            `json:"period"`
@@ -26,7 +26,7 @@ type queryAnswer struct {
 	Totals  bool              `json:"totals"`
 }
 
-type scheduleAnswer struct {
+type scheduleJSON struct {
 	Frequency  savedreport.Frequency `json:"frequency"`
 	Weekday    string                `json:"weekday,omitempty"`
 	Day        int                   `json:"day,omitempty"`
@@ -34,8 +34,8 @@ type scheduleAnswer struct {
 	Recipients []string              `json:"recipients"`
 }
 
-// mailAnswer is the state of a report's e-mails.
-type mailAnswer struct {
+// mailStateJSON is the state of a report's e-mails.
+type mailStateJSON struct {
 	Next         *string `json:"next_at"` // null: no schedule
 	LastSent     *string `json:"last_sent_at"`
 	Waiting      bool    `json:"waiting"` // an e-mail is being sent, or waits for its next attempt
@@ -46,14 +46,14 @@ type mailAnswer struct {
 func newReportAnswer(s Service, e *savedreport.Entry, progress MailProgress) reportAnswer {
 	answer := reportAnswer{
 		ID: e.ID, Name: e.Name, ChangedAt: payload.FormatTimeToSeconds(e.ChangedAt), ChangedBy: e.ChangedBy, ETag: alerts.ETagOf(&e.SavedReport),
-		Query: queryAnswer{By: append([]string{}, e.Query.By...), Filters: e.Query.Filters, Period: e.Query.Period, Columns: append([]string{}, e.Query.Columns...), Totals: e.Query.Totals},
-		Mail:  mailAnswer{LastSent: payload.FormatTimeOrNull(e.LastSent), Waiting: progress.IsWaiting},
+		Query: savedQueryJSON{By: append([]string{}, e.Query.By...), Filters: e.Query.Filters, Period: e.Query.Period, Columns: append([]string{}, e.Query.Columns...), Totals: e.Query.Totals},
+		Mail:  mailStateJSON{LastSent: payload.FormatTimeOrNull(e.LastSent), Waiting: progress.IsWaiting},
 	}
 	if answer.Query.Filters == nil {
 		answer.Query.Filters = map[string]string{}
 	}
 	if e.Schedule != nil {
-		schedule := scheduleAnswer(*e.Schedule)
+		schedule := scheduleJSON(*e.Schedule)
 		answer.Schedule = &schedule
 		answer.Mail.Next = payload.FormatTimeOrNull(e.Schedule.NextAfter(s.Now(), s.Zone()))
 	}

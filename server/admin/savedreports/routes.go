@@ -3,7 +3,6 @@ package savedreports
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/savedreport"
-	"pingpost/outbound/mail"
 	"pingpost/server/admin/alerts"
 	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
@@ -52,13 +50,13 @@ func listReports(_ *fasthttp.RequestCtx, s Service) (answer any, err error) {
 		Reports []reportAnswer `json:"saved_reports"`
 		Channel *string        `json:"channel"` // null: there is no e-mail channel
 	}{
-		payload.ConvertAll(s.Table().All(), func(e *savedreport.Entry) reportAnswer { return newReportAnswer(s, e, progress[e.ID]) }),
-		payload.NullIfEmpty(s.Channel()),
+		payload.ConvertAll(s.SavedReportTable().All(), func(e *savedreport.Entry) reportAnswer { return newReportAnswer(s, e, progress[e.ID]) }),
+		payload.NullIfEmpty(s.MailChannelID()),
 	}, nil
 }
 
-// readReport reads and checks the report of a request's body.
-func readReport(ctx *fasthttp.RequestCtx, s Service) (*savedreport.SavedReport, error) {
+// parseReportFromBody reads and checks the report of a request's body.
+func parseReportFromBody(ctx *fasthttp.RequestCtx, s Service) (*savedreport.SavedReport, error) {
 	var body savedreport.SavedReport
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
@@ -77,7 +75,7 @@ func readReport(ctx *fasthttp.RequestCtx, s Service) (*savedreport.SavedReport, 
 
 // checkNameIsFree returns a conflict if another report has the name.
 func checkNameIsFree(s Service, id, name string) error {
-	for _, entry := range s.Table().All() {
+	for _, entry := range s.SavedReportTable().All() {
 		if entry.ID != id && strings.EqualFold(entry.Name, name) {
 			return httperror.New(409, errcode.Conflict, fmt.Sprintf("Another saved report has the name %q. Choose another name, or change that report.", entry.Name))
 		}
@@ -86,15 +84,15 @@ func checkNameIsFree(s Service, id, name string) error {
 }
 
 func (a *API) addReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
-	wanted, err := readReport(ctx, s)
+	wanted, err := parseReportFromBody(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	var random [8]byte
 	_, _ = rand.Read(random[:])
 	id := "report_" + hex.EncodeToString(random[:])
-	err = s.Change(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
-		if len(s.Table().All()) >= savedreport.MaxReports {
+	err = s.ChangeSavedReport(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
+		if len(s.SavedReportTable().All()) >= savedreport.MaxReports {
 			return "", nil, httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d saved reports already, the most that an exchange may have. Delete one first.", savedreport.MaxReports))
 		}
 		return id, wanted, checkNameIsFree(s, id, wanted.Name)
@@ -103,12 +101,12 @@ func (a *API) addReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 		return nil, err
 	}
 	ctx.SetStatusCode(fasthttp.StatusCreated)
-	return answerChanged(ctx, s, id)
+	return answerWithReportAndSetETag(ctx, s, id)
 }
 
-// answerChanged returns the report after a change. Another request may have removed it meanwhile.
-func answerChanged(ctx *fasthttp.RequestCtx, s Service, id string) (answer any, err error) {
-	entry, found := s.Table().Find(id)
+// answerWithReportAndSetETag returns the report after a change. Another request may have removed it meanwhile.
+func answerWithReportAndSetETag(ctx *fasthttp.RequestCtx, s Service, id string) (answer any, err error) {
+	entry, found := s.SavedReportTable().Find(id)
 	if !found {
 		return nil, alerts.NewNotFoundError(noun, id)
 	}
@@ -119,7 +117,7 @@ func answerChanged(ctx *fasthttp.RequestCtx, s Service, id string) (answer any, 
 
 // checkVersion returns an error unless the report exists and has the expected version.
 func checkVersion(s Service, id, expected string) error {
-	entry, found := s.Table().Find(id)
+	entry, found := s.SavedReportTable().Find(id)
 	if !found {
 		return alerts.NewNotFoundError(noun, id)
 	}
@@ -128,7 +126,7 @@ func checkVersion(s Service, id, expected string) error {
 
 func (a *API) putReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := strings.Clone(payload.PathParameter(ctx, "id"))
-	wanted, err := readReport(ctx, s)
+	wanted, err := parseReportFromBody(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +134,7 @@ func (a *API) putReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 	if err != nil {
 		return nil, err
 	}
-	err = s.Change(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
+	err = s.ChangeSavedReport(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
 		if err := checkVersion(s, id, expected); err != nil {
 			return "", nil, err
 		}
@@ -145,7 +143,7 @@ func (a *API) putReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 	if err != nil {
 		return nil, err
 	}
-	return answerChanged(ctx, s, id)
+	return answerWithReportAndSetETag(ctx, s, id)
 }
 
 // deleteReport removes a report. Its waiting e-mail is not sent.
@@ -155,7 +153,7 @@ func (a *API) deleteReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err
 	if err != nil {
 		return nil, err
 	}
-	return nil, s.Change(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
+	return nil, s.ChangeSavedReport(a.CallerName(ctx), func() (string, *savedreport.SavedReport, error) {
 		return id, nil, checkVersion(s, id, expected)
 	})
 }
@@ -164,7 +162,7 @@ func (a *API) deleteReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err
 // if the SMTP server refuses the e-mail. The report is sent if any recipient has it; the error then names
 // the others.
 func (a *API) sendReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
-	entry, found := s.Table().Find(payload.PathParameter(ctx, "id"))
+	entry, found := s.SavedReportTable().Find(payload.PathParameter(ctx, "id"))
 	if !found {
 		return nil, alerts.NewNotFoundError(noun, payload.PathParameter(ctx, "id"))
 	}
@@ -186,10 +184,8 @@ func (a *API) sendReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	result := struct {
 		Sent  bool    `json:"sent"`
 		Error *string `json:"error"`
-	}{Sent: true}
-	if err := s.Send(&entry, body.Recipients, a.CallerName(ctx)); err != nil {
-		var partly *mail.RecipientError
-		result.Sent = errors.As(err, &partly) && len(partly.Accepted) > 0
+	}{}
+	if result.Sent, err = s.Send(&entry, body.Recipients, a.CallerName(ctx)); err != nil {
 		result.Error = payload.NullIfEmpty(alerts.PrintableText(err.Error(), 300))
 	}
 	return result, nil

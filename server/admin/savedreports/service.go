@@ -9,18 +9,18 @@ import (
 // Service keeps the saved reports of an exchange and sends them. The exchange implements it.
 type Service interface {
 	// Table returns the saved reports.
-	Table() *savedreport.Table
-	// Change calls decide and records its result in the name of an operator: the report with this id, or
+	SavedReportTable() *savedreport.Table
+	// ChangeSavedReport calls decide and records its result in the name of an operator: the report with this id, or
 	// its removal if report is nil. No other change happens meanwhile. An error of decide is returned.
-	Change(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error
+	ChangeSavedReport(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error
 	// Send sends a report now, with one attempt, and waits for the result. Without recipients it goes to
-	// those of the schedule.
-	Send(entry *savedreport.Entry, recipients []string, by string) error
+	// those of the schedule. isSent means that at least one recipient has it; the error names the others.
+	Send(entry *savedreport.Entry, recipients []string, by string) (isSent bool, err error)
 	// MailProgress returns the state of the e-mail of each report that the schedule has sent or tried to
 	// send since the start.
 	MailProgress() map[string]MailProgress
-	// Channel returns the id of the channel of alerts that sends e-mail, or an empty text.
-	Channel() string
+	// MailChannelID returns the id of the channel of alerts that sends e-mail, or an empty text.
+	MailChannelID() string
 	// Zone returns the time zone of schedules and periods.
 	Zone() *time.Location
 	// Now returns the exchange's time in Unix nanoseconds.

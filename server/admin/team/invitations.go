@@ -73,8 +73,8 @@ func (h *Handlers) describeInvitation(i *state.Invitation) invitationJSON {
 	}
 }
 
-// listInvitations lists the open invitations and those that ended lately.
-func (h *Handlers) listInvitations(ctx *fasthttp.RequestCtx) (answer any, err error) {
+// listInvitationsWithClosed lists the open invitations and those that ended lately.
+func (h *Handlers) listInvitationsWithClosed(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
@@ -96,7 +96,7 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	if caller.HasToken {
+	if caller.UsesAPIToken {
 		return nil, errTokenInvites
 	}
 	role, ok := market.ParseRole(body.Role)
@@ -108,7 +108,7 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		wrong.AddIf(!ok, "name", errcode.FieldInvalidFormat, invalidUserNameMessage)
 	}
 	if body.ExpiresIn != nil {
-		life, ok = parseLife(*body.ExpiresIn)
+		life, ok = parseInvitationLifetime(*body.ExpiresIn)
 		wrong.AddIf(!ok, "expires_in", errcode.FieldInvalidFormat, "a time from 1m to 30d, such as 72h or 7d")
 	}
 	if len(wrong) > 0 {
@@ -117,7 +117,7 @@ func (h *Handlers) invite(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	secret := newInvitationToken()
 	made.Hash = h.server.CredentialHasher().HashInvitation([]byte(secret))
 	made.Expires = h.server.ExchangeNow().Add(life).UnixNano()
-	if err := e.AsOperator(caller.Name).Invite(&made); err != nil {
+	if err := e.AsOperator(caller.Name).CreateInvitation(&made); err != nil {
 		return nil, err
 	}
 	stored, _ := e.State().InvitationEvenIfClosed(made.Hash)
@@ -135,8 +135,8 @@ func newInvitationToken() string {
 	return invitationPrefix + base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// parseLife parses a duration such as 72h or 7d, within the limits of an invitation.
-func parseLife(text string) (life time.Duration, ok bool) {
+// parseInvitationLifetime parses a duration such as 72h or 7d, within the limits of an invitation.
+func parseInvitationLifetime(text string) (life time.Duration, ok bool) {
 	if number, isDays := strings.CutSuffix(text, "d"); isDays {
 		days, err := strconv.ParseUint(number, 10, 8)
 		life = time.Duration(days) * 24 * time.Hour
@@ -161,9 +161,9 @@ func (h *Handlers) revokeInvitation(ctx *fasthttp.RequestCtx) (answer any, err e
 	return nil, errUnknownInvitation
 }
 
-// findInvitation returns the acceptable invitation whose token is in the path. Wrong tokens count as
-// wrong credentials.
-func (h *Handlers) findInvitation(ctx *fasthttp.RequestCtx, e *engine.Engine) (state.Invitation, error) {
+// requireAcceptableInvitation returns the acceptable invitation whose token is in the path. Wrong
+// tokens count as wrong credentials.
+func (h *Handlers) requireAcceptableInvitation(ctx *fasthttp.RequestCtx, e *engine.Engine) (state.Invitation, error) {
 	token := payload.PathParameter(ctx, "invitation")
 	if len(token) != invitationTokenLength {
 		return state.Invitation{}, h.server.CountFailureAndSelectError(ctx, errWrongInvitation)
@@ -188,7 +188,7 @@ func (h *Handlers) showInvitation(ctx *fasthttp.RequestCtx) (answer any, err err
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	i, err := h.findInvitation(ctx, e)
+	i, err := h.requireAcceptableInvitation(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -199,9 +199,9 @@ func (h *Handlers) showInvitation(ctx *fasthttp.RequestCtx) (answer any, err err
 	}, nil
 }
 
-// accept creates the account of the invited person, and a session. The password is hashed, which is
+// acceptInvitation creates the account of the invited person, and a session. The password is hashed, which is
 // expensive, only for a valid token.
-func (h *Handlers) accept(ctx *fasthttp.RequestCtx) (answer any, err error) {
+func (h *Handlers) acceptInvitation(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Name     *string `json:"name"`
 		Password string  `json:"password"`
@@ -210,7 +210,7 @@ func (h *Handlers) accept(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	i, err := h.findInvitation(ctx, e)
+	i, err := h.requireAcceptableInvitation(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (h *Handlers) accept(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		return nil, err
 	}
 	if err := e.AsOperator(name).AcceptInvitation(i.Hash, name, hash); err != nil {
-		if _, ended := h.findInvitation(ctx, e); ended != nil && errors.Is(err, engine.ErrNotFound) {
+		if _, ended := h.requireAcceptableInvitation(ctx, e); ended != nil && errors.Is(err, engine.ErrNotFound) {
 			return nil, ended // another request was faster
 		}
 		return nil, err

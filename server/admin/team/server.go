@@ -52,10 +52,10 @@ type Server interface {
 
 // Caller is the authenticated caller of a request.
 type Caller struct {
-	Name       string
-	Role       market.OperatorRole
-	HasAccount bool
-	HasToken   bool // an API token authenticates the caller
+	Name         string
+	Role         market.OperatorRole
+	HasAccount   bool
+	UsesAPIToken bool // an API token authenticates the caller
 }
 
 // Handlers serve the operations of this package.
@@ -67,23 +67,23 @@ func NewHandlers(server Server) *Handlers { return &Handlers{server} }
 // Handler returns the document of an answer, or an error.
 type Handler func(ctx *fasthttp.RequestCtx) (answer any, err error)
 
-// Protected lists the operations that need authentication, by method and path.
-func (h *Handlers) Protected() map[string]Handler {
+// AuthenticatedOperations lists the operations that need authentication, by method and path.
+func (h *Handlers) AuthenticatedOperations() map[string]Handler {
 	return map[string]Handler{
-		"GET /admin/v1/invitations":                 h.listInvitations,
+		"GET /admin/v1/invitations":                 h.listInvitationsWithClosed,
 		"POST /admin/v1/invitations":                h.invite,
 		"DELETE /admin/v1/invitations/{invitation}": h.revokeInvitation,
-		"POST /admin/v1/users/{name}/totp":          h.enroll,
-		"POST /admin/v1/users/{name}/totp/confirm":  h.confirm,
-		"DELETE /admin/v1/users/{name}/totp":        h.remove,
+		"POST /admin/v1/users/{name}/totp":          h.enrollSecondFactor,
+		"POST /admin/v1/users/{name}/totp/confirm":  h.confirmSecondFactor,
+		"DELETE /admin/v1/users/{name}/totp":        h.removeSecondFactor,
 	}
 }
 
-// Open lists the operations that need no authentication, by method and path.
-func (h *Handlers) Open() map[string]Handler {
+// UnauthenticatedOperations lists the operations that need no authentication, by method and path.
+func (h *Handlers) UnauthenticatedOperations() map[string]Handler {
 	return map[string]Handler{
 		"GET /admin/v1/invitations/{invitation}": h.showInvitation,
-		"POST " + PathAccept:                     h.accept,
+		"POST " + PathAccept:                     h.acceptInvitation,
 	}
 }
 

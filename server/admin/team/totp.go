@@ -39,18 +39,18 @@ var (
 	errUnsealFactor = httperror.New(503, errcode.Unavailable, "The exchange cannot decrypt the secret of the second factor. An admin can remove the second factor of the user.")
 )
 
-// secretName is the name under which a user's TOTP secret is encrypted, so that the secret of one user
+// totpSecretName is the name under which a user's TOTP secret is encrypted, so that the secret of one user
 // is useless for another.
-func secretName(user string) string { return "users/" + user + "/totp" }
+func totpSecretName(user string) string { return "users/" + user + "/totp" }
 
-// authorizeOwn returns the caller if the path names the caller's own account and no API token is used.
-// With orAdmin, an admin may name another account.
-func (h *Handlers) authorizeOwn(ctx *fasthttp.RequestCtx, orAdmin bool) (caller Caller, user string, isSelf bool, err error) {
+// authorizeSecondFactorChange returns the caller if the path names the caller's own account and no API
+// token is used. With orAdmin, an admin may name another account.
+func (h *Handlers) authorizeSecondFactorChange(ctx *fasthttp.RequestCtx, orAdmin bool) (caller Caller, user string, isSelf bool, err error) {
 	caller = h.server.Caller(ctx)
 	user, _ = h.server.NormalizeUserName(payload.PathParameter(ctx, "name"))
 	isSelf = caller.HasAccount && caller.Name == user
 	switch {
-	case caller.HasToken:
+	case caller.UsesAPIToken:
 		err = errTokenFactor
 	case !isSelf && !(orAdmin && caller.Role == market.RoleAdmin):
 		err = errNotOwnFactor
@@ -58,14 +58,14 @@ func (h *Handlers) authorizeOwn(ctx *fasthttp.RequestCtx, orAdmin bool) (caller 
 	return caller, user, isSelf, err
 }
 
-// enroll creates a TOTP secret for the caller. Only this answer shows it. It has no effect until the
-// user confirms it with a code.
-func (h *Handlers) enroll(ctx *fasthttp.RequestCtx) (answer any, err error) {
+// enrollSecondFactor creates a TOTP secret for the caller. Only this answer shows it. It has no effect
+// until the user confirms it with a code.
+func (h *Handlers) enrollSecondFactor(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	e := h.server.Engine(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
-	_, user, _, err := h.authorizeOwn(ctx, false)
+	_, user, _, err := h.authorizeSecondFactorChange(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +73,15 @@ func (h *Handlers) enroll(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if err != nil {
 		return nil, httperror.New(503, errcode.Unavailable, "cannot create a secret: "+err.Error())
 	}
-	if err := e.AsOperator(user).EnrollSecondFactor(user, h.server.Seal(secretName(user), key.Secret())); err != nil {
+	if err := e.AsOperator(user).EnrollSecondFactor(user, h.server.Seal(totpSecretName(user), key.Secret())); err != nil {
 		return nil, err
 	}
 	return payload.SetCreatedAndNoStore(ctx, map[string]string{"secret": key.Secret(), "otpauth_url": key.URL()})
 }
 
-// confirm turns on the caller's second factor with a code of it. Only this answer shows the recovery
-// codes. It ends the user's other sessions, which were started without a second factor.
-func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
+// confirmSecondFactor turns on the caller's second factor with a code of it. Only this answer shows the
+// recovery codes. It ends the user's other sessions, which were started without a second factor.
+func (h *Handlers) confirmSecondFactor(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Code string `json:"code"`
 	}
@@ -92,7 +92,7 @@ func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	_, user, _, err := h.authorizeOwn(ctx, false)
+	_, user, _, err := h.authorizeSecondFactorChange(ctx, false)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,11 @@ func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, ok := h.server.Unseal(secretName(user), factor.Sealed)
+	secret, ok := h.server.Unseal(totpSecretName(user), factor.Sealed)
 	if !ok {
 		return nil, errUnsealFactor
 	}
-	step, ok := findStep(secret, normalizeCode(body.Code), h.server.Now())
+	step, ok := findTimeStepOfCode(secret, normalizeCode(body.Code), h.server.Now())
 	if !ok {
 		return nil, errConfirmCode
 	}
@@ -122,9 +122,9 @@ func (h *Handlers) confirm(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	return map[string]any{"recovery_codes": codes}, nil
 }
 
-// remove turns off a second factor. Users need a code for their own; an admin needs none for another
-// user's.
-func (h *Handlers) remove(ctx *fasthttp.RequestCtx) (answer any, err error) {
+// removeSecondFactor turns off a second factor. Users need a code for their own; an admin needs none
+// for another user's.
+func (h *Handlers) removeSecondFactor(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Code string `json:"code"`
 	}
@@ -137,7 +137,7 @@ func (h *Handlers) remove(ctx *fasthttp.RequestCtx) (answer any, err error) {
 			return nil, err
 		}
 	}
-	caller, user, isSelf, err := h.authorizeOwn(ctx, true)
+	caller, user, isSelf, err := h.authorizeSecondFactorChange(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -167,28 +167,28 @@ func (h *Handlers) UseCode(e *engine.Engine, factor *state.SecondFactor, code st
 	code = normalizeCode(code)
 	actions := e.AsOperator(factor.User)
 	if len(code) != int(otp.DigitsSix) {
-		return wrongIfConflict(actions.UseRecoveryCode(factor.User, h.hashRecoveryCode(factor.User, code)))
+		return wrongCodeIfConflict(actions.UseRecoveryCode(factor.User, h.hashRecoveryCode(factor.User, code)))
 	}
-	secret, ok := h.server.Unseal(secretName(factor.User), factor.Sealed)
+	secret, ok := h.server.Unseal(totpSecretName(factor.User), factor.Sealed)
 	if !ok {
 		return errUnsealFactor
 	}
-	step, ok := findStep(secret, code, h.server.Now())
+	step, ok := findTimeStepOfCode(secret, code, h.server.Now())
 	if !ok {
 		return ErrWrongCode
 	}
-	return wrongIfConflict(actions.UseSecondFactorCode(factor, step))
+	return wrongCodeIfConflict(actions.MarkSecondFactorStepUsed(factor, step))
 }
 
-func wrongIfConflict(err error) error {
+func wrongCodeIfConflict(err error) error {
 	if errors.Is(err, engine.ErrConflict) {
 		return ErrWrongCode
 	}
 	return err
 }
 
-// findStep returns the time step of a code: the present one, the one before or the one after.
-func findStep(secret, code string, now time.Time) (step uint64, ok bool) {
+// findTimeStepOfCode returns the time step of a code: the present one, the one before or the one after.
+func findTimeStepOfCode(secret, code string, now time.Time) (step uint64, ok bool) {
 	present := uint64(now.Unix()) / period
 	for step = present - 1; step <= present+1; step++ {
 		right, err := hotp.ValidateCustom(code, step, secret, hotp.ValidateOpts{Digits: otp.DigitsSix, Algorithm: otp.AlgorithmSHA1})
@@ -199,7 +199,8 @@ func findStep(secret, code string, now time.Time) (step uint64, ok bool) {
 	return 0, false
 }
 
-// normalizeCode removes the spaces and hyphens that people type into codes.
+// normalizeCode returns the code in lower case, without the spaces and hyphens that people type into
+// codes. It returns an empty text for a code of more than 64 bytes.
 func normalizeCode(code string) string {
 	if len(code) > 64 {
 		return ""

@@ -191,9 +191,9 @@ func (d *Dir) makeFolderLocked(folder string) error {
 	return d.syncFolderLocked(parent)
 }
 
-// syncNewFolders fsyncs the folders that this process has not fsynced yet, so that their
+// syncUnsyncedFolders fsyncs the folders that this process has not fsynced yet, so that their
 // listed files are durable. A Dir of OpenExistingDir skips this.
-func (d *Dir) syncNewFolders(folders []string) error {
+func (d *Dir) syncUnsyncedFolders(folders []string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, folder := range folders {
@@ -257,7 +257,7 @@ func (d *Dir) List(ctx context.Context, folder string) ([]Object, error) {
 		return err
 	})
 	if err == nil {
-		err = d.syncNewFolders(met)
+		err = d.syncUnsyncedFolders(met)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the backup folder: %w", err)
