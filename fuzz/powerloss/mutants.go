@@ -12,7 +12,7 @@ var mutants = []mutant.Mutation{
 	{
 		Name: "leads are acknowledged before the fsync", File: "wal/committer.go",
 		Old: "	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n",
-		New: "	} else {\n		notify(batch, h.batch, h.at)\n		if b.Sync, err = l.writer.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
+		New: "	} else {\n		notifyWaiters(batch, h.batch, h.at)\n		if b.Sync, err = l.writer.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
 	},
 	{
 		Name: "the log's folder is not fsynced after a new segment", File: "wal/segment_writer.go",
@@ -54,8 +54,8 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "entries are backed up before their fsync, which takes its time", File: "wal/committer.go",
-		Old: "	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n	l.at = h.at\n	l.recordCommittedBatch(b)\n",
-		New: "	l.at = h.at\n	l.recordCommittedBatch(b)\n	for until := l.opt.Now() + 40e6; l.opt.Now() < until; {\n		runtime.Gosched()\n	}\n" +
+		Old: "	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n	l.at = h.at\n	l.publishCommittedBatch(b)\n",
+		New: "	l.at = h.at\n	l.publishCommittedBatch(b)\n	for until := l.opt.Now() + 40e6; l.opt.Now() < until; {\n		runtime.Gosched()\n	}\n" +
 			"	if b.Write = took; full {\n		b.Write, b.Sync = 0, took\n	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n",
 	},
 	{

@@ -69,7 +69,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "answers are sent before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
-			New: "\tnotify(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
+			New: "\tnotifyWaiters(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 		}, "EIO from a write,short write", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
@@ -115,8 +115,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "each attempt has another key", File: "engine/delivery/delivery.go",
-			Old: "\treq := &market.PostRequest{\n",
-			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.PostRequest{\n",
+			Old: "\treq := &market.BuyerPostRequest{\n",
+			New: "\tkey += string(rune('a' + post.Attempts%26))\n\treq := &market.BuyerPostRequest{\n",
 		}, "killed,held", 30 * time.Second, []string{"leads sold twice", "is held by two endpoints"},
 	},
 	{
@@ -130,7 +130,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a pause ends with the process", File: "engine/state/replay.go",
 			Old: "\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
-			New: "\t\tif door, ok := w.event.(*event.PausedOrResumed); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
+			New: "\t\tif door, ok := w.event.(*event.CampaignOrBuyerPausedOrResumed); ok {\n\t\t\tdoor.Paused = false\n\t\t}\n\t\tr.state.applyLocked(w.seq, w.at, w.event)\n",
 		}, "paused", 10 * time.Second, []string{"was paused (acknowledged), but entry", "replay: the live exchange"},
 	},
 	{
@@ -236,15 +236,15 @@ const (
 		return full, err
 	}
 	l.at = h.at
-	l.recordCommittedBatch(b)
+	l.publishCommittedBatch(b)
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	notify(batch, h.batch, h.at)
+	notifyWaiters(batch, h.batch, h.at)
 `
 	notifyBeforeFsync = `	l.at = h.at
-	l.recordCommittedBatch(b)
-	notify(batch, h.batch, h.at)
+	l.publishCommittedBatch(b)
+	notifyWaiters(batch, h.batch, h.at)
 	for i := range batch {
 		batch[i].waiter = nil
 	}
