@@ -167,7 +167,7 @@ func TestAvailabilityPing(t *testing.T) {
 		t.Errorf("requests %q", x.requests)
 	}
 	x.body = `{"data":{"ping_id":"ping_1","campaign_id":"cmp","accepted":false,"expires_at":"t","buyers":[],"reason":"filtered"}}`
-	if _, stderr, err := command(t, line, ""); err != nil || !strings.Contains(collapseSpaces(stderr), "nobody filtered\n") {
+	if _, stderr, err := command(t, line, ""); err != nil || !strings.Contains(collapseSpaces(stderr), "no buyer filtered\n") {
 		t.Errorf("%v, %s", err, stderr)
 	}
 }
