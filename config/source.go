@@ -92,9 +92,9 @@ func ParseStoredDocument(canonicalJSON []byte) (*ParsedDocument, error) {
 	return parseDocument(&schema.Binder{Reader: new(syntax.Reader), AllowUnset: true}, canonicalJSON, nil)
 }
 
-// CollectVariableValues returns the variables that a document names and the environment has, with
+// CollectValuesOfSetVariables returns the variables that a document names and the environment has, with
 // their values. The error is *syntax.Problems if the document cannot be parsed.
-func CollectVariableValues(fileName string, data []byte, env func(string) (string, bool)) (values map[string]string, err error) {
+func CollectValuesOfSetVariables(fileName string, data []byte, env func(string) (string, bool)) (values map[string]string, err error) {
 	named := make(map[string]string)
 	r := &syntax.Reader{File: fileName, Env: func(variable string) (string, bool) {
 		value, ok := env(variable)

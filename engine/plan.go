@@ -129,8 +129,9 @@ func (e *Engine) ActiveCatalogOrNil() *market.Catalog {
 // A filter set is excluded if its buyer has a production endpoint and no test endpoint. For a
 // buyer without any endpoint, test leads are only recorded, like other leads.
 //
-// The auction over a test lead has a name of another kind (see pastauction.AuctionIDKind). So no
-// production lead is sold at the bids of a test, and no test lead at production bids.
+// The name of a test lead's auction is made from another kind of identifier (see
+// pastauction.AuctionIDKind). So no production lead is sold at the bids of a test, and no test lead at
+// production bids.
 //
 // The engine makes a test campaign at its first test lead, because most campaigns never have one.
 // Rejected: to check at each cap, claim and endpoint whether the lead is a test. A forgotten
@@ -186,7 +187,7 @@ func (o *compiledCampaign) initLazyTestCampaign() {
 }
 
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
-// test campaign it also excludes those whose buyer has no test endpoint.
+// test campaign it also excludes those whose buyer has a production endpoint but no test endpoint.
 func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
 	o.CompiledFilterSets.ExcludeByStateAndFilters(lead, candidates)
 	if o.excluded != nil {

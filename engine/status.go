@@ -66,7 +66,7 @@ type statusReportWorkspace struct {
 // refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
 // and leaves the idempotency key unused.
 func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnswer, error) {
-	r, err := e.newStatusRequestWorkspace(req, endpointStatus)
+	r, err := e.newStatusReportWorkspaceIfAvailable(req, endpointStatus)
 	if err != nil {
 		return StatusReportAnswer{}, err
 	}
@@ -99,7 +99,7 @@ func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnsw
 // results, even if every report is rejected. An error concerns the whole request: a *Refusal,
 // ErrUnavailable, or the log's failure.
 func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAnswer, error) {
-	r, err := e.newStatusRequestWorkspace(req, endpointStatuses)
+	r, err := e.newStatusReportWorkspaceIfAvailable(req, endpointStatuses)
 	if err != nil {
 		return StatusReportAnswer{}, err
 	}
@@ -121,7 +121,7 @@ func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAns
 	return r.commitReports()
 }
 
-func (e *Engine) newStatusRequestWorkspace(req *StatusReportRequest, idempotencyEndpointNumber byte) (*statusReportWorkspace, error) {
+func (e *Engine) newStatusReportWorkspaceIfAvailable(req *StatusReportRequest, idempotencyEndpointNumber byte) (*statusReportWorkspace, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func TestQuestionWakesTheReport(t *testing.T) {
 			if !r.WaitForNewest(context.Background(), 0) || time.Since(began) >= newestWait {
 				t.Fatalf("lead %d is not in the report after %v", i, time.Since(began))
 			}
-			found, _, err := r.SearchLeads(context.Background(), SearchQuery{Limit: 10})
+			found, _, err := r.SearchLeads(context.Background(), LeadOrAuctionQuery{Limit: 10})
 			if err != nil || len(found) != i+1 {
 				t.Fatalf("found %d leads, %v, want %d", len(found), err, i+1)
 			}

@@ -12,9 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// SearchQuery selects leads or auctions. A result must match all fields that are set; an empty
+// LeadOrAuctionQuery selects leads or auctions. A result must match all fields that are set; an empty
 // field matches everything.
-type SearchQuery struct {
+type LeadOrAuctionQuery struct {
 	Campaign, Supplier, Buyer string // names; for an auction, Buyer received a ping
 	Status, Reason            string // of a lead
 	State, Source             string // of a lead
@@ -193,7 +193,7 @@ func maxID(a, b [16]byte) [16]byte {
 
 // idRange returns the range of ids to search, low <= id < high. completeFromNanos is the time
 // from which on the database is complete.
-func (s *SearchQuery) idRange(completeFromNanos int64) (low, high [16]byte) {
+func (s *LeadOrAuctionQuery) idRange(completeFromNanos int64) (low, high [16]byte) {
 	for i := range high {
 		high[i] = 0xff
 	}

@@ -30,7 +30,7 @@ const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, "
 
 // SearchAuctions returns one page of the auctions that match the search, newest first. The error is
 // an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
-func (r *Report) SearchAuctions(ctx context.Context, s SearchQuery) (found []AuctionSearchResult, p SearchProgress, err error) {
+func (r *Report) SearchAuctions(ctx context.Context, s LeadOrAuctionQuery) (found []AuctionSearchResult, p SearchProgress, err error) {
 	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		c, err := r.auctionCondition(&s)
 		if err != nil {
@@ -48,7 +48,7 @@ func (r *Report) SearchAuctions(ctx context.Context, s SearchQuery) (found []Auc
 	return found, p, err
 }
 
-func (r *Report) auctionCondition(s *SearchQuery) (*searchCondition, error) {
+func (r *Report) auctionCondition(s *LeadOrAuctionQuery) (*searchCondition, error) {
 	c, bids, src := new(searchCondition), new(searchCondition), r.opt.Source
 	err := errors.Join(
 		c.addNameCondition(src, event.ObjectSupplier, "supplier", "", "supplier = ?", s.Supplier),

@@ -32,7 +32,7 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 
 // SearchLeads returns one page of the leads that match the search, newest first. The error is
 // an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
-func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSearchResult, p SearchProgress, err error) {
+func (r *Report) SearchLeads(ctx context.Context, s LeadOrAuctionQuery) (found []LeadSearchResult, p SearchProgress, err error) {
 	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
@@ -50,7 +50,7 @@ func (r *Report) SearchLeads(ctx context.Context, s SearchQuery) (found []LeadSe
 	return found, p, err
 }
 
-func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *SearchQuery, at *databaseProgress) *newestFirstScan {
+func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition, s *LeadOrAuctionQuery, at *databaseProgress) *newestFirstScan {
 	h := &newestFirstScan{tx: tx, table: table, columns: columns, searchCondition: *c, limit: s.Limit, budget: r.opt.limits.searchTime, firstRows: r.opt.limits.firstScanRows}
 	h.low, h.high = s.idRange(at.begins)
 	if c.maxTime != 0 {
@@ -61,7 +61,7 @@ func (r *Report) newIDScan(tx *sql.Tx, table, columns string, c *searchCondition
 
 // leadCondition returns the search as SQL conditions. It adds the index that usually matches
 // the fewest rows first, because only the first one is used.
-func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *SearchQuery) (*searchCondition, error) {
+func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *LeadOrAuctionQuery) (*searchCondition, error) {
 	c := new(searchCondition)
 	if err := s.addLeadOrAuctionCondition(ctx, tx, c); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (r *Report) leadCondition(ctx context.Context, tx *sql.Tx, s *SearchQuery) 
 
 // addTimeCondition adds the exact limits of the search's time. The limits of ids are only
 // approximate.
-func (s *SearchQuery) addTimeCondition(c *searchCondition) {
+func (s *LeadOrAuctionQuery) addTimeCondition(c *searchCondition) {
 	if s.From != 0 {
 		c.and("at >= ?", s.From)
 	}
@@ -114,7 +114,7 @@ func (s *SearchQuery) addTimeCondition(c *searchCondition) {
 
 // addSourceCondition adds the condition on the lead source. If the database does not know the
 // source, the search has no results.
-func (s *SearchQuery) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
+func (s *LeadOrAuctionQuery) addSourceCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Source == "" {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *SearchQuery) addSourceCondition(ctx context.Context, tx *sql.Tx, c *sea
 
 // addLeadOrAuctionCondition limits the search to one lead id, or to the lead that was sold in
 // an auction. Such a lead was created in the auction or soon after it.
-func (s *SearchQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
+func (s *LeadOrAuctionQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])
 		c.limitToIDsAround(creationNanosOfID(s.Lead), time.Millisecond)

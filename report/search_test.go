@@ -111,16 +111,18 @@ func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, decided *event.Le
 }
 
 // matchesLead defines which leads a search finds.
-func (b *randomTrade) matchesLead(s *SearchQuery, l *LeadSearchResult) bool {
+func (b *randomTrade) matchesLead(s *LeadOrAuctionQuery, l *LeadSearchResult) bool {
 	matches := func(want, got string) bool { return want == "" || want == got }
 	return matches(s.Campaign, l.Campaign) && matches(s.Supplier, l.Supplier) && matches(s.Buyer, l.Buyer) && matches(s.Status, l.Status.String()) &&
 		matches(s.Reason, l.Reason.String()) && matches(s.State, l.State) && matches(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
 		(s.Lead.IsZero() || s.Lead == l.ID) && (s.Auction.IsZero() || s.Auction == l.Auction) && s.includesTime(l.At)
 }
 
-func (s *SearchQuery) includesTime(at int64) bool { return at >= s.From && (s.To == 0 || at < s.To) }
+func (s *LeadOrAuctionQuery) includesTime(at int64) bool {
+	return at >= s.From && (s.To == 0 || at < s.To)
+}
 
-func (b *randomTrade) matchesAuction(s *SearchQuery, a *AuctionSearchResult) bool {
+func (b *randomTrade) matchesAuction(s *LeadOrAuctionQuery, a *AuctionSearchResult) bool {
 	matches := func(want, got string) bool { return want == "" || want == got }
 	hasBid := s.Buyer == "" && s.Outcome == "" || slices.ContainsFunc(b.bids[a.ID], func(bid event.Bid) bool {
 		return matches(s.Buyer, testNames[event.ObjectBuyer][bid.Buyer]) && matches(s.Outcome, bid.Outcome.String())
@@ -129,7 +131,7 @@ func (b *randomTrade) matchesAuction(s *SearchQuery, a *AuctionSearchResult) boo
 }
 
 // drawSearch draws conditions for leads and auctions.
-func (b *randomTrade) drawSearch(t *rapid.T) (s SearchQuery) {
+func (b *randomTrade) drawSearch(t *rapid.T) (s LeadOrAuctionQuery) {
 	maybe := func(name string, values []string) string {
 		if rapid.IntRange(0, 2).Draw(t, "by "+name) > 0 {
 			return ""
@@ -151,7 +153,7 @@ func (b *randomTrade) drawSearch(t *rapid.T) (s SearchQuery) {
 }
 
 // searchAllPages collects the results of all pages.
-func searchAllPages[T any](t *rapid.T, s SearchQuery, rowsOf func(context.Context, SearchQuery) ([]T, SearchProgress, error)) (all []T) {
+func searchAllPages[T any](t *rapid.T, s LeadOrAuctionQuery, rowsOf func(context.Context, LeadOrAuctionQuery) ([]T, SearchProgress, error)) (all []T) {
 	for range 10_000 {
 		found, page, err := rowsOf(context.Background(), s)
 		if err != nil {
@@ -212,7 +214,7 @@ func TestSearchEqualsFilter(t *testing.T) {
 	})
 }
 
-func (b *randomTrade) drawLeadSearch(t *rapid.T, s *SearchQuery) {
+func (b *randomTrade) drawLeadSearch(t *rapid.T, s *LeadOrAuctionQuery) {
 	switch rapid.IntRange(0, 7).Draw(t, "and by") {
 	case 0:
 		s.Status = rapid.SampledFrom([]string{"ACCEPTED", "UNMATCHED", "sold", "returned"}).Draw(t, "status")
@@ -233,12 +235,12 @@ func (b *randomTrade) drawLeadSearch(t *rapid.T, s *SearchQuery) {
 // auction without a lead is found too.
 func TestSearchFindsPingAuctionAndLead(t *testing.T) {
 	r := newTradeReport(t)
-	found, _, err := r.SearchLeads(context.Background(), SearchQuery{Auction: auctionID(2), Limit: 10})
+	found, _, err := r.SearchLeads(context.Background(), LeadOrAuctionQuery{Auction: auctionID(2), Limit: 10})
 	must.Succeed(t, err)
 	if len(found) != 1 || found[0].ID != leadID(4) || found[0].State != "TX" || found[0].Source != "search" || found[0].Delivery != market.DeliveryDone || found[0].Posts != 1 {
 		t.Errorf("%+v", found)
 	}
-	auctions, page, err := r.SearchAuctions(context.Background(), SearchQuery{Limit: 10})
+	auctions, page, err := r.SearchAuctions(context.Background(), LeadOrAuctionQuery{Limit: 10})
 	must.Succeed(t, err)
 	got := ""
 	for _, a := range auctions {
@@ -253,7 +255,7 @@ func TestSearchFindsPingAuctionAndLead(t *testing.T) {
 // TestInvalidSearches has names that were never configured and unknown values.
 func TestInvalidSearches(t *testing.T) {
 	r := newTradeReport(t)
-	for field, s := range map[string]SearchQuery{
+	for field, s := range map[string]LeadOrAuctionQuery{
 		"campaign": {Campaign: "cmp_none"}, "supplier": {Supplier: "sup_none"}, "buyer": {Buyer: "buy_none"},
 		"status": {Status: "SOLD"}, "reason": {Reason: "luck"},
 	} {
@@ -263,14 +265,14 @@ func TestInvalidSearches(t *testing.T) {
 		}
 	}
 	var invalid *InvalidQuestionError
-	if _, _, err := r.SearchAuctions(context.Background(), SearchQuery{Outcome: "luck"}); !errors.As(err, &invalid) || invalid.Field != "outcome" {
+	if _, _, err := r.SearchAuctions(context.Background(), LeadOrAuctionQuery{Outcome: "luck"}); !errors.As(err, &invalid) || invalid.Field != "outcome" {
 		t.Error(err)
 	}
 }
 
 func TestSearchesUseIndexes(t *testing.T) {
 	r := newTradeReport(t)
-	for index, s := range map[string]SearchQuery{
+	for index, s := range map[string]LeadOrAuctionQuery{
 		"leads_buyer (buyer=?": {Buyer: "buy_a"}, "leads_supplier (supplier=?": {Supplier: "sup_a", Campaign: "cmp_a"},
 		"leads_reason (reason=?": {Reason: "caps_full", Buyer: "buy_a"}, "leads_test (test=?": {Test: new(true)},
 		"PRIMARY KEY (": {Campaign: "cmp_a"},
@@ -283,7 +285,7 @@ func TestSearchesUseIndexes(t *testing.T) {
 }
 
 // queryPlan returns SQLite's plan of a search for leads.
-func (r *testReport) queryPlan(s *SearchQuery) (plan string) {
+func (r *testReport) queryPlan(s *LeadOrAuctionQuery) (plan string) {
 	r.t.Helper()
 	c := must.Value(r.leadCondition(context.Background(), nil, s))(r.t)
 	h := newestFirstScan{table: "leads", searchCondition: *c}

@@ -34,7 +34,7 @@ type NamedCount struct {
 // and the outcomes of their bids. It includes every hour that the time touches and that the
 // database has completely. With a buyer, the bids are that buyer's and the leads are all,
 // because an unsold lead has no buyer.
-func (r *Report) SummarizeUnsold(ctx context.Context, s SearchQuery) (*UnsoldSummary, error) {
+func (r *Report) SummarizeUnsold(ctx context.Context, s LeadOrAuctionQuery) (*UnsoldSummary, error) {
 	u := new(UnsoldSummary)
 	err := r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		first := projection.DivideRoundingDown(max(s.From, at.begins+int64(time.Hour)-1), int64(time.Hour))

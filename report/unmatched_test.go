@@ -26,13 +26,13 @@ func TestSummarizeUnsold(t *testing.T) {
 	r := newTradeReport(t)
 	const bids = "[{below_floor  1} {post_rejected  1} {timeout  1}] by buyer [{below_floor buy_a 1} {post_rejected buy_b 1} {timeout buy_d 1}]"
 	for _, row := range []struct {
-		s    SearchQuery
+		s    LeadOrAuctionQuery
 		want string
 	}{
-		{SearchQuery{}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; " + bids},
-		{SearchQuery{Campaign: "cmp_b"}, "0 of 2: [] by campaign []; " + bids},
-		{SearchQuery{Buyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
-		{SearchQuery{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
+		{LeadOrAuctionQuery{}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; " + bids},
+		{LeadOrAuctionQuery{Campaign: "cmp_b"}, "0 of 2: [] by campaign []; " + bids},
+		{LeadOrAuctionQuery{Buyer: "buy_d"}, "1 of 4: [{caps_full  1}] by campaign [{cmp_a  1}]; [{timeout  1}] by buyer [{timeout buy_d 1}]"},
+		{LeadOrAuctionQuery{Supplier: "sup_a"}, "1 of 2: [{caps_full  1}] by campaign [{cmp_a  1}]; [] by buyer []"},
 	} {
 		row.s.From, row.s.To = start.Add(-240*time.Hour).UnixNano(), start.Add(240*time.Hour).UnixNano()
 		u := must.Value(r.SummarizeUnsold(context.Background(), row.s))(t)
@@ -40,7 +40,7 @@ func TestSummarizeUnsold(t *testing.T) {
 			t.Errorf("%+v: %s, want\n%s", row.s, u.lines(), row.want)
 		}
 	}
-	for field, s := range map[string]SearchQuery{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
+	for field, s := range map[string]LeadOrAuctionQuery{"campaign": {Campaign: "none"}, "supplier": {Supplier: "none"}, "buyer": {Buyer: "none"}} {
 		var invalid *InvalidQuestionError
 		if _, err := r.SummarizeUnsold(context.Background(), s); !errors.As(err, &invalid) || invalid.Field != field {
 			t.Errorf("%+v: %v", s, err)
@@ -49,7 +49,7 @@ func TestSummarizeUnsold(t *testing.T) {
 }
 
 // countUnsold counts leads and bids of a time span by the definition.
-func (b *randomTrade) countUnsold(s *SearchQuery) (leads, unsold int64, reasons, buyers map[NamedCount]int64) {
+func (b *randomTrade) countUnsold(s *LeadOrAuctionQuery) (leads, unsold int64, reasons, buyers map[NamedCount]int64) {
 	reasons, buyers = map[NamedCount]int64{}, map[NamedCount]int64{}
 	for i := range b.leads {
 		l := &b.leads[i]
@@ -91,7 +91,7 @@ func TestSummarizeUnsoldEqualsCount(t *testing.T) {
 		r.waitCaughtUp()
 		for range 5 {
 			from := start.Truncate(time.Hour).Add(time.Duration(rapid.IntRange(-30, 200).Draw(rt, "from")) * time.Hour)
-			s := SearchQuery{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
+			s := LeadOrAuctionQuery{Supplier: rapid.SampledFrom(testNames[event.ObjectSupplier]).Draw(rt, "supplier")}
 			s.From, s.To = from.UnixNano(), from.Add(time.Duration(rapid.IntRange(1, 200).Draw(rt, "hours"))*time.Hour).UnixNano()
 			query := s
 			query.From += int64(rapid.IntRange(0, 3599).Draw(rt, "into the first hour")) * int64(time.Second)
@@ -123,7 +123,7 @@ func TestRetentionOfHourlyReasons(t *testing.T) {
 	if got := remaining(projection.Days); got != "2" {
 		t.Errorf("the day has %s leads, want 2", got)
 	}
-	u := must.Value(r.SummarizeUnsold(t.Context(), SearchQuery{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
+	u := must.Value(r.SummarizeUnsold(t.Context(), LeadOrAuctionQuery{From: start.Add(-time.Hour).UnixNano(), To: start.Add(6 * time.Hour).UnixNano()}))(t)
 	if u.Leads != 1 || u.From != start.Add(2*time.Hour).UnixNano() {
 		t.Errorf("%d leads since %s", u.Leads, time.Unix(0, u.From).UTC())
 	}

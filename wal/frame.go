@@ -173,7 +173,7 @@ func (c *frameOrderChecker) checkNext(h frameHeader, startsSegment bool) error {
 		return invalidFrameError(fmt.Sprintf("the segment begins inside batch %d", h.batch))
 	case h.batch == h.seq:
 		if c.any && h.at < c.at {
-			return invalidFrameError("the batch's time goes back")
+			return invalidFrameError("the batch is dated before the batch that precedes it")
 		}
 		if c.any && h.epoch < c.epoch {
 			return invalidFrameError("the epoch goes back")

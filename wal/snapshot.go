@@ -87,7 +87,7 @@ func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err
 		return b, 0, errors.New("the block has no snapshot block header")
 	}
 	if head[3] != snapshotVersion {
-		return b, 0, fmt.Errorf("the block has version %d, but this program reads version %d", head[3], snapshotVersion)
+		return b, 0, fmt.Errorf("the snapshot's block has version %d, but this program reads version %d", head[3], snapshotVersion)
 	}
 	b = snapshotBlock{kind: head[4], ends: head[5] == 1, index: binary.LittleEndian.Uint32(head[8:])}
 	length := binary.LittleEndian.Uint32(head[12:])

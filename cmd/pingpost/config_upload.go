@@ -46,7 +46,7 @@ func uploadConfig(f *client.AdminFlags, path string, dryRun bool) (*configUpload
 	if err != nil {
 		return nil, err
 	}
-	variables, err := config.CollectVariableValues(path, document, os.LookupEnv)
+	variables, err := config.CollectValuesOfSetVariables(path, document, os.LookupEnv)
 	if err != nil {
 		return nil, err
 	}

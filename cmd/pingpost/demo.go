@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -187,7 +188,10 @@ func (x *runningDemo) fetchReportAfterSales(ctx context.Context, groupBy string,
 			return nil, err
 		}
 		rows, err := csv.NewReader(&text).ReadAll()
-		if err != nil || len(rows) == 0 {
+		if err == nil && len(rows) == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
 			return nil, fmt.Errorf("demo: cannot read the report by %s: %w", groupBy, err)
 		}
 		sales := 0

@@ -37,7 +37,7 @@ type Change struct {
 	Notifications []Notification                      `json:"notifications"`
 }
 
-// Notification is the state of the notification of a change to one channel.
+// Notification says whether one channel was notified of an alert's change.
 type Notification struct {
 	Channel string                              `json:"channel"`
 	Outcome event.AlertOrNotificationTransition `json:"outcome"` // zero: not finished

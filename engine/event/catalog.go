@@ -40,7 +40,7 @@ type NameNumberAssignment struct {
 	ID   string
 }
 
-// CapNumberAssignment gives the cap that Key identifies its permanent number Ref.
+// CapNumberAssignment records that the cap with the key Key gets the permanent number Ref.
 type CapNumberAssignment struct {
 	Ref market.PermanentNumber
 	Key market.CapKey

@@ -103,7 +103,8 @@ func hasListWithID(lists []*market.SuppressionList, id market.ListID) bool {
 	return slices.ContainsFunc(lists, func(list *market.SuppressionList) bool { return list.ID == id })
 }
 
-// describeUnidentifiedSuppressionList returns the rule of a lead that is on an unknown list of these owners.
+// describeUnidentifiedSuppressionList returns the Rule that excluded a lead which is on a suppression
+// list of one of the owners, if it is unknown on which list. owners is a text for the message.
 func describeUnidentifiedSuppressionList(owners string) *Rule {
 	rule := newRule(KindSuppression, "suppression lists", "not on a list of "+owners, nil, Unknown)
 	rule.Text = fmt.Sprintf("suppression lists: the person is on a list of %s, but it is unknown on which", owners)

@@ -15,7 +15,8 @@ func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *Rule {
 	return d.duplicateRuleOf("buyer "+string(buyer.ID), buyer)
 }
 
-// duplicateRuleOf does the same for a rule whose owner the text names.
+// duplicateRuleOf returns the duplicate rule, with the earlier lead that has equal values, if it is
+// known. owner names the rule's owner in the texts; a nil buyer means the campaign's own rule.
 func (d *DecisionInputs) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
 	var earlier market.LeadID
 	var basis ActualValueBasis

@@ -22,9 +22,9 @@ const (
 )
 
 // redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the
-// explanations doc. If the person was erased, or the contact data cannot be decrypted, it replaces
-// all free texts, because it cannot compare them. It leaves buyers' codes of failed attempts unchanged;
-// the exchange compared these before it logged them.
+// explanations doc. If the person was erased, or the contact data cannot be decrypted, it replaces all
+// texts of buyers and sellers, because it cannot compare them. It leaves buyers' codes of failed
+// attempts unchanged; the exchange compared these before it logged them.
 func (e *Explainer) redactTextsWithContactData(decision *logEntry, doc ...*Explanation) {
 	contact, err := e.Contact(decision.mustBeLeadDecided())
 	person := contactData{unknown: err != nil}

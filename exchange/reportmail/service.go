@@ -18,7 +18,7 @@ import (
 	"pingpost/server/admin/savedreports"
 )
 
-// Options of a Service. All fields are required, except the last ones.
+// Options of a Service, which sends saved reports by e-mail. All fields are required, except Sleep.
 type Options struct {
 	Table *savedreport.Table
 	// SetReport records a changed or removed (empty document) report in the name of an operator.

@@ -25,8 +25,8 @@ func (c *mailContent) notes() (lines []string) {
 	return append(lines, where)
 }
 
-// head returns the first line of the e-mail.
-func (c *mailContent) head() string {
+// firstLine returns the first line of the e-mail.
+func (c *mailContent) firstLine() string {
 	if c.filters == "" {
 		return c.name + ", " + c.period
 	}
@@ -72,7 +72,7 @@ func shorten(cell string) string {
 // text returns the e-mail in plain text, with numbers at the right of their columns.
 func (c *mailContent) text() string {
 	var out strings.Builder
-	out.WriteString(c.head() + "\n\n")
+	out.WriteString(c.firstLine() + "\n\n")
 	if c.count == 0 {
 		out.WriteString(noRows + "\n")
 	} else {
@@ -133,7 +133,7 @@ func (c *mailContent) html() string {
 		Head, Empty string
 		Lines       []pageLine
 		Notes       []string
-	}{Head: c.head(), Notes: c.notes()}
+	}{Head: c.firstLine(), Notes: c.notes()}
 	if c.count == 0 {
 		view.Empty = noRows
 	}

@@ -50,7 +50,7 @@ type Engine interface {
 	RecordWebhookAttempt(queued state.OutboxWebhook, result market.WebhookResult) error
 }
 
-// SenderOptions configure a Sender.
+// SenderOptions are the outbox, the engine, the functions and the limits with which a Sender sends webhooks.
 type SenderOptions struct {
 	Outbox      Outbox
 	Engine      Engine

@@ -14,7 +14,8 @@ type NonSaleReasonKey struct {
 	Reason                    NonSaleCause
 }
 
-// NonSaleReasonCounts counts leads, unsold leads, and buyers that did not get a lead.
+// NonSaleReasonCounts has the counts of one NonSaleReasonKey: leads, unsold leads, and pings or posts
+// whose buyer did not get the lead. Valid bids that lost to a higher one are not counted.
 type NonSaleReasonCounts [3]int64
 
 // countIndexOfMeasure returns the index in NonSaleReasonCounts at which a measure is counted.

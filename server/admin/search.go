@@ -57,7 +57,7 @@ func (r *searchParameterParser) parameter(name string) string { return string(r.
 
 // readCommonParameters parses the parameters that all searches have: campaign, supplier, buyer, and the
 // times from and to.
-func (r *searchParameterParser) readCommonParameters() (s report.SearchQuery) {
+func (r *searchParameterParser) readCommonParameters() (s report.LeadOrAuctionQuery) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
 	var invalid *payload.DetailedError
@@ -70,7 +70,7 @@ func (r *searchParameterParser) readCommonParameters() (s report.SearchQuery) {
 
 // readCommonListParameters parses the parameters of all searches that list results: those of
 // readCommonParameters, limit and test.
-func (r *searchParameterParser) readCommonListParameters() report.SearchQuery {
+func (r *searchParameterParser) readCommonListParameters() report.LeadOrAuctionQuery {
 	s := r.readCommonParameters()
 	s.Limit = r.readLimit(defaultFound, maxFound)
 	switch text := r.parameter("test"); text {
@@ -166,7 +166,7 @@ type leadExportRows struct{ *export.LeadExport }
 func (r leadExportRows) appendNextRow(dst []byte) ([]byte, error) { return r.AppendNextRow(dst) }
 
 // readLeadSearch parses all parameters of GET leads.
-func (r *searchParameterParser) readLeadSearch() report.SearchQuery {
+func (r *searchParameterParser) readLeadSearch() report.LeadOrAuctionQuery {
 	s := r.readCommonListParameters()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
 	s.After = readAfterCursor(r, market.ParseLeadID, "next of the page before")
@@ -189,7 +189,7 @@ func (r *searchParameterParser) readLeadSearch() report.SearchQuery {
 }
 
 // readAuctionSearch parses all parameters of GET auctions.
-func (r *searchParameterParser) readAuctionSearch() report.SearchQuery {
+func (r *searchParameterParser) readAuctionSearch() report.LeadOrAuctionQuery {
 	s := r.readCommonListParameters()
 	s.Outcome = r.parameter("outcome")
 	s.After = readAfterCursor(r, market.ParseAuctionID, "next of the page before")

@@ -26,7 +26,7 @@ func hostileDocument(t *testing.T) *Document {
 	currency, _ := market.ParseCurrency("USD")
 	campaign := &market.Campaign{ID: "cmp", Name: hostile, Vertical: "auto", Method: market.PingPost, Currency: currency, Mapping: mapping}
 	env := &ExchangeSettings{BaseURL: "https://leads.example.com", BaseURLSet: true, FormatDuration: time.Duration.String}
-	return Build(env, campaign, &market.Supplier{ID: "sup", Name: hostile}, SupplierCredentialHints{APIKeyHints: []string{"key_1"}, Clients: []OAuthClient{{ID: "c", Hint: "sec_1", Scopes: []string{"ping"}}}})
+	return Build(env, campaign, &market.Supplier{ID: "sup", Name: hostile}, SupplierCredentialHints{APIKeyHints: []string{"key_1"}, Clients: []OAuthClientSummary{{ID: "c", Hint: "sec_1", Scopes: []string{"ping"}}}})
 }
 
 func TestPageEscapesNames(t *testing.T) {

@@ -40,7 +40,7 @@ var (
 	ErrUnavailable     = errors.New("the exchange accepts no requests at present")
 	ErrUnknownCampaign = errors.New("no campaign of this id is configured")
 	ErrUnknownSupplier = errors.New("no supplier of this id is configured")
-	ErrNotAccepted     = errors.New("the campaign accepts no leads from this supplier")
+	ErrNotAccepted     = errors.New("there are no posting instructions for this supplier, because the campaign accepts no leads from it")
 	ErrUnknownLink     = errors.New("the link is damaged, or another exchange made it")
 	ErrLinkEnded       = errors.New("the link has expired or was revoked, or the supplier no longer sends leads to the campaign")
 	ErrUnreadableLinks = errors.New("the stored generation of the supplier's links cannot be read")
@@ -83,13 +83,13 @@ func (p *Publisher) requireCampaignAndSupplier(campaignID, supplierID string) (e
 // credentialsOf returns the supplier's live credentials. A client with two secrets is listed once,
 // with the hint of the newer secret.
 func credentialsOf(e *engine.Engine, supplier *market.Supplier) SupplierCredentialHints {
-	c := SupplierCredentialHints{APIKeyHints: []string{}, Clients: []OAuthClient{}}
+	c := SupplierCredentialHints{APIKeyHints: []string{}, Clients: []OAuthClientSummary{}}
 	for _, key := range e.State().CredentialsOf(event.CredentialAPIKey, event.ObjectSupplier, supplier.Ref) {
 		c.APIKeyHints = append(c.APIKeyHints, key.Hint)
 	}
 	for _, secret := range e.State().CredentialsOf(event.CredentialOAuthClient, event.ObjectSupplier, supplier.Ref) {
-		c.Clients = slices.DeleteFunc(c.Clients, func(known OAuthClient) bool { return known.ID == secret.Client })
-		c.Clients = append(c.Clients, OAuthClient{secret.Client, secret.Hint, secret.Scopes.Names()})
+		c.Clients = slices.DeleteFunc(c.Clients, func(known OAuthClientSummary) bool { return known.ID == secret.Client })
+		c.Clients = append(c.Clients, OAuthClientSummary{secret.Client, secret.Hint, secret.Scopes.Names()})
 	}
 	return c
 }

@@ -53,7 +53,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		httperror.WriteEngineError(ctx, id, err)
 		return
 	}
-	tracePing(&r.timings, &answer, r.test || seller.Test)
+	recordPingResultInTrace(&r.timings, &answer, r.test || seller.Test)
 	r.out = appendPingAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
@@ -80,7 +80,7 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 		httperror.WriteEngineError(ctx, id, err)
 		return
 	}
-	tracePing(&r.timings, &answer, r.test || supplier.Test)
+	recordPingResultInTrace(&r.timings, &answer, r.test || supplier.Test)
 	r.out = appendAvailabilityAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }

@@ -34,7 +34,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		httperror.WriteEngineError(ctx, id, err)
 		return
 	}
-	tracePost(&r.timings, &answer, r.test || seller.Test)
+	recordSaleInTrace(&r.timings, &answer, r.test || seller.Test)
 	r.out = appendPostAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusCreated, answer.Request, answer.Replayed, r.out)
 	s.opt.Meter.CountPhases(metrics.RoutePost, &r.timings, s.clock.Now())

@@ -33,7 +33,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	}()
 	r := takeScratchFromPool()
 	r.timings = metrics.RequestTimings{Begun: begun, Trace: traced}
-	r.copyRequestHeaders(&ctx.Request.Header)
+	r.copyHeadersBeforeReadingBody(&ctx.Request.Header)
 	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
 		r.releaseToPool()
 		httperror.Write(ctx, id, bad)

@@ -52,10 +52,10 @@ func (r *scratch) releaseToPool() {
 	scratchPool.Put(r)
 }
 
-// copyRequestHeaders copies the credential, the idempotency key and other headers before the
+// copyHeadersBeforeReadingBody copies the credential, the idempotency key and other headers before the
 // body is read. The trailer of a chunked body could change them later, because the library
 // merges its fields into the headers.
-func (r *scratch) copyRequestHeaders(header *fasthttp.RequestHeader) {
+func (r *scratch) copyHeadersBeforeReadingBody(header *fasthttp.RequestHeader) {
 	credential := header.Peek("x-api-key")
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
 	key, ok := readIdempotencyKey(header)

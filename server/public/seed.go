@@ -23,7 +23,7 @@ var (
 
 // handleMadeUpLeads answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
 // Any token of a supplier suffices. Equal requests give equal leads. If the request names a
-// campaign, madeUpLeadSeller also ingests the leads there, and the answer has the results.
+// campaign, seedRequestRun also ingests the leads there, and the answer has the results.
 func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
@@ -49,7 +49,7 @@ func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID
 	leads := fakedata.MakeLeads(order.LeadSeriesOptions)
 	var results []madeUpLeadResult
 	if order.campaign != "" {
-		run := &madeUpLeadSeller{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
+		run := &seedRequestRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
 		if !run.sellAllLeads(ctx, id) {
 			return
 		}

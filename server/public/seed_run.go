@@ -26,13 +26,13 @@ const (
 	maxRuns       = 4
 )
 
-// madeUpLeadSeller is one run: it ingests the leads of a seed request into a campaign. Three limits
+// seedRequestRun is one run: it ingests the leads of a seed request into a campaign. Three limits
 // bound it, because a sandbox may share its process with production exchanges. Leads that did not
 // start are answered as unavailable.
 //
 // Each lead has an idempotency key that is derived from the request. So a repeated request gets
 // the same answers, and continues with the leads that did not start.
-type madeUpLeadSeller struct {
+type seedRequestRun struct {
 	server   *Server
 	supplier *market.Supplier
 	order    *madeUpLeadsRequest
@@ -54,7 +54,7 @@ type madeUpLeadResult struct {
 // sellAllLeads ingests the made-up leads into the campaign, several at a time. If too many runs are
 // in progress, or the first lead is rejected for a reason that concerns all of them, it answers
 // the whole request with an error and returns false.
-func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
+func (run *seedRequestRun) sellAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
 		s.runs.Add(-1)
@@ -84,7 +84,7 @@ func (run *madeUpLeadSeller) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Re
 
 // sendErrorIfForAllLeads answers with an error, and returns true, if err concerns all leads of the
 // request: the campaign is unknown, the supplier may not use it, or the exchange accepts no leads.
-func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
+func (run *seedRequestRun) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID, err error) (sent bool) {
 	var refusal *engine.Refusal
 	switch {
 	case err == nil:
@@ -109,7 +109,7 @@ func (run *madeUpLeadSeller) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id
 // sellLeadsUntilDone ingests the next leads, one after the other, until all have started, the time is
 // over or the server shuts down. It runs in several goroutines. It stores a panic for the
 // request's goroutine, which answers it.
-func (run *madeUpLeadSeller) sellLeadsUntilDone() {
+func (run *seedRequestRun) sellLeadsUntilDone() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			run.mu.Lock()
@@ -129,7 +129,7 @@ func (run *madeUpLeadSeller) sellLeadsUntilDone() {
 
 // ingestLead sends the lead with the index leadIndex to the engine, as if the supplier had ingested it.
 // object is memory for parsing that the caller reuses.
-func (run *madeUpLeadSeller) ingestLead(leadIndex int, object *strictjson.Object) {
+func (run *seedRequestRun) ingestLead(leadIndex int, object *strictjson.Object) {
 	s, order := run.server, run.order
 	body := run.leads[leadIndex].AppendIngest(make([]byte, 0, seededLead), order.campaign, string(run.supplier.ID))
 	if err := object.Parse(body); err != nil {

@@ -204,12 +204,12 @@ func TestSeedRateAndRunLimits(t *testing.T) {
 // No lead starts after the time limit or during a shutdown, and the answer has an error
 // for each such lead.
 func TestSeedRunStopsAtLimitAndShutdown(t *testing.T) {
-	for name, end := range map[string]func(d *testServer, run *madeUpLeadSeller){
-		"late":     func(d *testServer, run *madeUpLeadSeller) { run.until = d.clock.Now() },
-		"stopping": func(d *testServer, _ *madeUpLeadSeller) { d.draining.Store(true) },
+	for name, end := range map[string]func(d *testServer, run *seedRequestRun){
+		"late":     func(d *testServer, run *seedRequestRun) { run.until = d.clock.Now() },
+		"stopping": func(d *testServer, _ *seedRequestRun) { d.draining.Store(true) },
 	} {
 		d := newSeedSandbox(t)
-		run := &madeUpLeadSeller{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
+		run := &seedRequestRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
 		end(d, run)
 		run.sellLeadsUntilDone()
 		if run.next.Load() != 0 || run.panicValue != nil {
@@ -242,7 +242,7 @@ func TestSeedRunStopsAtLimitAndShutdown(t *testing.T) {
 // A panic in a worker is answered by the request's goroutine and has no other effect.
 func TestSeedWorkerPanicIsContained(t *testing.T) {
 	d := newSeedSandbox(t)
-	run := &madeUpLeadSeller{server: d.Server, supplier: &market.Supplier{}, order: &madeUpLeadsRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
+	run := &seedRequestRun{server: d.Server, supplier: &market.Supplier{}, order: &madeUpLeadsRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
 	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
 	run.sellLeadsUntilDone()
 	if run.panicValue == nil {

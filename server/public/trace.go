@@ -58,9 +58,9 @@ func traceIngestedLead(l *metrics.RequestTimings, a *engine.IngestAnswer, commit
 	}
 }
 
-// tracePing records the result of a ping in the request's trace: bid, or no bid with the
+// recordPingResultInTrace records the result of a ping in the request's trace: bid, or no bid with the
 // reason.
-func tracePing(l *metrics.RequestTimings, a *engine.SupplierPingAnswer, isTest bool) {
+func recordPingResultInTrace(l *metrics.RequestTimings, a *engine.SupplierPingAnswer, isTest bool) {
 	r := l.Trace
 	if r == nil {
 		return
@@ -72,8 +72,8 @@ func tracePing(l *metrics.RequestTimings, a *engine.SupplierPingAnswer, isTest b
 	}
 }
 
-// tracePost records the sale of a posted lead in the request's trace.
-func tracePost(l *metrics.RequestTimings, a *engine.SupplierPostAnswer, isTest bool) {
+// recordSaleInTrace records the sale of a posted lead in the request's trace.
+func recordSaleInTrace(l *metrics.RequestTimings, a *engine.SupplierPostAnswer, isTest bool) {
 	if r := l.Trace; r != nil {
 		r.Lead, r.Buyer, r.Replayed, r.Test, r.Outcome = a.Lead, a.Buyer, a.Replayed, isTest, "ACCEPTED"
 	}

@@ -108,7 +108,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 	if err != nil {
 		return err
 	}
-	g.box = b.withChecksumKeyOfGeneration(&g.claim)
+	g.box = b.withChecksumKeyFromClaim(&g.claim)
 	var extents []logObject
 	for _, o := range g.objects {
 		name, _ := nameBelowFolder(o.Name, folder)

@@ -170,7 +170,7 @@ func (s *Shipper) claimNewGeneration(ctx context.Context) (*backupGeneration, er
 		if err != nil {
 			return nil, err
 		}
-		g.box = s.box.withChecksumKeyOfGeneration(&g.claim)
+		g.box = s.box.withChecksumKeyFromClaim(&g.claim)
 		s.opt.Logger.Info("a new generation of the backup begins, with a copy of the whole log", "to", s.opt.To.String(), "generation", number, "from", s.tail.first)
 		return g, nil
 	}

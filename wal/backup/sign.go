@@ -73,11 +73,11 @@ func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sum
 	return sumText, nil
 }
 
-// withChecksumKeyOfGeneration returns an encryptedStore for the generation with claim c. It derives the key
+// withChecksumKeyFromClaim returns an encryptedStore for the generation with claim c. It derives the key
 // of the checksums from the checksum of the claim. An object of the generation is therefore
 // invalid under another claim, or under a claim without a checksum. Earlier versions used the
 // same key for all generations.
-func (b *encryptedStore) withChecksumKeyOfGeneration(claim *generationClaim) encryptedStore {
+func (b *encryptedStore) withChecksumKeyFromClaim(claim *generationClaim) encryptedStore {
 	g := *b
 	if b.sumKey != nil && claim.sum != "" {
 		mac := hmac.New(sha256.New, b.sumKey)

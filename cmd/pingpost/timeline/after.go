@@ -77,8 +77,8 @@ func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
 	return rows
 }
 
-// describeWebhookStateWithoutAttempt describes why a webhook in this state has no attempt that shows the
-// state.
+// describeWebhookStateWithoutAttempt describes a webhook's state if no attempt in the explanation shows
+// it: the webhook was not sent yet, or never, or the search ended before its result.
 func describeWebhookStateWithoutAttempt(webhookState string) string {
 	switch webhookState {
 	case "pending":

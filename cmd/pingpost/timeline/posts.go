@@ -45,9 +45,9 @@ func postRows(post *explain.DeliveryToBuyer) []timelineRow {
 	return rows
 }
 
-// recordedSaleRowAfterRefusal returns the timeline row of a sale to a buyer without an endpoint, after
+// rowOfSaleToBuyerWithoutEndpoint returns the timeline row of a sale to a buyer without an endpoint, after
 // other buyers had refused the lead. found is false if there is no such sale.
-func recordedSaleRowAfterRefusal(explained *explain.Explanation) (row timelineRow, found bool) {
+func rowOfSaleToBuyerWithoutEndpoint(explained *explain.Explanation) (row timelineRow, found bool) {
 	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
 		return row, false
 	}

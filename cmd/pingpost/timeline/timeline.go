@@ -52,7 +52,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 			rows = append(rows, m)
 		}
 	}
-	if m, ok := recordedSaleRowAfterRefusal(explained); ok {
+	if m, ok := rowOfSaleToBuyerWithoutEndpoint(explained); ok {
 		m.at = max(m.at, decided)
 		rows = append(rows, m)
 	}
@@ -175,7 +175,7 @@ func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	if explained.BidsDue != 0 {
 		at = explained.Received
 	}
-	after, _ := recordedSaleRowAfterRefusal(explained)
+	after, _ := rowOfSaleToBuyerWithoutEndpoint(explained)
 	counts := make(map[string]int)
 	var outcomes []string
 	for i := range explained.Candidates {

@@ -98,7 +98,8 @@ func removeExpiredSilences(settings *alert.Settings, now int64) {
 	settings.Silences = slices.DeleteFunc(settings.Silences, func(s alert.Silence) bool { return s.Until <= now })
 }
 
-// deleteSilence ends a silence. Alerts that fire are announced at the next evaluation.
+// deleteSilence ends a silence. The next evaluation announces the alerts that fire and were not
+// announced before.
 func (a *API) deleteSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
 	return nil, s.ChangeSettings(a.CallerName(ctx), func(settings *alert.Settings) error {

@@ -63,7 +63,7 @@ const pageSize = 500
 
 // LeadSource searches leads. *report.Report implements it.
 type LeadSource interface {
-	SearchLeads(ctx context.Context, s report.SearchQuery) ([]report.LeadSearchResult, report.SearchProgress, error)
+	SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) ([]report.LeadSearchResult, report.SearchProgress, error)
 }
 
 // LeadExport encodes the results of a search for leads, newest first.
@@ -74,7 +74,7 @@ type LeadSource interface {
 // leads as they are when it is read. Rejected: one transaction for the whole export.
 type LeadExport struct {
 	source LeadSource
-	query  report.SearchQuery
+	query  report.LeadOrAuctionQuery
 	writer *tableWriter[report.LeadSearchResult]
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -87,7 +87,7 @@ type LeadExport struct {
 // NewLeadExport starts an export and reads its first page, so that an invalid query is an error
 // before the first byte. columns picks the columns, by their names; an empty one picks all. The query
 // must have an end (To), so that leads that arrive during the export do not extend it.
-func NewLeadExport(source LeadSource, query report.SearchQuery, format Format, columns string) (*LeadExport, error) {
+func NewLeadExport(source LeadSource, query report.LeadOrAuctionQuery, format Format, columns string) (*LeadExport, error) {
 	picked, expected := pickColumns(leadColumns, columns)
 	if expected != "" {
 		return nil, &report.InvalidQuestionError{Field: "columns", Expected: expected}

@@ -19,10 +19,10 @@ import (
 type pagedLeads struct {
 	pages [][]report.LeadSearchResult
 	fail  error // after the last page
-	asked []report.SearchQuery
+	asked []report.LeadOrAuctionQuery
 }
 
-func (p *pagedLeads) SearchLeads(ctx context.Context, s report.SearchQuery) (found []report.LeadSearchResult, progress report.SearchProgress, err error) {
+func (p *pagedLeads) SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) (found []report.LeadSearchResult, progress report.SearchProgress, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, progress, err
 	}
@@ -71,7 +71,7 @@ func readAll(e *LeadExport) (text []byte, err error) {
 
 func TestLeadExportCSV(t *testing.T) {
 	source := threePages()
-	text := string(must.Value(readAll(must.Value(NewLeadExport(source, report.SearchQuery{To: 5, Campaign: "cmp"}, CSV, "source, price,buyer,status,reason,test,at"))(t)))(t))
+	text := string(must.Value(readAll(must.Value(NewLeadExport(source, report.LeadOrAuctionQuery{To: 5, Campaign: "cmp"}, CSV, "source, price,buyer,status,reason,test,at"))(t)))(t))
 	const want = "source,price,buyer,status,reason,test,at\r\n" +
 		"'=HYPERLINK(1),12.5,buy,ACCEPTED,,false,2027-01-15T08:00:00.000000009Z\r\n" +
 		",12.5,buy,ACCEPTED,,true,2027-01-15T08:00:00.000000008Z\r\n" +
@@ -87,7 +87,7 @@ func TestLeadExportCSV(t *testing.T) {
 }
 
 func TestLeadExportNDJSON(t *testing.T) {
-	lines := strings.Split(strings.TrimSpace(string(must.Value(readAll(must.Value(NewLeadExport(threePages(), report.SearchQuery{To: 5}, NDJSON, ""))(t)))(t))), "\n")
+	lines := strings.Split(strings.TrimSpace(string(must.Value(readAll(must.Value(NewLeadExport(threePages(), report.LeadOrAuctionQuery{To: 5}, NDJSON, ""))(t)))(t))), "\n")
 	if len(lines) != 3 {
 		t.Fatalf("%d lines", len(lines))
 	}
@@ -99,7 +99,7 @@ func TestLeadExportNDJSON(t *testing.T) {
 }
 
 func TestLeadExportParquet(t *testing.T) {
-	text := string(must.Value(readAll(must.Value(NewLeadExport(threePages(), report.SearchQuery{To: 5}, Parquet, ""))(t)))(t))
+	text := string(must.Value(readAll(must.Value(NewLeadExport(threePages(), report.LeadOrAuctionQuery{To: 5}, Parquet, ""))(t)))(t))
 	file := must.Value(parquet.OpenFile(strings.NewReader(text), int64(len(text))))(t)
 	if file.NumRows() != 3 || len(file.Schema().Columns()) != len(leadColumns) {
 		t.Errorf("%d rows of %d columns", file.NumRows(), len(file.Schema().Columns()))
@@ -111,20 +111,20 @@ func TestLeadExportParquet(t *testing.T) {
 func TestLeadExportFails(t *testing.T) {
 	for _, columns := range []string{"price,none", "price,price", ","} {
 		var wrong *report.InvalidQuestionError
-		if _, err := NewLeadExport(threePages(), report.SearchQuery{}, CSV, columns); !errors.As(err, &wrong) || wrong.Field != "columns" {
+		if _, err := NewLeadExport(threePages(), report.LeadOrAuctionQuery{}, CSV, columns); !errors.As(err, &wrong) || wrong.Field != "columns" {
 			t.Errorf("columns %q: %v", columns, err)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := NewLeadExport(&pagedLeads{fail: broken}, report.SearchQuery{}, CSV, ""); !errors.Is(err, broken) {
+	if _, err := NewLeadExport(&pagedLeads{fail: broken}, report.LeadOrAuctionQuery{}, CSV, ""); !errors.Is(err, broken) {
 		t.Errorf("the first page fails: %v", err)
 	}
 	later := threePages()
 	later.fail = broken
-	if _, err := readAll(must.Value(NewLeadExport(later, report.SearchQuery{}, CSV, ""))(t)); !errors.Is(err, broken) {
+	if _, err := readAll(must.Value(NewLeadExport(later, report.LeadOrAuctionQuery{}, CSV, ""))(t)); !errors.Is(err, broken) {
 		t.Errorf("the last page fails: %v", err)
 	}
-	e := must.Value(NewLeadExport(threePages(), report.SearchQuery{}, NDJSON, ""))(t)
+	e := must.Value(NewLeadExport(threePages(), report.LeadOrAuctionQuery{}, NDJSON, ""))(t)
 	e.Close()
 	if _, err := readAll(e); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended export reads on: %v", err)
