@@ -73,7 +73,7 @@ var quick = sizes{
 	commitLeads: 10_000, memoryMin: 20_000, memoryMax: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 2 * time.Second, salesDuration: 2 * time.Second,
-	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 5_000, viewers: viewers{5, time.Second}, alertRules: 20,
+	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 200, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 10, webhooksEach: 20,
 	seedCalls: 20,
 }
