@@ -70,7 +70,7 @@ func Operations(o *Objects) (all []Operation) {
 	plain(
 		"overview", "session", "session/methods", "backup", "users", "invitations", "api-tokens", "secrets", "webhooks", "suppression",
 		"config", "config/drift", "config/defaults", "config/history", "config/suppliers", "config/buyers", "config/campaigns", "config/suppression_lists",
-		"alerts", "alerts/rules", "alerts/channels",
+		"alerts", "alerts/rules", "alerts/channels", "saved-reports",
 	)
 	slices.SortStableFunc(all, func(x, y Operation) int { return strings.Compare(x.Name, y.Name) })
 	return all
@@ -120,4 +120,5 @@ var Excluded = map[string]string{
 	"config/suppression_lists/{id}": "like config/buyers/{id}, of an object that the exchange does not have",
 	"alerts/rules/{id}":             "an element of alerts/rules",
 	"alerts/channels/{id}":          "an element of alerts/channels",
+	"saved-reports/{id}":            "an element of saved-reports",
 }
