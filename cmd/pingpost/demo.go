@@ -73,6 +73,9 @@ func (c *demoCmd) Run() error {
 	if err == nil {
 		err = c.sendLeadsAndPrintResults(ctx, x)
 	}
+	if err != nil && ctx.Err() != nil { // the error of a request that the signal ended says less
+		err = errDemoInterrupted
+	}
 	return errors.Join(err, x.stopAllServers())
 }
 
@@ -96,6 +99,8 @@ func (c *demoCmd) createDemoFolder() (string, error) {
 	return os.MkdirTemp("", name+"-") // the working directory is read-only
 }
 
+var errDemoInterrupted = errors.New("demo: interrupted before the results")
+
 // sendLeadsAndPrintResults sends the demonstration's leads and prints the results. Unless
 // --once is set, it then waits for Ctrl-C.
 func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) error {
@@ -115,7 +120,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 		return err
 	}
 	if result.Interrupted {
-		return errors.New("demo: interrupted")
+		return errDemoInterrupted
 	}
 	auctions, err := x.chooseExampleAuctions()
 	if err != nil {

@@ -65,14 +65,23 @@ func TestDemoKeepsRunning(t *testing.T) {
 	}
 }
 
+// TestDemoInterrupted: Ctrl-C before the results, while the servers start or while leads are sent, ends
+// the demonstration with an error that says so.
 func TestDemoInterrupted(t *testing.T) {
 	t.Parallel()
-	demo, _ := startDemoProcess(t, "--leads", "1000", "--rate", "10")
-	demo.waitForOutput(`\n  bid_wild`)
-	time.Sleep(2 * time.Second) // while it sends
-	demo.sendSignal(syscall.SIGINT)
-	if code := demo.waitForExit(); code != 1 || !strings.Contains(demo.output(), "demo: interrupted") {
-		t.Errorf("exit %d: %s", code, demo.output())
+	for _, during := range []string{"start", "sending"} {
+		t.Run(during, func(t *testing.T) {
+			t.Parallel()
+			demo, _ := startDemoProcess(t, "--leads", "1000", "--rate", "10")
+			buyer := demo.waitForOutput(`buy_swift +(http://\S+)`)[1]
+			for during == "sending" && strings.Contains(get(t, buyer+"/stats"), `"accepted":0,`) {
+				time.Sleep(10 * time.Millisecond)
+			}
+			demo.sendSignal(syscall.SIGINT)
+			if code := demo.waitForExit(); code != 1 || !strings.HasSuffix(demo.output(), "pingpost: demo: interrupted before the results\n") {
+				t.Errorf("exit %d: %s", code, demo.output())
+			}
+		})
 	}
 }
 
