@@ -39,6 +39,7 @@ type personPage struct {
 
 func (r *testExchange) findPerson(body string) personPage {
 	r.t.Helper()
+	r.waitForAllLogEntries()
 	return decode[personPage](r.t, r.mustAdmin(200, "POST", "/admin/v1/leads/find", body))
 }
 

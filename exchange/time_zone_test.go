@@ -11,6 +11,7 @@ func TestTimeZoneOfReports(t *testing.T) {
 	const zone = "Pacific/Kiritimati"
 	x := start(t, newTestDir(t, strings.Replace(reportConfig(baseConfig), "listen:", "time_zone: "+zone+"\nlisten:", 1)))
 	x.mustSell(leadBody(1))
+	x.waitForAllLogEntries()
 	leads, rows := 0, "" // of two days, because midnight can pass during the test
 	for _, period := range []string{"today", "yesterday"} {
 		leads += len(x.search("leads?period=" + period).Leads)
