@@ -66,12 +66,12 @@ func (c *FileAndAPIDocument) encodeMergedText(canonicalFile []byte) error {
 	return nil
 }
 
-// SetEntrySentByOperator tells Compile which entry an operator has just sent. Secrets that the sent
+// SetSentEntryForCompile tells Compile which entry an operator has just sent. Secrets that the sent
 // entry omits stay as they were in its earlier text, which is the argument of Compile.
-func (c *FileAndAPIDocument) SetEntrySentByOperator(ref canonical.EntryRef) { c.sent = ref }
+func (c *FileAndAPIDocument) SetSentEntryForCompile(ref canonical.EntryRef) { c.sent = ref }
 
 // Compile checks and compiles the combined document. sentEntryBefore is the text of the sent entry
-// (SetEntrySentByOperator) that is in force until now, or nil for a new entry. Secrets that the sent entry
+// (SetSentEntryForCompile) that is in force until now, or nil for a new entry. Secrets that the sent entry
 // omits stay as they are in that text. The error is *syntax.Problems. Their paths name entries by
 // id, and their messages say if an entry other than the sent one comes from the API.
 func (c *FileAndAPIDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {

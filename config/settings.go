@@ -43,7 +43,7 @@ type Settings struct {
 	TokenLifetime   time.Duration  `key:"token_lifetime"`
 	Limits          ServerLimitSettings
 	Webhooks        WebhookConcurrency
-	Report          ReportSettings
+	Report          ReportRetentionSettings
 	Traces          TraceSettings
 }
 
@@ -128,8 +128,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 }
 
-// resolvePath returns the path of a file that the document names. Such a path is relative to
-// the folder of the document's file.
+// resolvePath returns the path of a file that the document names. A relative path begins in the folder of the document's file; an absolute one stays.
 func (s *ParsedDocument) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -239,16 +238,16 @@ func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) Ser
 	}
 }
 
-// ReportSettings are the checked settings of the operators' reports.
-type ReportSettings struct {
+// ReportRetentionSettings says how long the report keeps its sums; 0: the exchange has no report.
+type ReportRetentionSettings struct {
 	Keep time.Duration `key:"report.keep"`
 }
 
-func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportSettings) ReportSettings {
+func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportSettings) ReportRetentionSettings {
 	if keep := r.Keep.OrZero(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
 		c.reportMistake(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
 	}
-	return ReportSettings{r.Keep.OrZero()}
+	return ReportRetentionSettings{r.Keep.OrZero()}
 }
 
 // TLSSettings are the certificate files with resolved paths. Empty: the listener uses

@@ -39,7 +39,7 @@ type testExchange struct {
 	log        *memoryLog
 	buyers     *fakeBuyers
 	process    *testProcess
-	sealer     *sealtest.Sealer
+	sealer     *sealtest.InMemorySealer
 	state      *state.State
 	engine     *engine.Engine
 	setOptions func(*engine.Options)

@@ -41,7 +41,7 @@ func (e OperatorActions) RecordAction(record *event.OperatorActionRecorded) erro
 func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID string, paused bool) error {
 	ref := e.state.RefOf(targetKind, targetID)
 	if ref == 0 {
-		return fmt.Errorf("%w: no campaign or buyer %q was ever configured", ErrNotFound, targetID)
+		return fmt.Errorf("%w: cannot pause or resume %q, because no campaign or buyer with this id was ever configured", ErrNotFound, targetID)
 	}
 	if now, _ := e.state.PauseStatus(targetKind, ref); now == paused {
 		return nil

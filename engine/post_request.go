@@ -144,22 +144,22 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 // buyer made its bid for that location.
 func (in *leadRequest) addFaultIfLocationDiffers(statePath, zipPath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
-	if presentValuesDiffer(then[market.SlotState], now[market.SlotState], nil) {
+	if areBothPresentAndDiffer(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
-	if presentValuesDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
+	if areBothPresentAndDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
 		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
 	}
 }
 
-// presentValuesDiffer reports whether both values are present and differ. If comparedPart is given,
+// areBothPresentAndDiffer reports whether both values are present and differ. If partToCompare is given,
 // it compares only that part of each text, for example the ZIP code's first three digits.
-func presentValuesDiffer(first, second market.FieldValue, comparedPart func([]byte) []byte) bool {
+func areBothPresentAndDiffer(first, second market.FieldValue, partToCompare func([]byte) []byte) bool {
 	if first.Kind == market.KindAbsent || second.Kind == market.KindAbsent {
 		return false
 	}
-	if comparedPart != nil {
-		return !bytes.Equal(comparedPart(first.Text), comparedPart(second.Text))
+	if partToCompare != nil {
+		return !bytes.Equal(partToCompare(first.Text), partToCompare(second.Text))
 	}
 	return !bytes.Equal(first.Text, second.Text)
 }

@@ -59,7 +59,7 @@ type Exchange struct {
 	zone          *time.Location // in which days begin in reports
 	vault         *vault.Vault
 	keys          *leadkeys.KeyStore
-	keyCheck      leadKeyCheck
+	keyCheck      leadKeyLossCheck
 	tokens        *token.Issuer
 	instructions  *instructions.Publisher
 	log           *wal.Log

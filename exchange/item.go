@@ -103,7 +103,7 @@ func (x *Exchange) reviseWithEntry(s *activeConfigEntries, change *admin.ConfigE
 	if err != nil {
 		return nil, err
 	}
-	combined.SetEntrySentByOperator(change.EntryRef)
+	combined.SetSentEntryForCompile(change.EntryRef)
 	built, err := combined.Compile(s.all.FindJSON(change.EntryRef))
 	if err == nil && change.Document != nil {
 		err = x.checkEntryHasItsSecrets(built, change.EntryRef)

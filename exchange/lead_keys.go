@@ -78,14 +78,14 @@ func (l *LeadKeyLoss) addLoss(other LeadKeyLoss) {
 	l.Missing, l.Changed, l.Erased = l.Missing+other.Missing, l.Changed+other.Changed, l.Erased+other.Erased
 }
 
-// leadKeyCheck compares the leads' encryption keys with their checksums once after each start, in
+// leadKeyLossCheck compares the leads' encryption keys with their checksums once after each start, in
 // the background. It logs lost keys and counts them for the metrics.
-type leadKeyCheck struct {
+type leadKeyLossCheck struct {
 	loss atomic.Pointer[LeadKeyLoss]
 	done chan struct{}
 }
 
-func (c *leadKeyCheck) startInBackground(x *Exchange) {
+func (c *leadKeyLossCheck) startInBackground(x *Exchange) {
 	c.loss.Store(new(LeadKeyLoss))
 	x.meter.AddGauge(`pingpost_lead_keys_lost{reason="missing"}`, func() float64 { return float64(c.loss.Load().Missing) })
 	x.meter.AddGauge(`pingpost_lead_keys_lost{reason="changed"}`, func() float64 { return float64(c.loss.Load().Changed) })
@@ -102,20 +102,20 @@ func (c *leadKeyCheck) startInBackground(x *Exchange) {
 
 // wait returns when the background check has ended. The check ends early once the exchange
 // begins to stop.
-func (c *leadKeyCheck) wait() {
+func (c *leadKeyLossCheck) wait() {
 	if c.done != nil {
 		<-c.done
 	}
 }
 
-func (c *leadKeyCheck) run(x *Exchange) error {
+func (c *leadKeyLossCheck) run(x *Exchange) error {
 	suspect, err := x.findSuspectFilesAndAddChecksums()
 	if err != nil || len(suspect) == 0 {
 		return err
 	}
 	log, err := x.log.NewReaderStartingBefore(0)
 	if err != nil {
-		return fmt.Errorf("lead keys: cannot read the log: %w", err)
+		return fmt.Errorf("cannot read the log to find the lead keys in use: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
@@ -137,13 +137,13 @@ func (c *leadKeyCheck) run(x *Exchange) error {
 	return nil
 }
 
-func (c *leadKeyCheck) logLoss(x *Exchange, loss *LeadKeyLoss, files []string) {
+func (c *leadKeyLossCheck) logLoss(x *Exchange, loss *LeadKeyLoss, files []string) {
 	if n := loss.Missing + loss.Changed; n > 0 {
 		x.logger.Error("leads cannot be decrypted: files of their keys are missing or changed; restore these files of keys/leads and keys/checksums from a backup",
 			"leads", n, "missing", loss.Missing, "changed", loss.Changed, "files", joinAtMostFiveNames(files))
 	}
 	if loss.Erased > 0 {
-		x.logger.Warn("leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or the keys are lost",
+		x.logger.Warn("leads cannot be decrypted: their keys are zeros, and this log did not erase them; if the exchange was restored to an earlier entry, it had erased them after that entry; otherwise the keys are lost",
 			"leads", loss.Erased, "files", joinAtMostFiveNames(files))
 	}
 	if *loss == (LeadKeyLoss{}) {
@@ -224,7 +224,7 @@ type LeadKeyReport struct {
 	Leads                 uint64
 	Loss                  LeadKeyLoss
 	Problems              []string // one line per file
-	Notes                 []string // one line per file with keys that a later life of the exchange may have erased
+	Notes                 []string // one line per file with keys that the exchange may have erased after the entry to which it was restored
 	FilesWithoutChecksums int      // files without usable checksums
 }
 
@@ -270,7 +270,7 @@ func (k *LeadKeyReport) addCheckedKeyFile(checked *leadkeys.KeyFileReport, usedS
 		k.Problems = append(k.Problems, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys were changed; restore the file from a backup", name, here.Changed))
 	}
 	if here.Erased > 0 {
-		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys are zeros, and this log did not erase them; a later life of the exchange did, or they are lost", name, here.Erased))
+		k.Notes = append(k.Notes, fmt.Sprintf("%s: %d leads cannot be decrypted: their keys are zeros, and this log did not erase them; if the exchange was restored to an earlier entry, it had erased them after that entry; otherwise the keys are lost", name, here.Erased))
 	}
 	if checked.Sums != nil {
 		k.FilesWithoutChecksums++

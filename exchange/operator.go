@@ -126,11 +126,11 @@ func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
 }
 
 // ExplainBySellersAuctionID returns, as JSON, the course of the auction to which a seller gave the id
-// sellerID. An empty supplier stands for all suppliers. If several of them used the id, the
+// sellersAuctionID. An empty supplier stands for all suppliers. If several of them used the id, the
 // error is a *admin.AmbiguousSupplierError.
-func (x *Exchange) ExplainBySellersAuctionID(supplier, sellerID string) ([]byte, error) {
+func (x *Exchange) ExplainBySellersAuctionID(supplier, sellersAuctionID string) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) {
-		return e.ExplainBySellersAuctionID(supplier, sellerID)
+		return e.ExplainBySellersAuctionID(supplier, sellersAuctionID)
 	})
 }
 

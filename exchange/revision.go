@@ -78,8 +78,7 @@ func (x *Exchange) ownEntriesAndSeed() (canonical.Entries, *seededFileEntries, e
 }
 
 // combineFileWithOwnEntries combines the configuration file, compiled as built, with the entries
-// from the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed,
-// the exchange keeps its own entries and takes only settings from the file.
+// from the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed, the exchange takes over the file's entries the first time. Later it keeps its own entries and takes only settings from the file.
 func (x *Exchange) combineFileWithOwnEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	if !x.settings.Enforce {
 		return x.combineSettingsWithSeededEntries(built)

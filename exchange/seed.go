@@ -88,7 +88,7 @@ func newSeededFileEntries(file, accepted, own canonical.Entries) *seededFileEntr
 	return now
 }
 
-// afterOwnChange returns the seed afterOwnChange a change of the exchange's own entries. It is nil for
+// afterOwnChange returns the seed after a change of the exchange's own entries. It is nil for
 // a nil seed.
 func (s *seededFileEntries) afterOwnChange(own canonical.Entries) *seededFileEntries {
 	if s == nil {

@@ -72,9 +72,9 @@ type ignoredInitialValueFinder struct {
 	lines    []string
 }
 
-// addIgnoredValue adds the line for a configuration value that has no effect. path is its place,
+// addIgnoredValueLine adds the line for a configuration value that has no effect. path is its place,
 // currentState describes the value in force, and changeRequest is the API call that changes it.
-func (u *ignoredInitialValueFinder) addIgnoredValue(path, currentState, changeRequest string) {
+func (u *ignoredInitialValueFinder) addIgnoredValueLine(path, currentState, changeRequest string) {
 	u.lines = append(u.lines, path+": first value only; not applied: "+currentState+"; use "+changeRequest)
 }
 
@@ -114,13 +114,13 @@ func (u *ignoredInitialValueFinder) addCredentialIfNotInForce(initial *config.In
 	switch {
 	case ok && live.Owner == c.Owner && live.Ref == ref:
 		if live.Scopes != c.Scopes {
-			u.addIgnoredValue(at+".scopes", "they are "+string(live.Scopes.AppendNames(nil)), request+" for a new one with others")
+			u.addIgnoredValueLine(at+".scopes", "they are "+string(live.Scopes.AppendNames(nil)), request+" for a new one with others")
 		}
 	case s.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
 		if initial.Kind == event.CredentialOAuthClient {
 			at += ".client_secret"
 		}
-		u.addIgnoredValue(at, stands, request)
+		u.addIgnoredValueLine(at, stands, request)
 	}
 }
 
@@ -163,7 +163,7 @@ func (u *ignoredInitialValueFinder) addLineForDifferentSecret(initial *config.In
 		return
 	}
 	owner, id, at := splitSecretName(initial.Name)
-	u.addIgnoredValue(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+initial.Name)
+	u.addIgnoredValueLine(entryPath(owner+"s", id)+at, stands, "PUT /admin/v1/secrets/"+initial.Name)
 }
 
 // addLinesForDifferentPauses adds a line for each buyer or campaign that the document pauses but
@@ -189,7 +189,7 @@ func (u *ignoredInitialValueFinder) addLineForDifferentPause(kind event.ConfigOb
 	if paused {
 		stands, verb = "it is paused", "resume"
 	}
-	u.addIgnoredValue(entryPath(listName, id)+".paused", stands, "POST /admin/v1/"+listName+"/"+id+"/"+verb)
+	u.addIgnoredValueLine(entryPath(listName, id)+".paused", stands, "POST /admin/v1/"+listName+"/"+id+"/"+verb)
 }
 
 // addLineForChangedListFile adds a line if the initial file of a suppression list changed since the
@@ -210,7 +210,7 @@ func (u *ignoredInitialValueFinder) addLineForChangedListFile(initial config.Ini
 	if err == nil && sum == known.Source {
 		return
 	}
-	u.addIgnoredValue(entryPath("suppression_lists", string(initial.ID))+".file",
+	u.addIgnoredValueLine(entryPath("suppression_lists", string(initial.ID))+".file",
 		fmt.Sprintf("the list keeps the %d entries that it has", known.Entries), "PUT /admin/v1/suppression/"+string(initial.ID))
 }
 
@@ -230,7 +230,7 @@ func (u *ignoredInitialValueFinder) addChangedOpeningBalances(oldDocument, newDo
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
-			u.addIgnoredValue(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
+			u.addIgnoredValueLine(entryPath("buyers", buyer.ID)+".funds.balance", "the account is open already", "POST /admin/v1/buyers/"+buyer.ID+"/funds")
 		}
 	}
 }
@@ -268,10 +268,10 @@ func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists
 func (u *ignoredInitialValueFinder) addStillValidSupplierCredentials(oldSupplier, newSupplier *schema.Supplier) {
 	at, request := entryPath("suppliers", oldSupplier.ID), "DELETE /admin/v1/suppliers/"+oldSupplier.ID
 	if oldSupplier.APIKey.IsGivenOrDeclared() && !newSupplier.APIKey.IsGivenOrDeclared() && u.hasLiveCredential(event.CredentialAPIKey, event.ObjectSupplier, oldSupplier.ID, "") {
-		u.addIgnoredValue(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
+		u.addIgnoredValueLine(at+".api_key", "it is not in this document, and its keys are still live", request+"/keys/HINT")
 	}
 	if len(oldSupplier.BearerTokens) > len(newSupplier.BearerTokens) && u.hasLiveCredential(event.CredentialBearer, event.ObjectSupplier, oldSupplier.ID, "") {
-		u.addIgnoredValue(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
+		u.addIgnoredValueLine(at+".bearer_tokens", "some are not in this document, and their tokens are still live", request+"/tokens/ID")
 	}
 	u.addStillValidOAuthClients(event.ObjectSupplier, "suppliers", oldSupplier.ID, oldSupplier.OAuthClients, newSupplier.OAuthClients)
 }
@@ -287,7 +287,7 @@ func (u *ignoredInitialValueFinder) addStillValidOAuthClients(kind event.ConfigO
 	for i := range oldClients {
 		client := oldClients[i].ClientID
 		if !still[client] && u.hasLiveCredential(event.CredentialOAuthClient, kind, ownerID, client) {
-			u.addIgnoredValue(entryPath(entryPath(ownerListName, ownerID)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
+			u.addIgnoredValueLine(entryPath(entryPath(ownerListName, ownerID)+".oauth_clients", client), "it is not in this document, and its secrets are still live",
 				"DELETE /admin/v1/"+ownerListName+"/"+ownerID+"/clients/"+client)
 		}
 	}
@@ -320,7 +320,7 @@ func (u *ignoredInitialValueFinder) addListsWithChangedFieldOrHash(oldDocument, 
 			continue
 		}
 		if was.Hash != now.Hash || was.Field != now.Field {
-			u.addIgnoredValue(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
+			u.addIgnoredValueLine(entryPath("suppression_lists", now.ID), "its entries were read as "+was.Field+", "+was.Hash+", and match no lead now", "PUT /admin/v1/suppression/"+now.ID)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	maxBadLines      = 20
 )
 
-var errTooManyBadLines = errors.New("too many lines are invalid")
+var errStopAtMaxBadLines = errors.New("the check of the uploaded lines stopped, because its list of invalid lines is full")
 
 // ApplySuppressionUpload replaces or extends the entries of a suppression list at an operator's request. It
 // checks all lines before it changes anything. Then it stores the entries in a new file, and
@@ -74,7 +74,7 @@ func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUploa
 			bad = append(bad, admin.BadLine{Number: number, Why: err.Error()})
 		}
 		if len(bad) == maxBadLines {
-			return errTooManyBadLines
+			return errStopAtMaxBadLines
 		}
 		return nil
 	}, &skippedLines)
@@ -82,7 +82,7 @@ func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUploa
 	if errors.As(err, &long) {
 		bad, err = append(bad, admin.BadLine{Number: int(long), Why: "the line is too long"}), nil
 	}
-	if len(bad) > 0 && (err == nil || errors.Is(err, errTooManyBadLines)) {
+	if len(bad) > 0 && (err == nil || errors.Is(err, errStopAtMaxBadLines)) {
 		return "", 0, bad
 	}
 	return linesSHA256, skippedLines, err

@@ -185,10 +185,10 @@ func (f *reportDatabase) createTablesAndSetPosition(ctx context.Context, positio
 // errUnusable reports an undamaged file that this report cannot use.
 var errUnusable = errors.New("the report's database belongs to another log or program version, or was never finished")
 
-// loadPositionNamesAndSums reads the database's position in the log into f.position, its names,
+// loadPositionNamesAndOpenSums reads the database's position in the log into f.position, its names,
 // and its unfinished sums. It returns errUnusable if the database has another schema, follows
 // another log, or has later entries than durableSeq, the log's last one.
-func (f *reportDatabase) loadPositionNamesAndSums(ctx context.Context, logIdentity LogIdentity, durableSeq uint64) error {
+func (f *reportDatabase) loadPositionNamesAndOpenSums(ctx context.Context, logIdentity LogIdentity, durableSeq uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {

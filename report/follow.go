@@ -73,7 +73,7 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 		}
 	} else {
 		durable, _ := r.opt.Source.LastDurableEntry()
-		err = f.loadPositionNamesAndSums(ctx, r.opt.Source.LogIdentity(), durable)
+		err = f.loadPositionNamesAndOpenSums(ctx, r.opt.Source.LogIdentity(), durable)
 	}
 	if err == nil {
 		err = f.openReadConnections()

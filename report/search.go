@@ -59,7 +59,7 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 			r.requestRebuildBecause(err)
 		}
 	}()
-	err = preferContextError(ctx, r.readInTransaction(ctx, f, untilNanos, read))
+	err = preferContextError(ctx, r.readInTransactionIfTimeReached(ctx, f, untilNanos, read))
 	var fault *InvalidQuestionError
 	var behind *NotFollowedYetError
 	switch {
@@ -71,7 +71,7 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 	return err
 }
 
-func (r *Report) readInTransaction(ctx context.Context, f *reportDatabase, untilNanos int64, read func(context.Context, *sql.Tx, *databaseProgress) error) error {
+func (r *Report) readInTransactionIfTimeReached(ctx context.Context, f *reportDatabase, untilNanos int64, read func(context.Context, *sql.Tx, *databaseProgress) error) error {
 	tx, err := f.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err

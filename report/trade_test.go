@@ -47,7 +47,7 @@ func logTrade(l *testLog) {
 	l.log(20*time.Minute, &event.LeadDecided{
 		Lead: leadID(3), Campaign: 2, Supplier: 2, Sale: intent, Post: event.PostIntent{URL: "https://b.example", Auction: auctionID(1)},
 		Fields: []event.LeadField{text("state", "CA"), text("source", "facebook")},
-		Auction: event.AuctionWithinLeadDecision{ID: auctionID(1), Bids: []event.Bid{
+		Auction: event.AuctionOfIngestedLead{ID: auctionID(1), Bids: []event.Bid{
 			{FilterSet: 0, Buyer: 2, Outcome: market.OutcomePostPending, Elapsed: 20e6, Amount: 9_000_000, Currency: usd, Status: 200, Reason: canary},
 			{FilterSet: 1, Buyer: 3, Outcome: market.OutcomeLost, Elapsed: 40e6, Amount: 8_000_000, Currency: usd, Status: 200, Token: canary},
 			{FilterSet: 2, Buyer: 4, Outcome: market.OutcomeTimeout, Elapsed: 2e9, Fault: market.FaultTimeout},

@@ -99,8 +99,7 @@ func checkReplayableAfterCut(dir string, segments []Segment, lastEntryAfterCut u
 			return nil
 		}
 	}
-	return fmt.Errorf("log not changed: it would contain only entries %[2]d to %[1]d, "+
-		"and no valid snapshot covers the entries before; restore a backup", lastEntryAfterCut, first)
+	return fmt.Errorf("log not changed: it would contain only entries %d to %d, and no valid snapshot covers the entries before; restore a backup", first, lastEntryAfterCut)
 }
 
 // truncateAtDamage cuts the log at `end`. It keeps a copy of the damaged segment under

@@ -4,14 +4,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// yamlTokenGuard rejects hostile YAML before the parser reads it. The parser recurses once for
+// unsafeYAMLGuard rejects hostile YAML before the parser reads it. The parser recurses once for
 // each level and once for each key of a block mapping. It also shifts a whole flow mapping
 // for each key without a value. A document could therefore exhaust its time or its stack, and
 // recover cannot catch a stack overflow.
 //
 // The guard also rejects anchors, aliases, merges and tags, because they let a short text
 // expand to a huge document.
-type yamlTokenGuard struct {
+type unsafeYAMLGuard struct {
 	blocks  []yamlBlockLevel
 	flows   []yamlFlowBracket
 	last    *token.Token // the last token that is not a comment
@@ -34,7 +34,7 @@ type yamlFlowBracket struct {
 // checkTokens reports the first token that the YAML parser must not see, and then returns
 // false.
 func (r *Reader) checkTokens(tokens token.Tokens) (allowed bool) {
-	var g yamlTokenGuard
+	var g unsafeYAMLGuard
 	for _, t := range tokens {
 		if t.Type == token.CommentType {
 			continue
@@ -48,7 +48,7 @@ func (r *Reader) checkTokens(tokens token.Tokens) (allowed bool) {
 	return true
 }
 
-func (g *yamlTokenGuard) checkToken(t *token.Token) (problem string) {
+func (g *unsafeYAMLGuard) checkToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.AnchorType, token.AliasType, token.MergeKeyType:
 		return "anchors, aliases and merges are not supported; write the value out, or quote the text"
@@ -74,7 +74,7 @@ func (g *yamlTokenGuard) checkToken(t *token.Token) (problem string) {
 
 // countBlockToken updates the levels of indentation by a token outside brackets. It returns
 // a message if a mapping has too many keys or the nesting is too deep, else "".
-func (g *yamlTokenGuard) countBlockToken(t *token.Token) (problem string) {
+func (g *unsafeYAMLGuard) countBlockToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.SequenceEntryType:
 		g.closeBlocks(t.Position.Column)
@@ -105,20 +105,20 @@ func (g *yamlTokenGuard) countBlockToken(t *token.Token) (problem string) {
 
 // closeBlocks ends the levels of indentation that are deeper than the column of the next
 // token.
-func (g *yamlTokenGuard) closeBlocks(column int) {
+func (g *unsafeYAMLGuard) closeBlocks(column int) {
 	for len(g.blocks) > 0 && g.blocks[len(g.blocks)-1].column > column {
 		g.blocks = g.blocks[:len(g.blocks)-1]
 	}
 }
 
-func (g *yamlTokenGuard) checkDepth() (problem string) {
+func (g *unsafeYAMLGuard) checkDepth() (problem string) {
 	if len(g.blocks)+len(g.flows) > maxDepth {
 		return "nested deeper than 32 levels"
 	}
 	return ""
 }
 
-func (g *yamlTokenGuard) checkFlowToken(t *token.Token) (problem string) {
+func (g *unsafeYAMLGuard) checkFlowToken(t *token.Token) (problem string) {
 	top := len(g.flows) - 1
 	switch t.Type {
 	case token.MappingStartType, token.SequenceStartType:
@@ -145,7 +145,7 @@ func (g *yamlTokenGuard) checkFlowToken(t *token.Token) (problem string) {
 
 // checkFlowEntry returns a message if the entry of a flow mapping or list ({…} or […]) that
 // ends here is a key without a value, else "".
-func (g *yamlTokenGuard) checkFlowEntry() (problem string) {
+func (g *unsafeYAMLGuard) checkFlowEntry() (problem string) {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {
 		return "a key without a value; write key: value, or leave the key out"

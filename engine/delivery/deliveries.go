@@ -21,7 +21,7 @@ import (
 
 // Errors of RunningDeliveries.Register.
 var (
-	ErrClosed     = errors.New("the exchange is stopping and begins no delivery; it continues open deliveries at its next start")
+	ErrClosed     = errors.New("the exchange is stopping and begins no delivery of a lead to a buyer; it continues open deliveries at its next start")
 	ErrInProgress = errors.New("the lead's delivery is still in progress")
 )
 

@@ -36,9 +36,9 @@ type PingAuctionCompleted struct {
 	FiltersPassed market.ConditionsMetByLead // with a bid of ours: the conditions that the lead met in the winner's filter set
 }
 
-// AuctionWithinLeadDecision is an auction that was held while a lead was decided. It is recorded in the
+// AuctionOfIngestedLead is an auction that was held while a lead was decided. It is recorded in the
 // LeadDecided event.
-type AuctionWithinLeadDecision struct {
+type AuctionOfIngestedLead struct {
 	ID       market.AuctionID
 	Began    int64 // Unix nanoseconds
 	Deadline int64
@@ -80,7 +80,7 @@ func (a *PingAuctionCompleted) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 22, &a.FiltersPassed)
 }
 
-func (a *AuctionWithinLeadDecision) encodeOrDecode(pb *protobufCodec) {
+func (a *AuctionOfIngestedLead) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &a.ID)
 	encodeOrDecodeFixed64(pb, 2, &a.Began)
 	encodeOrDecodeFixed64(pb, 3, &a.Deadline)

@@ -67,7 +67,7 @@ func membersOf(e Event) jsonMembers {
 	case *LeadStatusChangesDecided:
 		return jsonMembers{{"request", e.Request}, {"buyer", e.Buyer}, {"changes", jsonList(e.Changes, statusChangeAsJSON)}}
 	case *WebhookAttemptedOrDecided:
-		return webhookAttemptedMembers(e)
+		return webhookAttemptedOrDecidedMembers(e)
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
 	case *LeadPersonalDataErased:
@@ -92,7 +92,7 @@ func membersOfOperatorOrAlertEvent(e Event) jsonMembers {
 	case *AlertSettingsChanged:
 		return jsonMembers{{"document_bytes", len(e.Document)}}
 	case *AlertOrNotificationChanged:
-		return alertChangedMembers(e)
+		return alertOrNotificationMembers(e)
 	case *InvitationCreatedOrRevoked:
 		return jsonMembers{{"name", e.Name}, {"role", e.Role}, {"revoked", e.Revoked}}
 	case *UserSecondFactorChanged:
@@ -183,7 +183,7 @@ func textUnlessZero[T interface {
 // amountUnlessZero returns an amount as a JSON number, or an empty text for zero.
 func amountUnlessZero(amount market.Money) encodedJSON { return encodedJSON(textUnlessZero(amount)) }
 
-func webhookAttemptedMembers(e *WebhookAttemptedOrDecided) jsonMembers {
+func webhookAttemptedOrDecidedMembers(e *WebhookAttemptedOrDecided) jsonMembers {
 	return jsonMembers{
 		{"lead", e.Lead},
 		{"type", e.Type},
@@ -195,7 +195,7 @@ func webhookAttemptedMembers(e *WebhookAttemptedOrDecided) jsonMembers {
 	}
 }
 
-func alertChangedMembers(e *AlertOrNotificationChanged) jsonMembers {
+func alertOrNotificationMembers(e *AlertOrNotificationChanged) jsonMembers {
 	return jsonMembers{
 		{"transition", e.Transition},
 		{"rule", e.Rule},

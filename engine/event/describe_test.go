@@ -23,7 +23,7 @@ func addCanary(e Event) {
 		copy(e.Idempotency.Key[:], canary)
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
-		e.Auction = AuctionWithinLeadDecision{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
+		e.Auction = AuctionOfIngestedLead{ID: [16]byte{1}, Bids: []Bid{{Token: canary}}}
 	case *PingAuctionCompleted:
 		e.Fields = fields
 		copy(e.Idempotency.Key[:], canary)
@@ -97,7 +97,7 @@ func TestDescribeAsJSON(t *testing.T) {
 			{"buyer":5,"seat":2,"outcome":"timeout","fault":"timeout"}],"fields":4}`},
 		{&PingAuctionCompleted{Auction: [16]byte{15: 1}, Reason: market.ReasonNoCampaign}, `{
 			"auction":"auc_00000000000000000000000001","request":"req_00000000000000000000000000","reason":"no_campaign"}`},
-		{&LeadDecided{Auction: AuctionWithinLeadDecision{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
+		{&LeadDecided{Auction: AuctionOfIngestedLead{ID: [16]byte{15: 2}, Bids: []Bid{{Buyer: 3, Outcome: market.OutcomeLost}}}, Sale: Sale{Buyer: 1, Ping: [16]byte{1}}}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"ping":"010000000000"},
 			"auction":"auc_00000000000000000000000002","bids":[{"buyer":3,"seat":0,"outcome":"lost"}]}`},

@@ -128,7 +128,7 @@ func drawEventOf[T any, E interface {
 				e.Post = PostIntent{}
 			}
 			if e.Auction.ID.IsZero() {
-				e.Auction = AuctionWithinLeadDecision{}
+				e.Auction = AuctionOfIngestedLead{}
 			}
 		case *PingAuctionCompleted:
 			e.Trail = trimTrail(e.Trail)

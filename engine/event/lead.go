@@ -28,7 +28,7 @@ type LeadDecided struct {
 	Sealed []byte      // encrypted LeadPersonalData, under the key of Slot
 
 	DuplicateOf market.LeadID             // of a duplicate: the accepted lead with the same value
-	Auction     AuctionWithinLeadDecision // of the sale or failed sale; zero: no auction
+	Auction     AuctionOfIngestedLead // of the sale or failed sale; zero: no auction
 
 	SellerAuction string             // the seller's own id of the auction that its post names; empty: none
 	Webhook       market.WebhookType // that this decision causes, or WebhookNone

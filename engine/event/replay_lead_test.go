@@ -21,7 +21,7 @@ func TestReplayDecoderSkipsOnlyUnappliedFields(t *testing.T) {
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Auction.Bids) == 0 || e.SellerAuction == "" {
 				t.Fatal("the lead has no fields to skip")
 			}
-			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, AuctionWithinLeadDecision{}, ""
+			e.Fields, e.Trail, e.Auction, e.SellerAuction = nil, nil, AuctionOfIngestedLead{}, ""
 		case *PingAuctionCompleted:
 			if len(e.Fields) == 0 || len(e.Trail) == 0 || len(e.Bids) == 0 || e.SellerAuction == "" || !e.Test || e.FiltersPassed == 0 {
 				t.Fatal("the auction has no fields to skip")
@@ -76,7 +76,7 @@ func compareDecoders(t *testing.T, data []byte) (replayErr, fullErr error) {
 		t.Fatalf("%x is %+v, but the replay decoder fails: %v", data, want, replayErr)
 	}
 	if lead, ok := want.(*LeadDecided); ok {
-		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], AuctionWithinLeadDecision{}, ""
+		lead.Trail, lead.Fields, lead.Auction, lead.SellerAuction = lead.Trail[:0], lead.Fields[:0], AuctionOfIngestedLead{}, ""
 		if written := AppendRecord(nil, got); string(written) != string(AppendRecord(nil, lead)) {
 			t.Fatalf("%x is %+v, but the replay decoder returns %+v", data, lead, got)
 		}

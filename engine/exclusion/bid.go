@@ -37,7 +37,7 @@ func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome
 	return nil
 }
 
-// describeRateOrConnectionLimit tells the exchange's limit of pings from the buyer's own limits.
+// describeRateOrConnectionLimit returns the rule of OutcomeRateLimited. A nil bid means that the configured ping rate was used up. Otherwise all connections to the buyer were in use, the buyer answered HTTP 429, or the pause after an earlier 429 lasted.
 func (d *DecisionInputs) describeRateOrConnectionLimit(buyer *market.Buyer, bid *event.Bid) *Rule {
 	switch {
 	case bid != nil && bid.Fault == market.FaultConnectionLimit:

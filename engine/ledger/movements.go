@@ -91,17 +91,17 @@ func newFundsEntry(record *event.BuyerFundsAdjusted) Entry {
 
 // appendSaleEntry appends the entry of a sale, if the party is its buyer or supplier. It is the
 // payment, or for a posted lead the reservation of the buyer's money.
-func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.PermanentNumber, sale *event.Sale, isPosted bool) []Entry {
+func (p Party) appendSaleEntry(dst []Entry, lead market.LeadID, campaign, supplier market.PermanentNumber, sale *event.Sale, isOpenPost bool) []Entry {
 	if sale.Buyer == 0 || sale.Test {
 		return dst
 	}
 	e := Entry{Kind: EntrySale, Lead: lead, Campaign: campaign, Currency: sale.Currency}
 	switch {
-	case p.matchesParty(event.ObjectBuyer, sale.Buyer) && isPosted:
+	case p.matchesParty(event.ObjectBuyer, sale.Buyer) && isOpenPost:
 		e.Kind, e.Held = EntryReservation, sale.Price
 	case p.matchesParty(event.ObjectBuyer, sale.Buyer):
 		e.Amount = -sale.Price
-	case p.matchesParty(event.ObjectSupplier, supplier) && !isPosted:
+	case p.matchesParty(event.ObjectSupplier, supplier) && !isOpenPost:
 		e.Amount = sale.Payout
 	default:
 		return dst

@@ -28,7 +28,7 @@ func (m *FieldMapping) findContactFieldPath(member *JSONMember) (path string) {
 		return ""
 	}
 	s := contactFieldNameSearch{mapping: m, rest: member.Text}
-	if s.skipValueOrFindContact() {
+	if s.searchValueForContactField() {
 		return ShortenMemberName(member.Name) + s.path
 	}
 	return ""
@@ -44,18 +44,18 @@ type contactFieldNameSearch struct {
 	path    string // of the found field, built from the inside out
 }
 
-// skipValueOrFindContact skips one JSON value of any type. It reports whether the value contains a
+// searchValueForContactField skips one JSON value of any type. It reports whether the value contains a
 // contact field; if so, path leads to it.
-func (s *contactFieldNameSearch) skipValueOrFindContact() (foundContact bool) {
+func (s *contactFieldNameSearch) searchValueForContactField() (foundContact bool) {
 	s.skipSpace()
 	if len(s.rest) == 0 {
 		return false
 	}
 	switch s.rest[0] {
 	case '{':
-		return s.skipObjectOrFindContact()
+		return s.searchObjectForContactField()
 	case '[':
-		return s.skipArrayOrFindContact()
+		return s.searchArrayForContactField()
 	case '"':
 		s.readStringIntoName()
 		return false
@@ -68,9 +68,9 @@ func (s *contactFieldNameSearch) skipValueOrFindContact() (foundContact bool) {
 	return false
 }
 
-// skipObjectOrFindContact skips an object. It reports whether a member's name, or a member's value,
+// searchObjectForContactField skips an object. It reports whether a member's name, or a member's value,
 // is or contains a contact field.
-func (s *contactFieldNameSearch) skipObjectOrFindContact() (foundContact bool) {
+func (s *contactFieldNameSearch) searchObjectForContactField() (foundContact bool) {
 	for s.moveToNextElement('}') {
 		name := s.rest
 		s.readStringIntoName()
@@ -79,7 +79,7 @@ func (s *contactFieldNameSearch) skipObjectOrFindContact() (foundContact bool) {
 			return true
 		}
 		s.skipSpaceAndColon() // the colon
-		if s.skipValueOrFindContact() {
+		if s.searchValueForContactField() {
 			s.rest = name
 			s.readStringIntoName()
 			s.path = "." + ShortenMemberName(s.name) + s.path
@@ -89,10 +89,10 @@ func (s *contactFieldNameSearch) skipObjectOrFindContact() (foundContact bool) {
 	return false
 }
 
-// skipArrayOrFindContact skips an array, and reports whether an element contains a contact field.
-func (s *contactFieldNameSearch) skipArrayOrFindContact() (foundContact bool) {
+// searchArrayForContactField skips an array, and reports whether an element contains a contact field.
+func (s *contactFieldNameSearch) searchArrayForContactField() (foundContact bool) {
 	for i := 0; s.moveToNextElement(']'); i++ {
-		if s.skipValueOrFindContact() {
+		if s.searchValueForContactField() {
 			s.path = "." + strconv.Itoa(i) + s.path
 			return true
 		}

@@ -14,9 +14,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// Sealer is an engine.Sealer. It outlives the exchange that uses it, as a disk does;
+// InMemorySealer is an engine.Sealer. It outlives the exchange that uses it, as a disk does;
 // StartAboveSlot gives it the log's highest slot at each start.
-type Sealer struct {
+type InMemorySealer struct {
 	mu     sync.Mutex
 	next   uint64
 	sealed uint64 // number of encrypted parts, for their nonces
@@ -27,10 +27,10 @@ type Sealer struct {
 }
 
 // New returns a Sealer without used keys.
-func New() *Sealer { return &Sealer{next: 1, erased: make(map[uint64]bool)} }
+func New() *InMemorySealer { return &InMemorySealer{next: 1, erased: make(map[uint64]bool)} }
 
 // StartAboveSlot makes the next slot the one above the highest slot in the log.
-func (s *Sealer) StartAboveSlot(highestUsedSlot uint64) *Sealer {
+func (s *InMemorySealer) StartAboveSlot(highestUsedSlot uint64) *InMemorySealer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.next = highestUsedSlot + 1
@@ -38,35 +38,35 @@ func (s *Sealer) StartAboveSlot(highestUsedSlot uint64) *Sealer {
 }
 
 // MakeTakeUnusedKeyFail makes TakeUnusedKey fail with ErrBusy, or succeed again.
-func (s *Sealer) MakeTakeUnusedKeyFail(fail bool) {
+func (s *InMemorySealer) MakeTakeUnusedKeyFail(fail bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = fail
 }
 
 // SetEraseKeysError makes EraseKeys fail with an error, or succeed again if it is nil.
-func (s *Sealer) SetEraseKeysError(err error) {
+func (s *InMemorySealer) SetEraseKeysError(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = err
 }
 
 // RestoreErasedKeys restores all erased keys, as an old backup does.
-func (s *Sealer) RestoreErasedKeys() {
+func (s *InMemorySealer) RestoreErasedKeys() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.erased)
 }
 
 // IsKeyErased reports whether a key was erased.
-func (s *Sealer) IsKeyErased(slot uint64) bool {
+func (s *InMemorySealer) IsKeyErased(slot uint64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.erased[slot]
 }
 
 // TakeUnusedKey implements engine.Sealer.
-func (s *Sealer) TakeUnusedKey(key *[32]byte) (uint64, error) {
+func (s *InMemorySealer) TakeUnusedKey(key *[32]byte) (uint64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy {
@@ -88,7 +88,7 @@ func deriveKey(slot uint64) [32]byte {
 }
 
 // Seal implements engine.Sealer.
-func (s *Sealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
+func (s *InMemorySealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID, plain []byte) []byte {
 	if *key != deriveKey(slot) {
 		panic(fmt.Sprintf("BUG: lead %s is sealed under slot %d with another key", lead, slot))
 	}
@@ -102,7 +102,7 @@ func (s *Sealer) Seal(dst []byte, slot uint64, key *[32]byte, lead market.LeadID
 }
 
 // Open implements engine.Sealer.
-func (s *Sealer) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
+func (s *InMemorySealer) Open(dst []byte, slot uint64, lead market.LeadID, sealed []byte) ([]byte, error) {
 	if s.IsKeyErased(slot) {
 		return nil, engine.ErrErased
 	}
@@ -130,7 +130,7 @@ func newAEAD(key *[32]byte) cipher.AEAD {
 }
 
 // EraseKeys implements engine.Sealer.
-func (s *Sealer) EraseKeys(slots []uint64) error {
+func (s *InMemorySealer) EraseKeys(slots []uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken != nil {

@@ -59,7 +59,7 @@ func (x *eventGenerator) decideLead() {
 		}
 	}
 	if x.draw(4) == 0 {
-		ev.Auction = event.AuctionWithinLeadDecision{ID: x.newID(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
+		ev.Auction = event.AuctionOfIngestedLead{ID: x.newID(), Bids: []event.Bid{{Buyer: 1, Outcome: market.OutcomeWon}}}
 	}
 	ev.Sale.Test = x.draw(8) == 0
 	if x.draw(4) > 0 && x.reserveSale(&h, ev.Campaign, &ev.Sale) {

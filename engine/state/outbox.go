@@ -31,7 +31,7 @@ import (
 //     and lead, so neither order depends on the positions of the rows.
 //   - An in-flight mark means that a sender has the webhook. ClaimDueWebhook sets the mark; the
 //     event of the attempt's result or UnclaimWebhook removes it. It is in no snapshot and no
-//     hash: after a restart every webhook is due again, so delivery is at least once. It is
+//     hash: after a restart a webhook that was in flight is due again, so delivery is at least once. It is
 //     stored by lead and type and not in the row, because the row may die, be removed or be
 //     resent meanwhile. So no second attempt begins before the first has ended.
 //   - A failure counts only as the attempt after the last one that counted. A failure that

@@ -58,7 +58,7 @@ func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq u
 	var auctions []AuctionRow
 	var hooks []webhookRow
 	for i := range shardCount {
-		out.writeSection(s, sectionLeads, i, func(body *snapshotSectionCodec) func() { return s.leads[i].copyForEncoding(body, &leads) })
+		out.writeSection(s, sectionLeads, i, func(body *snapshotSectionCodec) func() { return s.leads[i].copyWhileApplyIsBlocked(body, &leads) })
 		out.writeSection(s, sectionDuplicates, i, func(body *snapshotSectionCodec) func() {
 			return copyTableForEncoding(&s.duplicates[i].table, body, &dups)
 		})
@@ -134,10 +134,10 @@ func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapsho
 	}
 }
 
-// copyForEncoding copies the shard's leads and open posts while Apply is blocked. The result
+// copyWhileApplyIsBlocked copies the shard's leads and open posts while Apply is blocked. The result
 // encodes the copy into body. Posts are not copied, because Apply replaces them and never changes
 // them.
-func (shard *leadShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]Lead) (encode func()) {
+func (shard *leadShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]Lead) (encode func()) {
 	encodeTable := copyTableForEncoding(&shard.table, body, scratch)
 	open := make([]*UnfinishedPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
@@ -158,7 +158,7 @@ func (shard *leadShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]L
 // complete.
 func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 	in := sectionReader{r: r}
-	if err := in.readSnapshotHeader(); err != nil {
+	if err := in.readMagicVersionAndShardCount(); err != nil {
 		return 0, err
 	}
 	for i := range sectionsPerShard*shardCount + 1 {
@@ -291,9 +291,9 @@ func (in *sectionReader) ReadByte() (byte, error) {
 	return in.one[0], err
 }
 
-// readSnapshotHeader reads the snapshot's header. It rejects versions and shard counts that this program
+// readMagicVersionAndShardCount reads the snapshot's header. It rejects versions and shard counts that this program
 // cannot load.
-func (in *sectionReader) readSnapshotHeader() error {
+func (in *sectionReader) readMagicVersionAndShardCount() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
 		return fmt.Errorf("cannot read the header of the state snapshot: %w", err)

@@ -350,7 +350,7 @@ func TestMalformedSnapshotsAreRejected(t *testing.T) {
 // withGlobalSectionTwice returns the file with the first section, the global one, repeated.
 func withGlobalSectionTwice(file []byte) []byte {
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.readSnapshotHeader(); err != nil {
+	if err := in.readMagicVersionAndShardCount(); err != nil {
 		panic(err)
 	}
 	head := len(file) - in.r.(*bytes.Reader).Len()
@@ -451,7 +451,7 @@ func TestDamagedSectionLengthNeedsLittleMemory(t *testing.T) {
 	head = append(head, sectionGlobal, 0, 1, 0)
 	head = binary.LittleEndian.AppendUint32(head, maxSectionBytes)
 	in := sectionReader{r: bytes.NewReader(head)}
-	if err := in.readSnapshotHeader(); err != nil {
+	if err := in.readMagicVersionAndShardCount(); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.nextSection(); err == nil || cap(in.body) > 2<<20 {

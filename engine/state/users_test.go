@@ -88,7 +88,7 @@ func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	x := newTestExchange()
 	file := snapshotOf(t, x)
 	in := sectionReader{r: bytes.NewReader(file)}
-	if err := in.readSnapshotHeader(); err != nil {
+	if err := in.readMagicVersionAndShardCount(); err != nil {
 		t.Fatal(err)
 	}
 	if err := in.nextSection(); err != nil || in.kind != sectionGlobal {

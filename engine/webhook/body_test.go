@@ -136,7 +136,7 @@ var examples = []struct {
 	{"posted-by-a-seller", market.WebhookPosted, []event.Event{
 		leadDecided(func(record *event.LeadDecided) {
 			asIntent(record)
-			record.Auction = event.AuctionWithinLeadDecision{}
+			record.Auction = event.AuctionOfIngestedLead{}
 			record.SellerAuction = "auction \"7\" <&>\u2028\n"
 			record.Fields = append(record.Fields, event.LeadField{Name: "lead_uuid", Kind: market.KindString, Text: []byte("4711\\é\xff")})
 		}), postSettled(event.SettledDelivered, market.WebhookPosted, nil),

@@ -35,7 +35,7 @@ type Options struct {
 	Log   *wal.Log
 	State *state.State
 	// AuctionName returns the name under which memory knows a seller's auction.
-	AuctionName func(supplier market.PermanentNumber, sellerID string, test bool) [16]byte
+	AuctionName func(supplier market.PermanentNumber, sellersAuctionID string, test bool) [16]byte
 	// Contact decrypts the contact part of a lead.
 	Contact func(*event.LeadDecided) (event.LeadPersonalData, error)
 	DataDir string

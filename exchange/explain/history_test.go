@@ -32,8 +32,8 @@ func newHistory(t testing.TB) *history {
 }
 
 // nameOfAuction returns the name of a seller's auction.
-func nameOfAuction(supplier market.PermanentNumber, sellerID string, test bool) (name [16]byte) {
-	sum := sha256.Sum256(fmt.Append(nil, supplier, sellerID, test))
+func nameOfAuction(supplier market.PermanentNumber, sellersAuctionID string, test bool) (name [16]byte) {
+	sum := sha256.Sum256(fmt.Append(nil, supplier, sellersAuctionID, test))
 	copy(name[:], sum[:])
 	return name
 }
@@ -56,21 +56,21 @@ func (c *history) activateDocument(version uint32, text string) (path string) {
 	return path
 }
 
-// newAuction returns an auction in which the first two buyers bid 12.5 and 9. sellerID is the
+// newAuction returns an auction in which the first two buyers bid 12.5 and 9. sellersAuctionID is the
 // seller's id; "" makes it a request for all offers.
-func (c *history) newAuction(n byte, sellerID string) *event.PingAuctionCompleted {
+func (c *history) newAuction(n byte, sellersAuctionID string) *event.PingAuctionCompleted {
 	usd := market.Currency{'U', 'S', 'D'}
 	auction := &event.PingAuctionCompleted{
 		Auction: market.AuctionID(c.NewLeadID(n)), Request: market.RequestID{n}, Campaign: 1, Supplier: 1, Catalog: 1,
-		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: sellerID, Name: [16]byte{n, 7, 7},
+		Began: c.Now, Deadline: c.Now + 2e9, Until: c.Now + 5e9, Keep: c.Now + int64(30*24*time.Hour), SellerAuction: sellersAuctionID, Name: [16]byte{n, 7, 7},
 		Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeWon, FilterSets: bitset.Set{1}}, {Outcome: market.OutcomeLost, FilterSets: bitset.Set{2}}},
 		Bids: []event.Bid{
 			{Buyer: 1, Token: "t", Outcome: market.OutcomeWon, Amount: 12_500_000, Payout: 10_000_000, Currency: usd, ValidUntil: c.Now + 5e9, Elapsed: 1e6, Status: 200},
 			{FilterSet: 1, Buyer: 2, Token: "u", Outcome: market.OutcomeLost, Amount: 9_000_000, Payout: 7_200_000, Currency: usd, ValidUntil: c.Now + 4e9, Elapsed: 2e6, Status: 200},
 		},
 	}
-	if sellerID != "" {
-		auction.Token, auction.Name = market.ExchangeBidToken{n}, nameOfAuction(auction.Supplier, sellerID, false)
+	if sellersAuctionID != "" {
+		auction.Token, auction.Name = market.ExchangeBidToken{n}, nameOfAuction(auction.Supplier, sellersAuctionID, false)
 	}
 	return auction
 }

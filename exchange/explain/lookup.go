@@ -101,14 +101,14 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusChangesDecided) 
 	return nil, notFoundError("the request reported the status of leads that its sender does not have; there is no lead to explain")
 }
 
-// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellerID. An empty supplier
+// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellersAuctionID. An empty supplier
 // stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
 // For an older one ExplainBySellersAuctionID reads the log from the beginning, up to searchLimits. It skips
-// that search without a supplier if sellerID has the form of the exchange's own ids, because it is
+// that search without a supplier if sellersAuctionID has the form of the exchange's own ids, because it is
 // probably one of them.
-func (e *Explainer) ExplainBySellersAuctionID(supplier, sellerID string) (*Explanation, error) {
+func (e *Explainer) ExplainBySellersAuctionID(supplier, sellersAuctionID string) (*Explanation, error) {
 	first, last := market.PermanentNumber(1), market.PermanentNumber(e.State.CountPermanentNumbers(event.ObjectSupplier))
 	if supplier != "" {
 		first = e.State.RefOf(event.ObjectSupplier, supplier)
@@ -118,7 +118,7 @@ func (e *Explainer) ExplainBySellersAuctionID(supplier, sellerID string) (*Expla
 	}
 	var found []*logEntry
 	for ref := first; ref <= last; ref++ {
-		if seq := e.findAuctionSeqInMemory(ref, sellerID); seq != 0 {
+		if seq := e.findInMemoryBySellersAuctionID(ref, sellersAuctionID); seq != 0 {
 			entry, err := e.readEntry(seq)
 			if err != nil {
 				return nil, err
@@ -126,23 +126,23 @@ func (e *Explainer) ExplainBySellersAuctionID(supplier, sellerID string) (*Expla
 			found = append(found, entry)
 		}
 	}
-	if len(found) == 0 && supplier == "" && looksGeneratedByExchange(sellerID) {
+	if len(found) == 0 && supplier == "" && looksGeneratedByExchange(sellersAuctionID) {
 		return nil, notFoundError(noSuchID)
 	}
 	if len(found) == 0 {
 		var err error
-		if found, err = e.searchLogBySellersAuctionID(first, last, sellerID); err != nil {
+		if found, err = e.searchLogBySellersAuctionID(first, last, sellersAuctionID); err != nil {
 			return nil, err
 		}
 	}
 	return e.explainAuctionIfUnambiguous(found)
 }
 
-// findAuctionSeqInMemory returns the log entry's number of the auction to which the supplier gave
-// the id sellerID, or 0. A production auction precedes a test auction with the same id.
-func (e *Explainer) findAuctionSeqInMemory(supplier market.PermanentNumber, sellerID string) (seq uint64) {
+// findInMemoryBySellersAuctionID returns the log entry's number of the auction to which the supplier gave
+// the id sellersAuctionID, or 0. A production auction precedes a test auction with the same id.
+func (e *Explainer) findInMemoryBySellersAuctionID(supplier market.PermanentNumber, sellersAuctionID string) (seq uint64) {
 	for _, test := range []bool{false, true} {
-		if row, ok := e.State.FindAuction(e.AuctionName(supplier, sellerID, test), 0); ok {
+		if row, ok := e.State.FindAuction(e.AuctionName(supplier, sellersAuctionID, test), 0); ok {
 			return row.Seq
 		}
 	}
@@ -163,11 +163,11 @@ func looksGeneratedByExchange(id string) bool {
 // seller's id, of the suppliers from firstSupplier to lastSupplier. It is for old auctions that memory
 // no longer has. It returns the first such auction of each supplier; after the limit, suppliers may
 // be missing. If it finds no auction, it returns a not-found error.
-func (e *Explainer) searchLogBySellersAuctionID(firstSupplier, lastSupplier market.PermanentNumber, sellerID string) (found []*logEntry, err error) {
+func (e *Explainer) searchLogBySellersAuctionID(firstSupplier, lastSupplier market.PermanentNumber, sellersAuctionID string) (found []*logEntry, err error) {
 	seen := make(map[market.PermanentNumber]bool)
-	truncated, err := e.scanEntriesContaining([]byte(sellerID), nil, 0, noTimeLimit, func(has *logEntry) bool {
+	truncated, err := e.scanEntriesContaining([]byte(sellersAuctionID), nil, 0, noTimeLimit, func(has *logEntry) bool {
 		auctionEvent, ok := has.event.(*event.PingAuctionCompleted)
-		if ok && auctionEvent.SellerAuction == sellerID && auctionEvent.Supplier >= firstSupplier && auctionEvent.Supplier <= lastSupplier && !seen[auctionEvent.Supplier] {
+		if ok && auctionEvent.SellerAuction == sellersAuctionID && auctionEvent.Supplier >= firstSupplier && auctionEvent.Supplier <= lastSupplier && !seen[auctionEvent.Supplier] {
 			seen[auctionEvent.Supplier] = true
 			found = append(found, has)
 		}

@@ -13,10 +13,10 @@ import (
 )
 
 // addSellerAuction records an auction under a seller's own id.
-func (c *history) addSellerAuction(n byte, supplier market.PermanentNumber, sellerID string) *event.PingAuctionCompleted {
+func (c *history) addSellerAuction(n byte, supplier market.PermanentNumber, sellersAuctionID string) *event.PingAuctionCompleted {
 	c.t.Helper()
-	liveAuction := c.newAuction(n, sellerID)
-	liveAuction.Supplier, liveAuction.Name = supplier, nameOfAuction(supplier, sellerID, false)
+	liveAuction := c.newAuction(n, sellersAuctionID)
+	liveAuction.Supplier, liveAuction.Name = supplier, nameOfAuction(supplier, sellersAuctionID, false)
 	c.Add(liveAuction)
 	return liveAuction
 }

@@ -76,7 +76,7 @@ func (c *mailContent) text() string {
 	if c.count == 0 {
 		out.WriteString(noRows + "\n")
 	} else {
-		c.writeTable(&out)
+		c.writePlainTextTable(&out)
 	}
 	for _, line := range c.notes() {
 		out.WriteString("\n" + line + "\n")
@@ -84,7 +84,7 @@ func (c *mailContent) text() string {
 	return out.String()
 }
 
-func (c *mailContent) writeTable(out *strings.Builder) {
+func (c *mailContent) writePlainTextTable(out *strings.Builder) {
 	lines := c.tableLines()
 	widths := make([]int, len(c.columns))
 	for _, line := range lines {

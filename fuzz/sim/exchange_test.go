@@ -22,7 +22,7 @@ type exchange struct {
 	disk  *disk
 	world *world
 	terms *terms
-	keys  *sealtest.Sealer
+	keys  *sealtest.InMemorySealer
 
 	engine          *engine.Engine
 	state           *state.State

@@ -40,7 +40,7 @@ func (h *hostConns) sendOverPooledConn(r *Request, response *fasthttp.Response) 
 	}
 	conn := mustBeOutboundConn(pooled.Conn())
 	result, keep := h.sendAndRead(conn, r, response)
-	if keep && h.mayReturnConnToPool() {
+	if keep && h.isTrustedAndMayConnStayOpen() {
 		conn.idleSince = h.hosts.clock()
 		pool.ReleaseConn(pooled)
 	} else {

@@ -104,10 +104,10 @@ func (h *hostConns) maxConnWait(r *Request, timeLeft time.Duration) time.Duratio
 	return h.hosts.options.ConnWait
 }
 
-// mayReturnConnToPool reports whether a connection to this host may go back to the pool after a
+// isTrustedAndMayConnStayOpen reports whether a connection to this host may go back to the pool after a
 // request. It may not while the host is distrusted because of an extra answer, or if
 // Hosts.mayConnStayOpen forbids it.
-func (h *hostConns) mayReturnConnToPool() bool {
+func (h *hostConns) isTrustedAndMayConnStayOpen() bool {
 	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayConnStayOpen()
 }
 

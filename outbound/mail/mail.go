@@ -159,7 +159,7 @@ func (c *Client) connect(ctx context.Context, server *Server, config *tls.Config
 	if err != nil {
 		return nil, err
 	}
-	conn := net.Conn(&limitedConn{Conn: socket, ctx: ctx, left: maxAnswers})
+	conn := net.Conn(&byteAndTimeLimitedConn{Conn: socket, ctx: ctx, left: maxAnswers})
 	if server.Security != TLS {
 		return conn, nil
 	}
@@ -171,22 +171,22 @@ func (c *Client) connect(ctx context.Context, server *Server, config *tls.Config
 	return secure, nil
 }
 
-// limitedConn is a connection that ends at its context's deadline, whatever deadline the SMTP
+// byteAndTimeLimitedConn is a connection that ends at its context's deadline, whatever deadline the SMTP
 // library sets, and that reads a limited number of bytes.
-type limitedConn struct {
+type byteAndTimeLimitedConn struct {
 	net.Conn
 	ctx  context.Context //nolint:containedctx // of the attempt, which is the connection's life
 	left int
 }
 
-func (l *limitedConn) SetDeadline(t time.Time) error {
+func (l *byteAndTimeLimitedConn) SetDeadline(t time.Time) error {
 	if end, ok := l.ctx.Deadline(); ok && (t.IsZero() || t.After(end)) {
 		t = end
 	}
 	return l.Conn.SetDeadline(t)
 }
 
-func (l *limitedConn) Read(p []byte) (n int, err error) {
+func (l *byteAndTimeLimitedConn) Read(p []byte) (n int, err error) {
 	if l.left <= 0 {
 		return 0, errTooMuch
 	}

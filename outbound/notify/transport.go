@@ -135,7 +135,7 @@ func (t *Transport) post(ctx context.Context, address, secret, id string, body [
 	case result.Fault == market.FaultForbidden:
 		return fmt.Errorf("the channel's host %s is neither public with https nor in trusted_networks", hostOf(address))
 	}
-	return fmt.Errorf("%s did not accept the request: %s", hostOf(address), result.Fault)
+	return fmt.Errorf("%s did not answer the notification: %s", hostOf(address), result.Fault)
 }
 
 func encodeRequest(target *dial.Target, keys []signature.Key, id string, unixSeconds int64, body []byte) []byte {

@@ -76,12 +76,12 @@ func TestFailedSends(t *testing.T) {
 	}{
 		"a wrong path":          {Destination{Slack: "http://" + refuses.Address + "/canary"}, "127.0.0.0/8", "answered 404"},
 		"a redirect":            {Destination{Slack: "http://" + redirects.Address + "/canary"}, "127.0.0.0/8", "answered 302"},
-		"a hanging receiver":    {Destination{Slack: "http://" + hangs.Address + "/canary"}, "127.0.0.0/8", "did not accept"},
+		"a hanging receiver":    {Destination{Slack: "http://" + hangs.Address + "/canary"}, "127.0.0.0/8", "did not answer"},
 		"a private address":     {Destination{Slack: "http://" + refuses.Address + "/canary"}, "10.0.0.0/8", "trusted_networks"},
 		"no address":            {Destination{Slack: "canary"}, "10.0.0.0/8", "address is invalid"},
 		"a malformed secret":    {Destination{Webhook: &Webhook{URL: "http://" + refuses.Address, Secret: "canary"}}, "127.0.0.0/8", "whsec_"},
 		"nothing":               {Destination{}, "127.0.0.0/8", "no destination"},
-		"an unused port":        {Destination{Slack: "http://" + dialtest.UnusedAddress(t) + "/canary"}, "127.0.0.0/8", "did not accept"},
+		"an unused port":        {Destination{Slack: "http://" + dialtest.UnusedAddress(t) + "/canary"}, "127.0.0.0/8", "did not answer"},
 		"a private SMTP server": {Destination{Email: &Email{Server: mail.Server{Host: "127.0.0.1", Port: 25, Password: "canary"}, From: "a@example.com", To: []string{"b@example.com"}}}, "10.0.0.0/8", "trusted_networks"},
 	} {
 		timeout := time.Minute

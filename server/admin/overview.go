@@ -98,7 +98,7 @@ func (o *overviewCache) overviewEventOrNil() (event []byte) {
 }
 
 func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview {
-	g, s := o.watch.Summarize(now), o.admin.exchange.ProcessStatus()
+	g, s := o.watch.ReadNowAndEarlier(now), o.admin.exchange.ProcessStatus()
 	span := g.Now.At.Sub(g.TenSecondsAgo.At)
 	hooks := e.State().OutboxTotals()
 	all := &overview{
@@ -249,7 +249,7 @@ type (
 
 // lastMinuteLatency returns how long auctions, ingests and log commits took in the last minute:
 // medians and 99th percentiles.
-func lastMinuteLatency(summary *metrics.MeterHistorySummary) overviewLatency {
+func lastMinuteLatency(summary *metrics.MeterReadingsNowAndEarlier) overviewLatency {
 	auction, ingest, commit := summary.Now.Auction.IncreaseSince(&summary.MinuteAgo.Auction), summary.Now.Ingest.IncreaseSince(&summary.MinuteAgo.Ingest), summary.Now.Commit.IncreaseSince(&summary.MinuteAgo.Commit)
 	return overviewLatency{
 		AuctionMedian: quantileMillisecondsOrNil(&auction, 0.5), AuctionSlow: quantileMillisecondsOrNil(&auction, 0.99),
@@ -276,7 +276,7 @@ const maxOverviewBuyers = 200
 
 // collectBusiestBuyersFirst returns the configured buyers with their counts of the last ten minutes, the
 // busiest first.
-func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.MeterHistorySummary) []overviewBuyer {
+func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.MeterReadingsNowAndEarlier) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.ActiveCatalogOrNil()
 	if catalog == nil {

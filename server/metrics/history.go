@@ -64,9 +64,9 @@ func (w *MeterHistory) samplesLocked() []*MeterReading {
 	return all
 }
 
-// MeterHistorySummary has the meter's counts now and at some earlier times, from which the overview
+// MeterReadingsNowAndEarlier has the meter's counts now and at some earlier times, from which the overview
 // computes rates.
-type MeterHistorySummary struct {
+type MeterReadingsNowAndEarlier struct {
 	Now                                     MeterReading
 	TenSecondsAgo, MinuteAgo, TenMinutesAgo MeterReading
 	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
@@ -79,9 +79,9 @@ type HistoryInterval struct {
 	Leads, Sold, Pings uint64
 }
 
-// Summarize returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
+// ReadNowAndEarlier returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
 // there is no sample that old, the oldest sample takes its place.
-func (w *MeterHistory) Summarize(now time.Time) (summary MeterHistorySummary) {
+func (w *MeterHistory) ReadNowAndEarlier(now time.Time) (summary MeterReadingsNowAndEarlier) {
 	summary.Now, summary.BuyersNow = w.meter.readCountersWithoutBuyers(now), w.meter.readBuyers()
 	w.mu.Lock()
 	defer w.mu.Unlock()

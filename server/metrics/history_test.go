@@ -38,13 +38,13 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 		for range 3 {
 			addSecond()
 		}
-		if g := w.Summarize(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
+		if g := w.ReadNowAndEarlier(time.Now()); g.Now.Leads-g.TenSecondsAgo.Leads != 9 || g.Now.At.Sub(g.TenSecondsAgo.At) != 3*time.Second || len(g.Intervals) != 0 {
 			t.Errorf("after three seconds: %d leads in %s, %d intervals", g.Now.Leads-g.TenSecondsAgo.Leads, g.Now.At.Sub(g.TenSecondsAgo.At), len(g.Intervals))
 		}
 		for range 22 * 60 {
 			addSecond()
 		}
-		g := w.Summarize(time.Now())
+		g := w.ReadNowAndEarlier(time.Now())
 		for _, span := range []struct {
 			then  MeterReading
 			least time.Duration
@@ -74,7 +74,7 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 			t.Errorf("%+v", last)
 		}
 		time.Sleep(11 * time.Minute)
-		g = w.Summarize(time.Now())
+		g = w.ReadNowAndEarlier(time.Now())
 		now, then = g.BuyersNow["buy_blue"], g.BuyersTenMinutesAgo["buy_blue"]
 		last := now.IncreaseSince(&then)
 		if _, found := last.Pings.Quantile(0.5); g.Now.Leads != g.TenMinutesAgo.Leads || RateBuyerHealth(&last) != "idle" || found {

@@ -37,7 +37,7 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 		return
 	}
 	traceReport(&r.timings, &answer, lead)
-	r.out = appendReportResult(r.out[:0], &answer.Results[0])
+	r.out = appendBuyerReportResult(r.out[:0], &answer.Results[0])
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
@@ -76,7 +76,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 		if i > 0 {
 			body = append(body, ',')
 		}
-		body = appendReportResult(body, &answer.Results[i])
+		body = appendBuyerReportResult(body, &answer.Results[i])
 	}
 	body = append(body, "]}"...)
 	out.Reset(body)
@@ -171,9 +171,9 @@ func (r *scratch) parseReportBatch() {
 	}
 }
 
-// appendReportResult appends the JSON result of one report. It contains no current time, so
+// appendBuyerReportResult appends the JSON result of one report. It contains no current time, so
 // that a repeated request gets exactly the same bytes.
-func appendReportResult(body []byte, result *engine.StatusReportResult) []byte {
+func appendBuyerReportResult(body []byte, result *engine.StatusReportResult) []byte {
 	body = append(body, `{"lead_id":`...)
 	if result.Lead == "" {
 		body = append(body, "null"...)

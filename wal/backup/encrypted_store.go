@@ -131,7 +131,7 @@ func (b *encryptedStore) putManifest(ctx context.Context, folder string, value a
 	name := fmt.Sprintf("%s/whole-%d", folder, sizeWithSum(len(text)))
 	ctx, cancel := withTransferTimeout(ctx, len(text))
 	defer cancel()
-	return b.store.Put(ctx, name, b.encodeWithSum(name, value))
+	return b.store.Put(ctx, name, b.encodeJSONWithKeyedSum(name, value))
 }
 
 // folderOfManifest returns the folder that the manifest o describes. ok is false if o is not
@@ -143,7 +143,7 @@ func folderOfManifest(o store.Object) (folder string, ok bool) {
 // createSignedObject stores a claim or a fence, as JSON with a checksum, under a name that
 // must not exist yet. It returns the checksum.
 func (b *encryptedStore) createSignedObject(ctx context.Context, name string, value any) (sumText string, err error) {
-	text := b.encodeWithSum(name, value)
+	text := b.encodeJSONWithKeyedSum(name, value)
 	ctx, cancel := withTransferTimeout(ctx, len(text))
 	defer cancel()
 	return string(text[len(text)-sumDigits-2 : len(text)-2]), b.store.Create(ctx, name, text)

@@ -77,7 +77,7 @@ func (s *Shipper) removeUnneededObjects(ctx context.Context, g *backupGeneration
 	r := g.runs[len(g.runs)-1]
 	keep := -1 // index of the newest snapshot from before that time
 	for i, p := range g.snapshots {
-		if r.coversEntry(p.Newest) && r[r.indexOfEntry(p.Newest)].at < retainFrom && p.Oldest+1 >= r.firstEntry() {
+		if r.coversEntry(p.Newest) && r[r.indexOfFirstObjectReaching(p.Newest)].at < retainFrom && p.Oldest+1 >= r.firstEntry() {
 			keep = i
 		}
 	}

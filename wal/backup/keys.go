@@ -97,7 +97,7 @@ func containsSum(names []string, sum string) bool {
 func (s *Shipper) shipChangedKeyFiles(ctx context.Context) error {
 	root := filepath.Join(s.src.Dir, keysFolder)
 	return filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || isTemporaryFile(entry.Name()) {
+		if err != nil || !entry.Type().IsRegular() || isUnfinishedSourceFile(entry.Name()) {
 			return err
 		}
 		name, err := filepath.Rel(root, file)

@@ -71,9 +71,9 @@ func (r contiguousObjects) coversEntry(seq uint64) bool {
 	return r.firstEntry() <= seq && seq <= r.lastEntry()
 }
 
-// indexOfEntry returns the index of the first object that reaches entry seq, which the run
+// indexOfFirstObjectReaching returns the index of the first object that reaches entry seq, which the run
 // must contain.
-func (r contiguousObjects) indexOfEntry(seq uint64) int {
+func (r contiguousObjects) indexOfFirstObjectReaching(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(r, seq, func(e logObject, seq uint64) int { return cmp.Compare(e.last, seq) })
 	return i
 }

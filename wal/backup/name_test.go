@@ -39,7 +39,7 @@ func TestRunsCoverWhatThereIs(t *testing.T) {
 				}
 				for due = max(due+1, e.first); due <= e.last; due++ {
 					covered[due] = true
-					if !r.coversEntry(due) || r[r.indexOfEntry(due)].first > due || r[r.indexOfEntry(due)].last < due {
+					if !r.coversEntry(due) || r[r.indexOfFirstObjectReaching(due)].first > due || r[r.indexOfFirstObjectReaching(due)].last < due {
 						t.Fatalf("entry %d is not held in %v", due, r)
 					}
 				}

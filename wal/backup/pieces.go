@@ -90,7 +90,7 @@ func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 		}
 		for _, entry := range entries {
 			name := folder + "/" + entry.Name()
-			if _, there := s.gen.files[name]; there || !entry.Type().IsRegular() || isTemporaryFile(entry.Name()) {
+			if _, there := s.gen.files[name]; there || !entry.Type().IsRegular() || isUnfinishedSourceFile(entry.Name()) {
 				continue
 			}
 			err := s.shipCatalogOrList(ctx, name)

@@ -34,9 +34,9 @@ func unknownEpochError(err error) error {
 // sumMember begins the member with the sum. Two more characters end the object.
 const sumMember = `,"sum":"`
 
-// encodeWithSum returns value as a JSON object that contains a keyed checksum of itself and
+// encodeJSONWithKeyedSum returns value as a JSON object that contains a keyed checksum of itself and
 // of its name.
-func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
+func (b *encryptedStore) encodeJSONWithKeyedSum(name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic("BUG: " + name + " cannot be written: " + err.Error())
@@ -44,7 +44,7 @@ func (b *encryptedStore) encodeWithSum(name string, value any) []byte {
 	return append(bytes.TrimSuffix(text, []byte("}")), sumMember+sum(b.sumKey, name, text)+`"}`...)
 }
 
-// sizeWithSum returns the size that encodeWithSum produces from a JSON object of jsonSize
+// sizeWithSum returns the size that encodeJSONWithKeyedSum produces from a JSON object of jsonSize
 // bytes.
 func sizeWithSum(jsonSize int) int { return jsonSize + len(sumMember) + sumDigits + 1 }
 

@@ -44,7 +44,7 @@ func (s *SourceFolder) rejectStoreInside(to store.Store) error {
 		return err
 	}
 	if below, err := filepath.Rel(dir, folder.String()); err == nil && filepath.IsLocal(below) {
-		return fmt.Errorf("cannot back up %q to %s, which is inside it; give a place on another disk", dir, folder)
+		return fmt.Errorf("cannot back up %q to %s, which is inside it or is the same folder; give a place on another disk", dir, folder)
 	}
 	return nil
 }

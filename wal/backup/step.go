@@ -154,8 +154,8 @@ func (s *Shipper) markCompleteIfRestorable(ctx context.Context) error {
 	return nil
 }
 
-// isTemporaryFile reports whether a file name belongs to a file that is still being written,
+// isUnfinishedSourceFile reports whether a file name belongs to a file that is still being written,
 // and that must not be shipped.
-func isTemporaryFile(name string) bool {
+func isUnfinishedSourceFile(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".new") || strings.HasSuffix(name, ".tmp")
 }

@@ -206,7 +206,7 @@ func (c *GenerationCheck) addSpanIfRestorable(g *backupGeneration, good contiguo
 		if first == 0 {
 			return
 		}
-		span.First, span.FirstAt = first, time.Unix(0, good[good.indexOfEntry(first)].at).UTC()
+		span.First, span.FirstAt = first, time.Unix(0, good[good.indexOfFirstObjectReaching(first)].at).UTC()
 	}
 	c.Spans = append(c.Spans, span)
 }

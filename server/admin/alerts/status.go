@@ -97,7 +97,7 @@ type historyEntry struct {
 	alert.Message
 }
 
-// notificationEntry is the state of one notification in JSON.
+// notificationEntry is one notification of a change of an alert, in the JSON of the admin API's history.
 type notificationEntry struct {
 	Channel string  `json:"channel"`
 	Outcome string  `json:"outcome"` // queued, sent, failed or dropped

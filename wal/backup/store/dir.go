@@ -95,7 +95,7 @@ func makeFolderDurably(root string) error {
 // create the folder.
 func OpenExistingDir(root string) (*Dir, error) {
 	if info, err := os.Stat(root); err != nil {
-		return nil, fmt.Errorf("there is no backup folder: %w", err)
+		return nil, fmt.Errorf("cannot open the backup folder: %w", err)
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
