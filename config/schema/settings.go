@@ -38,7 +38,7 @@ func (l *LimitSettings) fillDefaults() {
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)
 }
 
-// ReportRetentionSettings configures the operators' reports.
+// ReportSettings configures the operators' reports.
 type ReportSettings struct {
 	Keep *Duration `json:"keep"` // retention; 0: no report; default 90 days
 }

@@ -27,7 +27,7 @@ type LeadDecided struct {
 	Fields []LeadField // without personal and unknown fields, which are in Sealed
 	Sealed []byte      // encrypted LeadPersonalData, under the key of Slot
 
-	DuplicateOf market.LeadID             // of a duplicate: the accepted lead with the same value
+	DuplicateOf market.LeadID         // of a duplicate: the accepted lead with the same value
 	Auction     AuctionOfIngestedLead // of the sale or failed sale; zero: no auction
 
 	SellerAuction string             // the seller's own id of the auction that its post names; empty: none

@@ -139,7 +139,7 @@ func (r *webhookRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 
 // copyWhileApplyIsBlocked copies a shard's outboxes into scratch while Apply is blocked. The result
 // encodes the copy; nil means that the shard is empty and already encoded.
-func (shard *outboxShard) copyForEncoding(body *snapshotSectionCodec, scratch *[]webhookRow) (encode func()) {
+func (shard *outboxShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]webhookRow) (encode func()) {
 	if len(shard.boxes) == 0 {
 		body.encodeOrDecodeCount(0)
 		return nil

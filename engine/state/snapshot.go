@@ -68,7 +68,9 @@ func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq u
 		out.writeSection(s, sectionAuctions, i, func(body *snapshotSectionCodec) func() {
 			return copyTableForEncoding(&s.auctions[i].table, body, &auctions)
 		})
-		out.writeSection(s, sectionOutboxes, i, func(body *snapshotSectionCodec) func() { return s.outboxes.shards[i].copyForEncoding(body, &hooks) })
+		out.writeSection(s, sectionOutboxes, i, func(body *snapshotSectionCodec) func() {
+			return s.outboxes.shards[i].copyWhileApplyIsBlocked(body, &hooks)
+		})
 	}
 	return out.oldest, out.newest, out.err
 }
