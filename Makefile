@@ -49,26 +49,29 @@ HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 # `make test-long` runs everything except the layout rules, which `make check` runs; each change has
 # to pass all three, and CI runs `make check` and `make test-long`.
 test:
-	@$(call run-tests,-short -p 4 -timeout $(TEST_TIMEOUT))
+	@$(call run-tests,-short -p 4 -timeout $(TEST_TIMEOUT),Alloc)
 
 test-long:
-	@$(call run-tests,-skip '^TestLayout' -timeout $(LONG_TIMEOUT))
+	@$(call run-tests,-skip '^TestLayout' -timeout $(LONG_TIMEOUT),Alloc|PowerCut)
 
-# $(call run-tests,FLAGS): the race detector allocates memory, so that tests which count
+# $(call run-tests,FLAGS,NAMES): the race detector allocates memory, so that tests which count
 # allocations have "Alloc" in their names, skip themselves under it, and run in a pass
-# without it. The pass over everything is the last, so that its result is the last line.
+# without it. In make test-long, that pass also runs tests with "PowerCut" in their names: they
+# cut the power at each log entry, which takes ten times as long with the detector, and with it
+# at every ninth. The pass over everything is the last, so that its result is the last line.
 define run-tests
 	if $(HAS_CC); then race=-race; else \
 		echo 'no working C compiler: testing without the race detector'; race=; export CGO_ENABLED=0; fi; \
 	code=0; set -x; \
-	$(GO) test $(1) -run Alloc $$($(ALLOC_PACKAGES)) || code=1; \
+	$(GO) test $(1) -run '$(2)' $$($(call packages-with-tests,$(2))) || code=1; \
 	$(GO) test $(1) $$race ./... || code=1; \
 	{ set +x; } 2>/dev/null; exit $$code
 endef
 
-# The folders with tests that count allocations. The other packages need no second build.
-ALLOC_PACKAGES = $(GO) list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
-	xargs grep -lE '^func Test[A-Za-z0-9_]*Alloc' | xargs -n1 dirname | sort -u
+# $(call packages-with-tests,NAMES) lists the folders with tests of these names. The other
+# packages need no second build.
+packages-with-tests = $(GO) list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}' ./... | \
+	xargs grep -lE '^func Test[A-Za-z0-9_]*($(1))' | xargs -n1 dirname | sort -u
 
 # The parts are independent. `make -k check` runs the rest after a failure.
 check: check-format check-vet check-lint check-layout

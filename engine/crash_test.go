@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -146,18 +147,25 @@ func (p *crashRun) checkAfterRestart() {
 	}
 }
 
-// crashStep returns the distance between power cuts: every log entry, with -short every ninth.
-func crashStep() int {
-	if testing.Short() {
-		return 9
+// crashEntries returns the first entry with a power cut, and the distance between power cuts. It
+// is every log entry, with -short or the race detector every ninth. The first one then depends on
+// the test's name, so that the cases of a test cut at different entries. `make test-long` cuts
+// at every entry in its pass without the race detector, which selects tests by "PowerCut".
+func crashEntries(t *testing.T) (first, step int) {
+	if !testing.Short() && !raceDetector {
+		return 1, 1
 	}
-	return 1
+	const distance = 9
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(t.Name()))
+	return 1 + int(sum.Sum32()%distance), distance
 }
 
-// crashAtEveryEntry repeats a run with a power cut at each log entry.
+// crashAtEveryEntry repeats a run with a power cut at each log entry of crashEntries.
 func crashAtEveryEntry(t *testing.T, run func(t *testing.T, n int, unacknowledged bool) (cut bool)) {
 	t.Helper()
-	for n, cut := 1, true; cut; n += crashStep() {
+	first, step := crashEntries(t)
+	for n, cut := first, true; cut; n += step {
 		for _, unacknowledged := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) { cut = run(t, n, unacknowledged) })
 			if t.Failed() {

@@ -44,8 +44,10 @@ type testExchange struct {
 	engine     *engine.Engine
 	setOptions func(*engine.Options)
 	counter    atomic.Uint64
-	stopping   sync.WaitGroup // goroutines of killed processes
-	observed   testObserver
+	// shardSuffix is the end of all new identifiers, which selects their shard. nil: any.
+	shardSuffix []byte
+	stopping    sync.WaitGroup // goroutines of killed processes
+	observed    testObserver
 
 	highestLimits map[market.PermanentNumber]int64 // the highest limit of each cap so far
 }
@@ -152,7 +154,7 @@ func (x *testExchange) startProcess() {
 	x.engine = engine.New(opt)
 }
 
-// entropy returns distinct bytes, spread evenly over the shards.
+// entropy returns distinct bytes, spread evenly over the shards unless shardSuffix is set.
 func (x *testExchange) entropy(p []byte) {
 	n := x.counter.Add(1) * 0x9e3779b97f4a7c15
 	for i := range p {
@@ -160,6 +162,9 @@ func (x *testExchange) entropy(p []byte) {
 		if i%8 == 7 {
 			n *= 0xd6e8feb86659fd93
 		}
+	}
+	if suffix := x.shardSuffix; suffix != nil {
+		copy(p[max(len(p)-len(suffix), 0):], suffix)
 	}
 }
 

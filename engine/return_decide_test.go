@@ -96,7 +96,7 @@ func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 		r.campaigns[0].returns = new(returnRule(func(r *market.ReturnRule) { r.Window, r.ReversePayout = 0, false }))
 		x.configure(r)
 		time.Sleep(60 * day) // until the lead has left memory
-		x.ingestOthers(5000)
+		x.expireLeadsBeside(a.Lead)
 		if _, known := x.state.Lead(a.Lead); known {
 			t.Fatal("the lead is still in memory")
 		}
