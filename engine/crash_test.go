@@ -147,12 +147,15 @@ func (p *crashRun) checkAfterRestart() {
 	}
 }
 
+// hasFewPowerCuts reports whether the tests cut the power at some entries only.
+func hasFewPowerCuts() bool { return testing.Short() || raceDetector }
+
 // crashEntries returns the first entry with a power cut, and the distance between power cuts. It
 // is every log entry, with -short or the race detector every ninth. The first one then depends on
 // the test's name, so that the cases of a test cut at different entries. `make test-long` cuts
 // at every entry in its pass without the race detector, which selects tests by "PowerCut".
 func crashEntries(t *testing.T) (first, step int) {
-	if !testing.Short() && !raceDetector {
+	if !hasFewPowerCuts() {
 		return 1, 1
 	}
 	const distance = 9
