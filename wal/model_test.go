@@ -83,7 +83,7 @@ func (m *model) restart(rt *rapid.T) {
 // archiver.
 func (m *model) archive(rt *rapid.T) {
 	if len(m.entries) == 0 {
-		rt.Skip("nothing is there")
+		rt.Skip("the log has no entry")
 	}
 	m.from = max(m.from, uint64(rapid.IntRange(1, len(m.entries)).Draw(rt, "oldest")))
 	m.oldest = m.from
