@@ -15,7 +15,8 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-var page = template.Must(template.New("page").Parse(pageText))
+// page numbers the tables of a section from 1, because a page must not have two regions of one name.
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"add1": func(i int) int { return i + 1 }}).Parse(pageText))
 
 // PagePolicy is the Content-Security-Policy of the pages: only the style of the page itself, no
 // script, no form, no frame.

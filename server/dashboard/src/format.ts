@@ -78,6 +78,14 @@ export function span(seconds: Maybe): string {
   return words.join(' ') || '0 s';
 }
 
+const unitNames: { [unit: string]: string } = { d: 'day', h: 'hour', m: 'minute', s: 'second' };
+
+// duration formats a duration of the configuration: 30d becomes 30 days. Others stay as they are.
+export function duration(text: string): string {
+  const [, n, unit = ''] = /^(\d+)([dhms])$/.exec(text) ?? [];
+  return n ? `${n} ${unitNames[unit]}${n === '1' ? '' : 's'}` : text;
+}
+
 // since formats the time since a moment.
 export const since = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
 

@@ -8,6 +8,9 @@ export const presets: [string, string][] = [
   ['last-month', 'Last month'],
 ];
 
+// nameOfPreset returns the name of a preset. An unknown preset is today.
+export const nameOfPreset = (preset: string): string => presets.find(([key]) => key === preset)?.[1] ?? 'Today';
+
 // Period is a range of days. Both days are part of it.
 export interface Period {
   from: string;

@@ -1,7 +1,7 @@
 // Describes a campaign in sentences.
 
 import type { EntryKind } from './entries';
-import { amount, share, words } from './format';
+import { amount, duration, share, words } from './format';
 import type { Doc } from './types';
 
 type Name = (kind: EntryKind, id: string) => string;
@@ -87,12 +87,12 @@ function payoutLine(payout: Doc, currency: string): string {
 }
 
 const duplicateLine = (window: string): string =>
-  window === '0s' ? 'Duplicates are accepted.' : `A person can be sold again after ${window}.`;
+  window === '0s' ? 'Duplicates are accepted.' : `A person can be sold again after ${duration(window)}.`;
 
 function returnLine(returns: Doc): string {
   if (returns.window === '0s') return 'Buyers cannot return leads.';
   const reasons = textsOf(returns.reasons);
   const why = reasons.length > 0 ? ` for ${reasons.join(' or ')}` : '';
   const how = returns.approval === 'manual' ? 'an operator approves each return' : 'returns are approved automatically';
-  return `Buyers can return a lead within ${returns.window}${why}; ${how}.`;
+  return `Buyers can return a lead within ${duration(String(returns.window))}${why}; ${how}.`;
 }

@@ -68,13 +68,19 @@ export function useWorkspace(): Workspace {
 
 const isDay = (text: string | undefined): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '');
 
-// periodOf returns the days of an address, or else those of the header.
-export function periodOf(of: Workspace, query: { [name: string]: string } = {}): Period {
+// applied returns the choices in force on a page: the period of its address, or else that of the
+// header.
+export function applied(of: Workspace, query: { [name: string]: string } = {}): Workspace {
   if (isDay(query.from) || isDay(query.to)) {
     const from = isDay(query.from) ? query.from : (query.to as string);
-    return { from, to: isDay(query.to) ? query.to : from };
+    return { ...of, preset: '', from, to: isDay(query.to) ? query.to : from };
   }
-  if (query.preset) return daysOf(query.preset, of.zone, new Date());
-  if (of.preset === '' && isDay(of.from) && isDay(of.to)) return { from: of.from, to: of.to };
-  return daysOf(of.preset, of.zone, new Date());
+  return query.preset ? { ...of, preset: query.preset } : of;
+}
+
+// periodOf returns the days of an address, or else those of the header.
+export function periodOf(of: Workspace, query: { [name: string]: string } = {}): Period {
+  const { preset, from, to, zone } = applied(of, query);
+  if (preset === '' && isDay(from) && isDay(to)) return { from, to };
+  return daysOf(preset, zone, new Date());
 }

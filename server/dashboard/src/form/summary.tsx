@@ -20,7 +20,7 @@ const isEmpty = (value: unknown): boolean =>
 function shown(spec: Spec, value: unknown): ComponentChildren {
   if (spec.kind === 'secret') return isSet(value) ? 'set' : '–';
   if (spec.kind === 'number' && spec.part && typeof value === 'number') return share(value);
-  if (spec.kind === 'group') return lineOf(spec.of, value);
+  if (spec.kind === 'group') return <span class="line">{lineOf(spec.of, value)}</span>;
   if (spec.kind === 'list' && Array.isArray(value)) {
     return (
       <ul class="plain-list">

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type EntryKind, nameOf, useEntries } from '../entries';
+import { nameOfPreset } from '../period';
 import { to } from '../route';
 import { Button } from './button';
 import { Input, Select } from './field';
@@ -87,6 +88,9 @@ export function Filters({
   );
 }
 
+// periodLabels are the labels of the conditions on the time, which the panel has no fields for.
+const periodLabels: { [name: string]: string } = { from: 'From', to: 'Until', preset: 'Period' };
+
 function Chip({
   filter,
   name,
@@ -100,11 +104,17 @@ function Chip({
 }) {
   const entries = useEntries();
   const option = filter?.options?.find((o) => o[0] === value);
-  const text = filter?.ids ? nameOf(entries, filter.ids, value) : Array.isArray(option) ? option[1] : value;
+  const text = filter?.ids
+    ? nameOf(entries, filter.ids, value)
+    : name === 'preset'
+      ? nameOfPreset(value)
+      : Array.isArray(option)
+        ? option[1]
+        : value;
   return (
     <span class="chip">
       <span>
-        {filter?.label ?? (name === 'from' ? 'From' : name === 'to' ? 'Until' : name)}: <strong>{text}</strong>
+        {filter?.label ?? periodLabels[name] ?? name}: <strong>{text}</strong>
       </span>
       {children}
     </span>

@@ -1,32 +1,21 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../part/button';
 import { Input } from '../part/field';
-import { isZone, presets, zoneNow } from '../period';
-import { parse } from '../route';
-import { choose, periodOf, useWorkspace } from '../workspace';
+import { choosePeriod, Presets } from '../part/presets';
+import { isZone, nameOfPreset, zoneNow } from '../period';
+import type { Route } from '../route';
+import { applied, choose, periodOf, useWorkspace } from '../workspace';
 
-// leave removes the days from the address, so that the choice of the header applies.
-function leave(): void {
-  const { query } = parse(location.hash);
-  if (!query.from && !query.to && !query.preset) return;
-  const [path = '', text = ''] = location.hash.split('?');
-  const rest = new URLSearchParams(text);
-  for (const name of ['from', 'to', 'preset']) rest.delete(name);
-  location.hash = `${path}${rest.size > 0 ? `?${rest}` : ''}`;
-}
-
-// PeriodPicker sets the days and the time zone of all pages.
-export function PeriodPicker() {
-  const of = useWorkspace();
+// PeriodPicker sets the days and the time zone of all pages. It shows the days of the address, if
+// the page has any.
+export function PeriodPicker({ query }: { query: Route['query'] }) {
+  const of = applied(useWorkspace(), query);
   const shown = periodOf(of);
   const [from, setFrom] = useState('');
   const [to, setTo] = useState('');
   const own = of.preset === '';
-  const name = own ? (shown.from === shown.to ? shown.from : `${shown.from} – ${shown.to}`) : nameOf(of.preset);
-  const take = (part: Parameters<typeof choose>[0]) => {
-    choose(part);
-    leave();
-  };
+  const name = own ? (shown.from === shown.to ? shown.from : `${shown.from} – ${shown.to}`) : nameOfPreset(of.preset);
+  const close = (within: HTMLElement) => within.closest('details')?.removeAttribute('open');
   return (
     <details class="drop period">
       <summary class="button quiet" aria-label={`Period: ${name}, ${of.zone}`}>
@@ -34,25 +23,14 @@ export function PeriodPicker() {
       </summary>
       <div class="drop-body">
         <div class="presets">
-          {presets.map(([key, text]) => (
-            <button
-              type="button"
-              aria-pressed={of.preset === key}
-              onClick={(e) => {
-                take({ preset: key, from: '', to: '' });
-                e.currentTarget.closest('details')?.removeAttribute('open');
-              }}
-            >
-              {text}
-            </button>
-          ))}
+          <Presets at={of.preset} chosen={close} />
         </div>
         <form
           class="row"
           onSubmit={(e) => {
             e.preventDefault();
-            take({ preset: '', from: from || to, to: to || from });
-            e.currentTarget.closest('details')?.removeAttribute('open');
+            choosePeriod({ preset: '', from: from || to, to: to || from });
+            close(e.currentTarget);
           }}
         >
           <Input label="Start date" type="date" value={from || (own ? of.from : '')} set={setFrom} />
@@ -66,8 +44,6 @@ export function PeriodPicker() {
     </details>
   );
 }
-
-const nameOf = (preset: string): string => presets.find(([key]) => key === preset)?.[1] ?? 'Today';
 
 // Zone chooses the time zone. Without a choice, the one of the exchange applies.
 function Zone({ zone, exchange }: { zone: string; exchange: string }) {

@@ -57,7 +57,7 @@ export function Shell({ leave }: { leave: () => Promise<void> }) {
       <button type="button" class="button skip" onClick={() => main.current?.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <Top menu={menu} open={open} search={() => show('palette')} inbox={inbox} leave={leave} />
+      <Top menu={menu} open={open} search={() => show('palette')} inbox={inbox} query={route.query} leave={leave} />
       <Menu open={menu} area={place?.area} inbox={inbox} keys={() => show('keys')} />
       <main ref={main} id="main">
         <ConnectionNote />

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { to } from '../route';
+import { type Route, to } from '../route';
 import { useSession } from '../session';
 import { kept, show, type Theme } from '../theme';
 import { choose, useWorkspace } from '../workspace';
@@ -11,10 +11,11 @@ interface Of {
   open: (yes: boolean) => void;
   search: () => void;
   inbox: Inbox;
+  query: Route['query'];
   leave: () => Promise<void>;
 }
 
-export function Top({ menu, open, search, inbox, leave }: Of) {
+export function Top({ menu, open, search, inbox, query, leave }: Of) {
   useDrops();
   return (
     <header class="top">
@@ -33,7 +34,7 @@ export function Top({ menu, open, search, inbox, leave }: Of) {
       <button type="button" class="button search-button" onClick={search}>
         <span>Search</span> <kbd>Ctrl K</kbd>
       </button>
-      <PeriodPicker />
+      <PeriodPicker query={query} />
       <Mode />
       <InboxButton of={inbox} />
       <Person leave={leave} />

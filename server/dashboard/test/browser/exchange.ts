@@ -20,6 +20,7 @@ export interface Place {
   sold: string; // a lead that has a buyer
   unmatched: string; // one that has none
   auctioned: string; // one that was sold in an auction
+  auction: string; // its auction
 }
 
 const program = process.env.PINGPOST_PROGRAM ?? '';
@@ -267,7 +268,8 @@ async function happen(x: Here): Promise<Place> {
   await report(x, first, { status: 'returned', reason: 'wrong number' });
   await report(x, second, { status: 'returned', reason: 'duplicate' });
   await order(x, 'POST', 'webhooks/sup_acme/off');
-  return { ...x, sold, unmatched, auctioned };
+  const { auction_id: auction } = await order<{ auction_id: string }>(x, 'GET', `explain/${auctioned}`);
+  return { ...x, sold, unmatched, auctioned, auction };
 }
 
 async function boughtBy(x: Here, lead: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@ import {
   amount,
   bytes,
   count,
+  duration,
   exact,
   instant,
   millis,
@@ -41,6 +42,12 @@ test('spans, sizes and times are in words', () => {
   expect(millis(0.25)).toBe('0.3 ms');
   expect(millis(12_345)).toBe('12.3 s');
   expect(share(0.1234)).toBe('12.3%');
+});
+
+test('durations of the configuration are in words', () => {
+  expect(duration('30d')).toBe('30 days');
+  expect(duration('1h')).toBe('1 hour');
+  expect(duration('1h30m')).toBe('1h30m');
 });
 
 test('times are of UTC, wherever the reader is', () => {

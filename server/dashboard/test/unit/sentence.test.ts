@@ -31,8 +31,8 @@ test('a campaign reads as sentences', () => {
     'The supplier gets 80% of the price.',
     'Only leads are accepted in which homeowner is true.',
     'The campaign accepts at most $2,000.00 per month.',
-    'A person can be sold again after 30d.',
-    'Buyers can return a lead within 14d for wrong number; an operator approves each return.',
+    'A person can be sold again after 30 days.',
+    'Buyers can return a lead within 14 days for wrong number; an operator approves each return.',
   ]);
 });
 

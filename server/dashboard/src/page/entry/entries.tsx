@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { EntryKind } from '../../entries';
-import { amount, count, share, words } from '../../format';
+import { amount, count, none, share, words } from '../../format';
 import { fresh, kinds } from '../../kind';
 import { useLoad } from '../../load';
 import { useReport } from '../../load-report';
@@ -134,7 +134,12 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
     const epl = (i: Item) => ratio(figures(i.id).sums?.revenue ?? 0, figures(i.id).sums?.leads ?? 0);
     all.push(
       { head: 'Sold rate', number: true, of: (i) => share(rate(i)), sort: rate },
-      { head: 'EPL', number: true, of: (i) => amount(epl(i), figures(i.id).sums?.currency), sort: epl },
+      {
+        head: 'EPL',
+        number: true,
+        of: (i) => (figures(i.id).sums?.currency ? amount(epl(i), figures(i.id).sums?.currency) : none),
+        sort: epl,
+      },
     );
   }
   const returns = (i: Item) => ratio(figures(i.id).sums?.returns ?? 0, figures(i.id).sums?.sales ?? 0);

@@ -119,7 +119,19 @@ function Top({ title, rows, dimension }: { title: string; rows: Row[]; dimension
     .slice(0, 6);
   const page = dimension === 'buyer' ? 'buyers' : 'sources';
   return (
-    <Card title={title} side={<a href={to(['reports', page])}>Report</a>}>
+    <Card
+      title={title}
+      side={
+        <>
+          <a href={to(['reports', page], { preset: 'yesterday' })} aria-label={`Yesterday: revenue by ${dimension}`}>
+            Yesterday
+          </a>
+          <a href={to(['reports', page])} aria-label={`Report: revenue by ${dimension}`}>
+            Report
+          </a>
+        </>
+      }
+    >
       {bars.length === 0 ? (
         <Empty title="No sale in this period" />
       ) : (

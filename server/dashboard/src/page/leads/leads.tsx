@@ -6,7 +6,7 @@ import { type FilterOf, Filters } from '../../part/filters';
 import { More } from '../../part/more';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
-import { Badge, Cash, Heading, Id, Ref, Status, Tabs, Time } from '../../part/words';
+import { Badge, Cash, Heading, Id, Ref, Status, Tabs, Time, titleOf } from '../../part/words';
 import { limitsOf } from '../../period';
 import { findPerson, personOf } from '../../person';
 import { reasons } from '../../reason';
@@ -213,7 +213,7 @@ function totals(leads: LeadRow[], column: 'price' | 'payout'): string {
 // standing returns the reason why a lead was not sold, or its delivery state if that needs attention.
 function standing(l: LeadRow): string {
   if (l.reason) return words(l.reason);
-  return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${words(l.delivery)}` : '';
+  return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${titleOf(l.delivery)}` : '';
 }
 
 // Reached shows that results are missing: the position of a search that stopped at its time limit, or

@@ -1,3 +1,4 @@
+import { type EntryKind, nameOf, useEntries } from '../../entries';
 import { instant, millis, words } from '../../format';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
@@ -113,7 +114,8 @@ interface Event {
 
 // EventLog lists the events after the decision, in order.
 function EventLog({ told }: { told: Told }) {
-  const events = eventsOf(told).sort((a, b) => a.at.localeCompare(b.at));
+  const entries = useEntries();
+  const events = eventsOf(told, (kind, id) => nameOf(entries, kind, id)).sort((a, b) => a.at.localeCompare(b.at));
   if (events.length === 0) return null;
   return (
     <Card title="Event log">
@@ -128,22 +130,24 @@ function EventLog({ told }: { told: Told }) {
   );
 }
 
-function eventsOf(told: Told): Event[] {
+function eventsOf(told: Told, name: (kind: EntryKind, id: string) => string): Event[] {
   const events: Event[] = [];
   for (const p of told.posts) {
+    const buyer = name('buyers', p.buyer_id);
     events.push({
       at: p.intended_at,
-      what: `Posted to ${p.buyer_id} for ${money(p.price)}, payout ${money(p.payout)}.`,
+      what: `Posted to ${buyer} for ${money(p.price)}, payout ${money(p.payout)}.`,
     });
     for (const t of p.tries) {
       const answer = t.status ? `HTTP ${t.status}` : words(t.fault);
       const rest = `${t.code ? `, ${t.code}` : ''}${t.verdict ? ` (${words(t.verdict)})` : ''}`;
-      events.push({ at: t.ended_at, what: `${p.buyer_id}, attempt ${t.attempt}: ${answer}${rest}.` });
+      events.push({ at: t.ended_at, what: `${buyer}, attempt ${t.attempt}: ${answer}${rest}.` });
     }
-    for (const s of p.settlements) events.push({ at: s.at, what: `${p.buyer_id}: ${cameTo(s)}.` });
+    for (const s of p.settlements) events.push({ at: s.at, what: `${buyer}: ${cameTo(s)}.` });
   }
   if (told.answer) {
-    events.push({ at: told.answer.at, what: `${told.supplier_id} got the answer HTTP ${told.answer.status}.` });
+    const supplier = name('suppliers', told.supplier_id);
+    events.push({ at: told.answer.at, what: `${supplier} got the answer HTTP ${told.answer.status}.` });
   }
   for (const r of told.reports ?? []) {
     const back = r.credit ? ` Buyer credit ${money(r.credit)}.` : '';

@@ -55,8 +55,9 @@ export function TestPage() {
       <Heading title="Test a lead" />
       <LeadsTabs at="test" />
       <p>
-        A test lead takes the way of a live lead, but uses no cap, no money and no turn. It reaches only buyers with a
-        test endpoint, and buyers without any endpoint. A dry run shows the decision about each buyer, without sending.
+        A test lead is handled like a live lead, but it does not count against caps, balances or the rotation of buyers.
+        It reaches only buyers with a test endpoint, and buyers without any endpoint. A dry run shows the decision about
+        each buyer, without sending.
       </p>
       <Card title="Lead">
         <div class="row filters">

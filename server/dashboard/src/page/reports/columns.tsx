@@ -78,13 +78,13 @@ export function moneyColumns(rows: Row[], currency: string, preset: string, unit
 }
 
 // buyerColumns are the columns by buyer. Figures that belong to no buyer have no row.
-export function buyerColumns(all: Row[], currency: string): Column<Row>[] {
+export function buyerColumns(all: Row[], currency: string, nameOf: (id: string) => string): Column<Row>[] {
   const money = (head: string, of: Measure) => measure(all, head, cash(currency), of);
   return [
     {
       head: 'Buyer',
       of: (r) => <Ref of="buyers" id={String(r.buyer_id)} />,
-      sort: (r) => String(r.buyer_id),
+      sort: (r) => nameOf(String(r.buyer_id)),
     },
     { ...money('Revenue', (of) => of('revenue')), phone: 'side' },
     money('Payout', (of) => of('payout')),

@@ -106,7 +106,7 @@ function Question({ asked }: { asked: Query }) {
           label="Chart"
           value={wanted.measure ?? 'revenue'}
           set={put('measure')}
-          options={measures.map((m) => [m, words(m)])}
+          options={measures.map((m) => [m, headOf(m)])}
         />
       </div>
       <div class="row">
@@ -145,7 +145,7 @@ function Measure({
   const time = useMemo(() => overTime(rows, measure), [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
   const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
-  const title = unit ? `${words(measure)}, ${unit}` : words(measure);
+  const title = unit ? `${headOf(measure)}, ${unit}` : headOf(measure);
   return (
     <Card title={title}>
       {time && time.times.length > 1 && (
@@ -194,7 +194,17 @@ function shown(column: string, value: Row[string] | undefined, currency?: string
 // ordinary returns the rows without the totals, which come last.
 const ordinary = (rows: Row[]): Row[] => rows.filter((row) => row.row !== 'total');
 
-const headOf = (column: string): string => words(column.replace(/_id$/, ''));
+// heads are the columns that the console calls by another name than the API.
+const heads: { [column: string]: string } = {
+  credit: 'Buyer credit',
+  reversal: 'Payout reversal',
+  unmatched: 'Unsold',
+};
+
+function headOf(column: string): string {
+  const name = words(column.replace(/_id$/, ''));
+  return heads[column] ?? name.slice(0, 1).toUpperCase() + name.slice(1);
+}
 
 function Rows({ rows, totals, ask, preset }: { rows: Row[]; totals: Row[]; ask: ApiQuery; preset?: string }) {
   const columns = columnsOf(rows);

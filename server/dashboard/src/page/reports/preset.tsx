@@ -39,7 +39,7 @@ export function PresetTab({ preset, query }: { preset: Preset; query: { [name: s
   );
   return (
     <>
-      <Filters of={filters} query={rest} place={['reports', preset]} />
+      <Filters of={filters} query={query} place={['reports', preset]} />
       <Loaded of={report}>
         {({ rows }) =>
           rows.length === 0 ? (
@@ -110,6 +110,7 @@ function Rows({
   unit: string;
   exports: preact.ComponentChildren;
 }) {
+  const entries = useEntries();
   // Several currencies have no common total: each has a table of its own.
   const currencies = sumsOf(rows).map((s) => s.currency);
   const all = currencies.length > 0 ? currencies : [''];
@@ -119,7 +120,11 @@ function Rows({
         const own = rows
           .filter((r) => String(r.currency ?? '') === currency || (i === 0 && !r.currency))
           .filter((r) => preset !== 'buyers' || r.buyer_id);
-        const columns = preset === 'buyers' ? buyerColumns(own, currency) : moneyColumns(own, currency, preset, unit);
+        if (preset !== 'revenue') own.sort((a, b) => Number(b.revenue ?? 0) - Number(a.revenue ?? 0));
+        const columns =
+          preset === 'buyers'
+            ? buyerColumns(own, currency, (id) => nameOf(entries, 'buyers', id))
+            : moneyColumns(own, currency, preset, unit);
         return (
           <Card title={currency ? `Figures, ${currency}` : 'Figures'}>
             <Table

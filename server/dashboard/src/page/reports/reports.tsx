@@ -1,8 +1,10 @@
 import { call } from '../../call';
 import { Act } from '../../part/button';
+import { Presets } from '../../part/presets';
 import { Heading, Tabs } from '../../part/words';
 import type { PageOf } from '../../route';
 import { to } from '../../route';
+import { applied, useWorkspace } from '../../workspace';
 import { CustomTab } from './custom';
 import { PresetTab } from './preset';
 import { SavedTab } from './saved';
@@ -19,8 +21,12 @@ const tabs: [string, string][] = [
   ['saved', 'Saved'],
 ];
 
+// periodic are the tabs with buttons for the preset periods.
+const periodic = ['revenue', 'buyers', 'sources', 'unsold'];
+
 export function ReportsPage({ id, query }: PageOf) {
   const at = id || 'revenue';
+  const { preset } = applied(useWorkspace(), query);
   return (
     <>
       <Heading title="Reports">
@@ -38,6 +44,12 @@ export function ReportsPage({ id, query }: PageOf) {
         </Act>
       </Heading>
       <Tabs label="Reports" at={at} of={tabs.map(([key, name]) => ({ key, name, href: to(['reports', key]) }))} />
+      {periodic.includes(at) && (
+        <fieldset class="switch wide">
+          <legend class="unseen">Period</legend>
+          <Presets at={preset} />
+        </fieldset>
+      )}
       {at === 'unsold' ? (
         <UnsoldTab query={query} />
       ) : at === 'statements' ? (

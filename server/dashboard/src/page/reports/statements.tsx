@@ -1,4 +1,5 @@
 import type { Query as ApiQuery } from '../../call';
+import { nameOf, useEntries } from '../../entries';
 import { amount, count, exact, instant, words } from '../../format';
 import { useLoad } from '../../load';
 import { Exports } from '../../part/export';
@@ -46,12 +47,16 @@ export function StatementsTab({ query }: { query: Query }) {
 }
 
 function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery }) {
+  const entries = useEntries();
+  const whose = query.buyer
+    ? nameOf(entries, 'buyers', query.buyer)
+    : nameOf(entries, 'suppliers', query.supplier ?? '');
   const standing = (s: Statement['opening']) =>
     s ? `${amount(s.balance, of.currency)}, ${amount(s.held, of.currency)} reserved` : 'no account';
   return (
     <>
       <Card
-        title={`${query.buyer || query.supplier}, ${instant(of.from)} to ${instant(of.to)}`}
+        title={`${whose}, ${instant(of.from)} to ${instant(of.to)}`}
         side={<Exports path="statement" query={ask} />}
       >
         <Facts
@@ -63,7 +68,7 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
                 ] as [string, string][])
               : []),
             ...of.totals.map((t): [string, string] => [
-              `${words(t.kind)}${t.campaign_id ? `, ${t.campaign_id}` : ''}`,
+              `${words(t.kind)}${t.campaign_id ? `, ${nameOf(entries, 'campaigns', t.campaign_id)}` : ''}`,
               `${exact(t.amount, t.currency)} (${count(t.count)})`,
             ]),
           ]}

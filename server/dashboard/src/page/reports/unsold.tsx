@@ -8,7 +8,7 @@ import { Chart, palette } from '../../part/chart';
 import { type FilterOf, Filters } from '../../part/filters';
 import { Empty, Loaded } from '../../part/state';
 import { Card, Facts } from '../../part/words';
-import { limitsOf } from '../../period';
+import { limitsOf, type Period } from '../../period';
 import { meaning } from '../../reason';
 import type { Row } from '../../report';
 import { to } from '../../route';
@@ -31,14 +31,14 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
   const found = useLoad<Unmatched>('unmatched', { ...rest, ...limits });
   return (
     <>
-      <Filters of={filters} query={rest} place={['reports', 'unsold']} />
+      <Filters of={filters} query={query} place={['reports', 'unsold']} />
       <Loaded of={found}>
         {(u) =>
           u.leads === 0 ? (
             <Empty title="No lead in this period">Choose a longer period at the top, or clear a filter.</Empty>
           ) : (
             <>
-              <OverTime query={rest} />
+              <OverTime query={rest} period={period} />
               <Breakdown of={u} query={rest} />
             </>
           )
@@ -50,9 +50,8 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
 
 const none: Row[] = [];
 
-function OverTime({ query }: { query: { [name: string]: string } }) {
+function OverTime({ query, period }: { query: { [name: string]: string }; period: Period }) {
   const space = useWorkspace();
-  const period = periodOf(space);
   const unit = unitOf(period);
   const { campaign, supplier } = query;
   const report = useReport({

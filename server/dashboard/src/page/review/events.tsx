@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call, part } from '../../call';
 import { runAll, tellDecided } from '../../decided';
+import { nameOf, useEntries } from '../../entries';
 import { count } from '../../format';
 import { useLoad, usePages } from '../../load';
 import { Act } from '../../part/button';
@@ -85,6 +86,7 @@ function Failed({ id, done }: { id: string; done: () => void }) {
     done();
     tellDecided();
   };
+  const name = nameOf(useEntries(), 'suppliers', id);
   const at = (event: string) => `webhooks/${part(id)}/dead/${part(event)}`;
   const order = async (events: string[], drop: boolean) => {
     const wrong = await runAll(events, (e) => (drop ? call('DELETE', at(e)) : call('POST', `${at(e)}/resend`)));
@@ -96,7 +98,7 @@ function Failed({ id, done }: { id: string; done: () => void }) {
   const dropText = <p>The supplier never gets a dropped event.</p>;
   return (
     <Card
-      title={`Failed events of ${id}`}
+      title={`Failed events of ${name}`}
       side={
         <Act
           needs="operator"
@@ -126,7 +128,7 @@ function Failed({ id, done }: { id: string; done: () => void }) {
           </Act>
         </Bulk>
         <Table
-          caption={`Failed events of ${id}`}
+          caption={`Failed events of ${name}`}
           rows={dead}
           keyOf={(d) => d.id}
           chosen={{ keys: chosen, set: choose }}
