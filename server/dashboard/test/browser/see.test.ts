@@ -197,7 +197,7 @@ test('a report is drawn, and exported whole', async () => {
     .split('\n')
     .slice(1)
     .reduce((sum, line) => sum + Number(line.split(',')[csv.split('\n')[0]?.split(',').indexOf('pings') ?? 0]), 0);
-  expect(await total.locator('td[data-head="pings"]').textContent()).toBe(String(pings));
+  expect(await total.locator('td[data-head="Pings"]').textContent()).toBe(String(pings));
   const rows = String(await download(page, 'Export NDJSON'))
     .trim()
     .split('\n')

@@ -2,13 +2,16 @@
 // and the pages outside a session.
 
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSeeded, order, person, send } from './exchange';
 import { browse, button, dialog, newPage, place, shows, signedIn, signIn, visit } from './page';
 import { readable, sizes } from './readable';
 import { totp } from './totp';
 
 browse({ keep: true });
+
+// A test looks at several states, each four times.
+vi.setConfig({ testTimeout: 240_000 });
 
 describe('in a session', () => {
   let page: Page;
