@@ -126,7 +126,14 @@ func (t *Table) evictLocked() {
 	if len(t.history) <= maxHistory {
 		return
 	}
-	at := slices.IndexFunc(t.history[:len(t.history)-1], func(c Change) bool { return !c.isUnfinished() })
+	older, olderUnfinished := t.history[:len(t.history)-1], t.waiting
+	if t.history[len(older)].isUnfinished() {
+		olderUnfinished--
+	}
+	at := -1
+	if olderUnfinished < len(older) { // else the search would visit thousands of changes for each new one
+		at = slices.IndexFunc(older, func(c Change) bool { return !c.isUnfinished() })
+	}
 	if at < 0 {
 		if t.waiting <= maxUnfinished {
 			return
