@@ -94,9 +94,12 @@ func makeFolderDurably(root string) error {
 // shipper needs OpenDir, because it does not put a listed object again. OpenExistingDir does not
 // create the folder.
 func OpenExistingDir(root string) (*Dir, error) {
-	if info, err := os.Stat(root); err != nil {
+	switch info, err := os.Stat(root); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no backup folder: %w", err)
+	case err != nil:
 		return nil, fmt.Errorf("cannot open the backup folder: %w", err)
-	} else if !info.IsDir() {
+	case !info.IsDir():
 		return nil, fmt.Errorf("the backup folder %q is a file", root)
 	}
 	return &Dir{root: filepath.Clean(root), fill: writeInOneCall, reads: true, syncedFolders: newSyncedFolders()}, nil
