@@ -133,7 +133,7 @@ type BuyerPostResult struct {
 	Fault             OutboundRequestFault // why there was no usable answer; FaultNone if there was one
 	Status            int                  // of the answer; 0 without one
 	BuyerLeadID       string               // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
-	Code              string               // error or reject_reason of the answer: printable ASCII, at most 64 bytes
+	Code              string               // reject_reason or error of the answer, or a sign of rejection in an acceptance, such as status_rejected: printable ASCII, at most 64 bytes
 	RetryAfter        time.Duration        // of a 429, at most a day; one second if the buyer gave none
 	Elapsed           time.Duration
 	CredentialRenewed bool // of a 401: the credential was renewed, so repeating the attempt at once may succeed

@@ -1,6 +1,7 @@
 package buyer
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -60,8 +61,9 @@ func (c *Client) judgePost(a *buyerEndpoint, sendResult dial.SendResult, respons
 	if sendResult.Status == fasthttp.StatusOK || sendResult.Status == fasthttp.StatusCreated {
 		return judgePostByBody(r, parsed, readable)
 	}
-	_, r.Code = parsed.rejection()
-	return c.judgePostByStatus(r, response)
+	said := parsed.rejection()
+	r.Code = said.code
+	return c.judgePostByStatus(r, response, said.keyReused)
 }
 
 // judgePostByAdapter completes the result of a post to an endpoint that uses the adapter protocol d
@@ -75,19 +77,19 @@ func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.BuyerPost
 	if whole {
 		result.Code = d.readRejectionCode(response.Body())
 	}
-	return c.judgePostByStatus(result, response)
+	return c.judgePostByStatus(result, response, result.Code == codeReusedKey)
 }
 
 // judgePostByStatus sets the verdict by the HTTP status alone, for statuses that mean the same
-// with every body.
-func (c *Client) judgePostByStatus(result market.BuyerPostResult, response *fasthttp.Response) market.BuyerPostResult {
+// with every body. keyReused says that the body has the code codeReusedKey.
+func (c *Client) judgePostByStatus(result market.BuyerPostResult, response *fasthttp.Response, keyReused bool) market.BuyerPostResult {
 	switch status := result.Status; {
 	case status == fasthttp.StatusTooManyRequests:
 		result.Verdict, result.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
 		result.Verdict = market.VerdictRefused
 		// A missing code could be codeReusedKey, after which the refusal is not final.
-		result.Final = isFinalRefusalStatus(status) && result.Fault == market.FaultNone && result.Code != codeReusedKey
+		result.Final = isFinalRefusalStatus(status) && result.Fault == market.FaultNone && !keyReused
 	default:
 		result.Verdict = market.VerdictUnknown
 	}
@@ -105,11 +107,11 @@ func judgePostByBody(result market.BuyerPostResult, parsed *parsedJSONAnswer, re
 		}
 		return result
 	}
-	if refused, code := parsed.rejection(); refused {
-		result.Verdict, result.Code, result.Final = market.VerdictRefused, code, code != codeReusedKey
+	if said := parsed.rejection(); said.present {
+		result.Verdict, result.Code, result.Final = market.VerdictRefused, said.code, !said.keyReused
 		return result
 	}
-	result.Verdict, result.BuyerLeadID = market.VerdictAccepted, parsed.buyerLeadID()
+	result.Verdict, result.BuyerLeadID, result.Code = market.VerdictAccepted, parsed.buyerLeadID(), parsed.codeOfDoubtfulAcceptance()
 	return result
 }
 
@@ -129,21 +131,29 @@ func isFinalRefusalStatus(status int) bool {
 	return status >= 400
 }
 
-// rejection reports whether the answer has an error or a reject reason, and returns its code.
-// It ignores members that are null, false or "", because many programs write them into every
-// answer.
-func (a *parsedJSONAnswer) rejection() (rejected bool, code string) {
-	for _, name := range [...]string{"error", "reject_reason"} {
+// answerRejection is the rejection in an answer's body.
+type answerRejection struct {
+	present   bool
+	code      string // of reject_reason, else of error; "" if neither has the form of a code
+	keyReused bool   // one of the members has the code codeReusedKey
+}
+
+// rejection returns the error or the reject reason of the answer. The code of reject_reason comes
+// first, because error is often a general word such as "rejected". It ignores members that are null,
+// false or "", because many programs write them into every answer.
+func (a *parsedJSONAnswer) rejection() (found answerRejection) {
+	for _, name := range [...]string{"reject_reason", "error"} {
 		m, ok := a.body.Lookup(name)
 		if !ok || isNullFalseOrEmptyText(m) {
 			continue
 		}
-		rejected = true
-		if code == "" {
-			code = errorCodeOrEmpty(stringOrNumberText(m))
+		code := errorCodeOrEmpty(stringOrNumberText(m))
+		found.present, found.keyReused = true, found.keyReused || code == codeReusedKey
+		if found.code == "" {
+			found.code = code
 		}
 	}
-	return rejected, code
+	return found
 }
 
 func isNullFalseOrEmptyText(m market.JSONMember) bool {
@@ -157,6 +167,29 @@ func isNullFalseOrEmptyText(m market.JSONMember) bool {
 	}
 	return false
 }
+
+// codeOfDoubtfulAcceptance returns a code if the body of an acceptance looks like a rejection: its
+// status is a word such as "rejected", or accepted or success is false. Otherwise it returns "". The
+// contract does not define these members, so they change no verdict. The code is for the explanation
+// of the lead, and has no text of the buyer.
+func (a *parsedJSONAnswer) codeOfDoubtfulAcceptance() (codeOrEmpty string) {
+	if m, ok := a.body.Lookup("status"); ok && m.Kind == market.JSONString {
+		for _, word := range wordsOfRejection {
+			if strings.EqualFold(string(m.Text), word) {
+				return "status_" + word
+			}
+		}
+	}
+	for _, name := range [...]string{"accepted", "success"} {
+		if m, ok := a.body.Lookup(name); ok && m.Kind == market.JSONBoolean && string(m.Text) == "false" {
+			return name + "_false"
+		}
+	}
+	return ""
+}
+
+// wordsOfRejection are the statuses by which other programs reject a lead.
+var wordsOfRejection = [...]string{"rejected", "refused", "declined", "denied", "failed", "error", "invalid", "duplicate", "unsold"}
 
 // buyerLeadID returns the id that the buyer gave the lead, or "". Buyers use different members for
 // it, so it takes the first valid one.

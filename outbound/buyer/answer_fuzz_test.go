@@ -20,7 +20,7 @@ var answerSeeds = []string{
 	`{"auction_id":"auc_1","bid":{"amount":12.5,"currency":"USD","bid_token":"t","valid_until":"2026-01-31T09:30:00Z"}}`, `{"auction_id":"auc_1","bid":{"amount":0.1234569,"bid_token":"t"}}`,
 	`{"bid":null,"reject_reason":"state"}`, `{"auction_id":"other","bid":null}`, `{"auction_id":"auc_1","bid":{"amount":-1,"bid_token":"t"}}`, `{"auction_id":"auc_1","bid":{"amount":"1","bid_token":"t"}}`,
 	`{"auction_id":"auc_1","bid":{"amount":1,"bid_token":"a b"}}`, `{"auction_id":"auc_1","bid":{"amount":1,"currency":"usd","bid_token":"t"}}`, `{"auction_id":"auc_1","bid":{"amount":1,"bid_token":"t","valid_until":7}}`,
-	`{"lead_id":"x"}`, `{"lead_id":"a@b","id":7}`, `{"data":{"id":"y"}}`, `{"error":"duplicate"}`, `{"error":false,"reject_reason":""}`, `{"reject_reason":{"a":1}}`, `{"error":"idempotency_key_reused"}`,
+	`{"lead_id":"x"}`, `{"lead_id":"a@b","id":7}`, `{"data":{"id":"y"}}`, `{"error":"duplicate"}`, `{"error":false,"reject_reason":""}`, `{"reject_reason":{"a":1}}`, `{"error":"idempotency_key_reused"}`, `{"error":"idempotency_key_reused","reject_reason":"key"}`, `{"status":"Rejected"}`, `{"success":false}`,
 	`{}`, `[]`, `null`, ``, `{"a":1}x`, `{"bid":null,"bid":{}}`, `{"error":"Ann Lee is known to us"}`, "<html>It works!</html>", `{"error":5}`,
 }
 
@@ -51,33 +51,52 @@ func textOf(value any) string {
 	return ""
 }
 
-// wantRejection reports whether an answer is a refusal, and returns its first valid code.
-func wantRejection(object map[string]any) (refused bool, code string) {
-	for _, name := range []string{"error", "reject_reason"} {
+// wantRejection reports whether an answer is a refusal, and returns its first valid code, that of
+// reject_reason before that of error. keyReused says that one of them is that of a reused key.
+func wantRejection(object map[string]any) (refused bool, code string, keyReused bool) {
+	for _, name := range []string{"reject_reason", "error"} {
 		if value := object[name]; value != nil && value != false && value != "" {
 			refused = true
+			keyReused = keyReused || textOf(value) == "idempotency_key_reused"
 			if text := textOf(value); code == "" && codeForm.MatchString(text) {
 				code = text
 			}
 		}
 	}
-	return refused, code
+	return refused, code, keyReused
+}
+
+// wantDoubt returns the code of an acceptance whose body looks like a rejection, or "".
+func wantDoubt(object map[string]any) string {
+	status, _ := object["status"].(string)
+	for _, word := range strings.Fields("rejected refused declined denied failed error invalid duplicate unsold") {
+		if strings.EqualFold(status, word) {
+			return "status_" + word
+		}
+	}
+	switch {
+	case object["accepted"] == false:
+		return "accepted_false"
+	case object["success"] == false:
+		return "success_false"
+	}
+	return ""
 }
 
 // wantPost returns the result of an answer to a post, as the contract defines it.
 func wantPost(status int, body []byte) (r market.BuyerPostResult) {
 	r.Status = status
 	object, ok := decodeObject(body)
-	refused, code := wantRejection(object)
+	refused, code, keyReused := wantRejection(object)
 	switch {
 	case (status == 200 || status == 201) && !ok:
 		r.Verdict, r.Fault = market.VerdictUnknown, market.FaultUnreadable
 	case status == 200 || status == 201:
 		if refused {
-			r.Verdict, r.Code, r.Final = market.VerdictRefused, code, code != "idempotency_key_reused"
+			r.Verdict, r.Code, r.Final = market.VerdictRefused, code, !keyReused
 			return r
 		}
-		r.Verdict = market.VerdictAccepted
+		r.Verdict, r.Code = market.VerdictAccepted, wantDoubt(object)
 		data, _ := object["data"].(map[string]any)
 		for _, id := range []any{object["lead_id"], object["id"], object["buyer_lead_id"], data["id"]} {
 			if text := textOf(id); r.BuyerLeadID == "" && idForm.MatchString(text) && !strings.Contains(text, "@") {
@@ -89,7 +108,7 @@ func wantPost(status int, body []byte) (r market.BuyerPostResult) {
 	case status == 408 || status < 300 || status >= 500:
 		r.Verdict, r.Code = market.VerdictUnknown, code
 	default:
-		r.Verdict, r.Code, r.Final = market.VerdictRefused, code, status >= 400 && code != "idempotency_key_reused"
+		r.Verdict, r.Code, r.Final = market.VerdictRefused, code, status >= 400 && !keyReused
 		for _, soft := range []int{401, 403, 409, 410, 425} {
 			r.Final = r.Final && status != soft
 		}
@@ -116,7 +135,7 @@ func wantPing(body []byte) (r market.BuyerPingResult) {
 		return malformed("auction_id")
 	case hasBid && object["bid"] == nil:
 		r.Outcome = market.OutcomeNoBid
-		_, r.Reason = wantRejection(object)
+		_, r.Reason, _ = wantRejection(object)
 		return r
 	case !isBid:
 		return malformed("bid")

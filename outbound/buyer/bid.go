@@ -21,7 +21,7 @@ func (a *parsedJSONAnswer) readPingAnswer(result *market.BuyerPingResult, auctio
 	switch {
 	case ok && bid.Kind == market.JSONNull:
 		result.Outcome = market.OutcomeNoBid
-		_, result.Reason = a.rejection()
+		result.Reason = a.rejection().code
 	case !ok || !a.body.ParseMember(bid, &a.nested):
 		markPingAnswerInvalid(result, "bid")
 	case !echoes:

@@ -77,7 +77,7 @@ func (c *Client) judgePingAndPauseAfter429(p *market.BuyerPingRequest, a *buyerE
 	switch {
 	case sendResult.Status != fasthttp.StatusOK:
 		r.Outcome = market.OutcomeError
-		_, r.Reason = parsed.rejection()
+		r.Reason = parsed.rejection().code
 	case !readable:
 		r.Outcome, r.Fault = market.OutcomeInvalid, market.FaultUnreadable
 	default:
