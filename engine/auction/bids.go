@@ -21,6 +21,9 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 			Status: uint32(max(0, p.result.Status)), Fault: p.result.Fault, Reason: p.result.Reason,
 		}
 		outcome := p.result.Outcome
+		if outcome == market.OutcomeRateLimited && p.result.RetryAfter > 0 {
+			bid.PausedUntil = p.answeredAt + int64(p.result.RetryAfter)
+		}
 		if outcome == market.OutcomeNone {
 			outcome = a.copyAndJudgeBid(&bid, &p.result.Bid, p.answeredAt)
 		}

@@ -18,6 +18,9 @@ type Bid struct {
 	Status     uint32          // HTTP status; zero: no answer
 	Fault      market.OutboundRequestFault
 	Reason     string // of the buyer
+	// PausedUntil is the end of the pause that the buyer demanded with HTTP 429, in Unix
+	// nanoseconds. 0: none, or an earlier program wrote the event.
+	PausedUntil int64
 }
 
 func (b *Bid) encodeOrDecode(pb *protobufCodec) {
@@ -33,4 +36,5 @@ func (b *Bid) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeUint32(pb, 10, &b.Status)
 	encodeOrDecodeEnum(pb, 11, &b.Fault)
 	encodeOrDecodeString(pb, 12, &b.Reason)
+	encodeOrDecodeFixed64(pb, 13, &b.PausedUntil)
 }

@@ -38,9 +38,9 @@ func TestKindNumbers(t *testing.T) {
 func fill(e Event) Event {
 	var f filler
 	f.fill(reflect.ValueOf(e).Elem())
-	for _, later := range f.later {
-		for _, v := range later {
-			f.fill(v)
+	for i := range f.later { // an element may have fields that were added after it
+		for j := 0; j < len(f.later[i]); j++ {
+			f.fill(f.later[i][j])
 		}
 	}
 	return e
@@ -56,12 +56,13 @@ var addedLater = map[string]int{
 	"PostSettled.Webhook": 3, "PostSettled.Supplier": 3, "PostSettled.Decided": 3,
 	"PostSettled.Fault": 4,
 	"LeadDecided.Slot":  5, "PostSettled.Slot": 5,
-	"PostSettled.By": 6,
+	"PostSettled.By":  6,
+	"Bid.PausedUntil": 7,
 }
 
 type filler struct {
 	count uint64
-	later [6][]reflect.Value
+	later [7][]reflect.Value
 }
 
 func (f *filler) next() uint64 {

@@ -10,6 +10,7 @@ import (
 // HTTP statuses of buyers' answers.
 const (
 	statusOK              = 200
+	statusMultipleChoices = 300
 	statusTooManyRequests = 429
 )
 
@@ -37,17 +38,27 @@ func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome
 	return nil
 }
 
-// describeRateOrConnectionLimit returns the rule of OutcomeRateLimited. A nil bid means that the configured ping rate was used up. Otherwise all connections to the buyer were in use, the buyer answered HTTP 429, or the pause after an earlier 429 lasted.
+// describeRateOrConnectionLimit returns the rule of OutcomeRateLimited. A nil bid means that the
+// configured ping rate was used up. Otherwise all connections to the buyer were in use, the buyer
+// answered HTTP 429, or the pause after an earlier 429 lasted.
 func (d *DecisionInputs) describeRateOrConnectionLimit(buyer *market.Buyer, bid *event.Bid) *Rule {
 	switch {
 	case bid != nil && bid.Fault == market.FaultConnectionLimit:
 		return newRule(KindConnections, "connections to the buyer", fmt.Sprintf("at most %d at once", buyer.MaxConnections), pointerTo("all in use"), "")
 	case bid != nil && bid.Status == statusTooManyRequests:
-		return newRule(KindPingRate, "ping rate", "an answer of the buyer", pointerTo("HTTP 429"), "")
+		return newRule(KindPingRate, "answer to the ping", "a bid", pointerTo("HTTP 429: the buyer demands a pause"+describePauseEnd(bid)), "")
 	case bid != nil:
-		return newRule(KindPingRate, "ping rate", "no pause", pointerTo("a pause that the buyer demanded with HTTP 429"), "")
+		return newRule(KindPingRate, "pings to the buyer", "no pause", pointerTo("a pause that the buyer demanded with HTTP 429"+describePauseEnd(bid)), "")
 	}
 	return newRule(KindPingRate, "ping rate", fmt.Sprintf("at most %d pings per second", buyer.PingRate), pointerTo("all of them used"), "")
+}
+
+// describePauseEnd returns the end of the pause that the buyer demanded, or "" if it is unknown.
+func describePauseEnd(bid *event.Bid) string {
+	if bid.PausedUntil == 0 {
+		return ""
+	}
+	return " until " + formatTime(bid.PausedUntil)
 }
 
 func (d *DecisionInputs) describeMissedDeadline(bid *event.Bid) *Rule {
@@ -83,10 +94,12 @@ func (d *DecisionInputs) describeErrorOutcome(set *market.FilterSet, bid *event.
 
 func describeFailedAnswer(bid *event.Bid) string {
 	switch {
-	case bid.Status != 0 && bid.Status != statusOK:
+	case bid.Status != 0 && (bid.Status < statusOK || bid.Status >= statusMultipleChoices):
 		return fmt.Sprintf("HTTP %d", bid.Status)
 	case bid.Fault != market.FaultNone:
-		return bid.Fault.String()
+		return describeFaultOfAnswer(bid.Fault, bid.Status, bid.Reason)
+	case bid.Status != 0 && bid.Status != statusOK:
+		return fmt.Sprintf("HTTP %d", bid.Status)
 	case bid.Status == statusOK:
 		return "an answer without a valid bid"
 	}
@@ -101,8 +114,9 @@ func (d *DecisionInputs) describeLostBid(bid *event.Bid) *Rule {
 	return newRule(KindOutbid, "bid", "more than the winning bid of "+formatAmount(d.BestBid, d.Campaign.Currency), pointerTo(formatAmount(bid.Amount, bid.Currency)), "")
 }
 
-// NewUnacceptedPostRule returns the rule of a buyer that did not accept the post. answer is its answer without
-// its own text.
+// NewUnacceptedPostRule returns the rule of a buyer that did not accept the post. answer describes its
+// answer, or the operator's decision on the delivery. The buyer's code in it must not contain contact
+// data.
 func NewUnacceptedPostRule(answer string) *Rule {
 	return newRule(KindPost, "post", "acceptance of the lead", &answer, "")
 }

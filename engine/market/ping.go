@@ -113,6 +113,6 @@ type BuyerPingResult struct {
 	Reason     string
 	Status     int                  // of the answer; 0 without one
 	Fault      OutboundRequestFault // why there was no usable answer; FaultNone if there was one
-	RetryAfter time.Duration
+	RetryAfter time.Duration        // of rate_limited: the rest of the pause that the buyer demanded with a 429
 	Elapsed    time.Duration
 }

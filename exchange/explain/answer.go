@@ -62,6 +62,7 @@ func (c *leadTimeline) setSupplierAnswerIfDecidedBy(entry *logEntry) {
 // A restart after a crash records the same kind of event for each open delivery, but without an
 // HTTP status and without a fault. In that case the call got no answer.
 func (c *leadTimeline) setSupplierAnswerForOpenDelivery(atNanos int64, ev *event.PostSettled) {
+	c.doc.stoppedAtAnswer = ev.Settlement == event.SettledUnknown
 	switch {
 	case ev.Fault == market.FaultNone && ev.Status == 0:
 		c.unanswered = true

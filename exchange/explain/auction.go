@@ -120,6 +120,12 @@ func (e *Explainer) newCandidateFromBid(bid *event.Bid, outcome market.BuyerOutc
 		Buyer: e.State.NameOf(event.ObjectBuyer, bid.Buyer), Seat: bid.FilterSet, Outcome: outcome.String(), Pinged: true,
 		Elapsed: NanosAsMilliseconds(bid.Elapsed), Status: bid.Status, Fault: nameOfFault(bid.Fault), Reason: bid.Reason,
 	}
+	if outcome == market.OutcomeRateLimited {
+		c.rateLimit = pauseDemanded
+		if bid.Fault == market.FaultConnectionLimit {
+			c.rateLimit = connectionsInUse
+		}
+	}
 	if outcome == market.OutcomeRateLimited && bid.Status == 0 && (bid.Fault == market.FaultNone || bid.Fault == market.FaultConnectionLimit) {
 		c.Pinged, c.Elapsed = false, 0
 	}

@@ -59,6 +59,7 @@ type Explanation struct {
 	Truncated bool           `json:"truncated,omitempty"` // the search ended at its limit: later attempts may be missing
 	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
 
+	stoppedAtAnswer          bool // the seller got a 502 or 504 after the last attempt: an operator decides about the delivery
 	bidRejectedByUnknownRule bool // of a lead that may have accepted a bid: of the campaign or of the bid's buyer
 }
 
@@ -102,6 +103,8 @@ type FilterSetCandidate struct {
 	Fault   FaultName           `json:"fault,omitempty"`
 	Reason  string              `json:"reason,omitempty"` // the buyer's own text
 	Rule    *exclusion.Rule     `json:"rule,omitempty"`   // by which the buyer dropped out; absent for a buyer that did not
+
+	rateLimit rateLimitCause // of the outcome rate_limited
 }
 
 // DeliveryToBuyer is the delivery of a lead to one buyer's endpoint.

@@ -23,8 +23,8 @@ func TestFaultDescriptionsAreUnique(t *testing.T) {
 		}
 		seen[text] = fault
 	}
-	if len(faultDescriptions) != int(fault)-1 {
-		t.Errorf("descriptions of %d faults, want %d", len(faultDescriptions), fault-1)
+	if len(faultByName) != int(fault)-1 {
+		t.Errorf("descriptions of %d faults, want %d", len(faultByName), fault-1)
 	}
 	if nameOfFault(market.FaultNone) != "" || FaultName("melted").Description() != "melted" {
 		t.Errorf("%q, %q", nameOfFault(market.FaultNone), FaultName("melted").Description())
@@ -59,7 +59,7 @@ func TestExplainFaults(t *testing.T) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	}
-	if !strings.HasSuffix(lead.Why, "The last buyer, buy_3, did not accept it: the buyer's address is in a private or reserved network that trusted_networks does not list.") {
+	if !strings.HasSuffix(lead.Why, "The last buyer, buy_3, did not accept it: no connection: the endpoint's address is in a private or reserved network that trusted_networks does not list.") {
 		t.Error(lead.Why)
 	}
 }

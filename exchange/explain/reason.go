@@ -132,7 +132,7 @@ func describeUnsoldReason(doc *Explanation) string {
 		if len(doc.Candidates) == 0 {
 			return words.noCandidates
 		}
-		return words.withCandidates + " " + describeOutcomeCounts(doc.Candidates)
+		return cmp.Or(describeRateLimits(doc), words.withCandidates) + " " + describeOutcomeCounts(doc.Candidates)
 	}
 	return "This version of pingpost does not know the reason."
 }
@@ -142,8 +142,7 @@ func describeUnsoldReason(doc *Explanation) string {
 func describeOutcomeCounts(candidates []FilterSetCandidate) string {
 	counts := make(map[string]int)
 	for i := range candidates {
-		outcome := candidates[i].Outcome
-		counts[cmp.Or(phraseByOutcome[outcome], outcome)]++
+		counts[describeOutcome(&candidates[i])]++
 	}
 	outcomes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"pingpost/engine"
+	"pingpost/engine/event"
 	"pingpost/engine/exclusion"
 	"pingpost/engine/redaction"
 )
@@ -60,10 +61,18 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 	for i := range doc.Posts {
 		for j := range doc.Posts[i].Settlements {
 			settlement := &doc.Posts[i].Settlements[j]
-			p.redactTextUnlessContactFree(&settlement.Code)
+			if settlement.Outcome != event.SettledDelivered.String() { // its code is not of the buyer
+				p.redactTextUnlessContactFree(&settlement.Code)
+			}
 			p.redactTextUnlessContactFree(&settlement.BuyerLead)
 		}
 	}
+	for i := range doc.Reports {
+		if doc.Reports[i].unlisted {
+			p.redactTextUnlessContactFree(&doc.Reports[i].Reason)
+		}
+	}
+	doc.updateUnacceptedPostRules()
 	for name, value := range doc.Fields {
 		var text string
 		if json.Unmarshal(value, &text) != nil {

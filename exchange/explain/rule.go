@@ -32,7 +32,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	r.decision.NoContact, r.decision.ContactLost = err != nil, err != nil
 	r.setLeadAndPerson(decided.Fields, contact.Fields)
 	r.addRules(decided.Sale.Test)
-	c.addUnacceptedPostRules()
+	c.doc.addUnacceptedPostRules()
 	switch {
 	case len(c.trail) > 0:
 	case mayHaveAcceptedEarlierBid(decided, config):
@@ -182,25 +182,27 @@ func (r *ruleFinder) pingsPerTenAuctions(buyer *market.Buyer) (uint64, exclusion
 }
 
 // addUnacceptedPostRules adds a rule to each candidate that did not accept the post.
-func (c *leadTimeline) addUnacceptedPostRules() {
-	for i := range c.doc.Candidates {
-		candidate := &c.doc.Candidates[i]
+func (x *Explanation) addUnacceptedPostRules() {
+	for i := range x.Candidates {
+		candidate := &x.Candidates[i]
 		if candidate.Outcome != market.OutcomePostRejected.String() {
 			continue
 		}
-		for j := range c.doc.Posts {
-			if post := &c.doc.Posts[j]; post.Buyer == candidate.Buyer {
-				candidate.Rule = exclusion.NewUnacceptedPostRule(post.describeStatusOrFault())
+		for j := range x.Posts {
+			if post := &x.Posts[j]; post.Buyer == candidate.Buyer {
+				candidate.Rule = exclusion.NewUnacceptedPostRule(post.describeRefusal())
 			}
 		}
 	}
 }
 
-// describeStatusOrFault returns the end of a post without the buyer's own text.
-func (p *DeliveryToBuyer) describeStatusOrFault() string {
-	withoutCode := DeliveryToBuyer{Settlements: append([]PostSettlement(nil), p.Settlements...)}
-	for i := range withoutCode.Settlements {
-		withoutCode.Settlements[i].Code = ""
+// updateUnacceptedPostRules repeats the codes of the posts in the rules that have them, after a code
+// was withheld.
+func (x *Explanation) updateUnacceptedPostRules() {
+	for i := range x.Candidates {
+		if rule := x.Candidates[i].Rule; rule != nil && rule.Kind == exclusion.KindPost {
+			x.addUnacceptedPostRules()
+			return
+		}
 	}
-	return withoutCode.describeRefusal()
 }

@@ -25,7 +25,8 @@ func summarizeDecision(doc *Explanation) string {
 func summarizeUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
-		return "An operator released the delivery: the buyer does not have the lead."
+		post := &doc.Posts[len(doc.Posts)-1]
+		return fmt.Sprintf("An operator released the delivery to %s%s, and so decided that the buyer does not have the lead.", post.Buyer, post.describeUnconfirmedAttempts())
 	case doc.Delivery == market.DeliveryFailed.String() && doc.claimedEarlierBid():
 		post := &doc.Posts[len(doc.Posts)-1]
 		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeRefusal())
@@ -49,11 +50,11 @@ func summarizeSale(doc *Explanation) string {
 	case market.DeliveryPending.String():
 		return fmt.Sprintf("%s is the buyer, for %s, but has not acknowledged the lead yet; the attempts continue.", doc.Buyer, doc.Price)
 	case market.DeliveryUnknown.String():
-		return fmt.Sprintf("%s is the buyer, for %s, but no attempt got a clear answer, so the buyer may have the lead. Ask the buyer, then confirm, release or resend the delivery.", doc.Buyer, doc.Price)
+		return fmt.Sprintf("%s is the buyer, for %s, but %s. Ask the buyer, then confirm, release or resend the delivery.", doc.Buyer, doc.Price, doc.Posts[len(doc.Posts)-1].describeDoubt())
 	case market.DeliveryConfirmed.String():
 		return fmt.Sprintf("Sold to %s for %s. An operator confirmed that the buyer has the lead.", doc.Buyer, doc.Price)
 	}
-	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.", doc.Buyer, doc.Price)
+	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.%s", doc.Buyer, doc.Price, doc.Posts[len(doc.Posts)-1].describeDoubtfulAcceptance())
 }
 
 // describeEarlierRefusals names the buyers to which the lead was posted before the current one.
@@ -67,29 +68,15 @@ func describeEarlierRefusals(posts []DeliveryToBuyer) (text string) {
 	return text
 }
 
-// describeRefusal returns the reason why the buyer of this post does not have the lead: its
-// HTTP answer, or the fault.
-func (p *DeliveryToBuyer) describeRefusal() string {
-	if len(p.Settlements) == 0 {
-		return "the buyer was not reached"
-	}
-	switch last := &p.Settlements[len(p.Settlements)-1]; {
-	case last.Status != 0 && last.Code != "":
-		return fmt.Sprintf("HTTP %d %s", last.Status, last.Code)
-	case last.Status != 0:
-		return fmt.Sprintf("HTTP %d", last.Status)
-	case last.Fault != "":
-		return last.Fault.Description()
-	}
-	return "the buyer was not reached"
-}
-
 // describeDifferingAnswer returns a sentence on the answer that the seller got, if it differs
 // from the lead's current state, or "".
 func describeDifferingAnswer(doc *Explanation) string {
 	switch {
 	case doc.Answer == nil:
 		return ""
+	case doc.Answer.Status >= http.StatusInternalServerError && doc.stoppedAtAnswer:
+		return fmt.Sprintf(" The attempts had ended without a clear answer, so the seller got %d %s. "+
+			"If the seller repeats the request with the same idempotency key, it gets the result.", doc.Answer.Status, doc.Answer.Result)
 	case doc.Answer.Status >= http.StatusInternalServerError:
 		return fmt.Sprintf(" The buyer had not acknowledged the lead when the answer was due, so the seller got %d %s while the delivery continued. "+
 			"If the seller repeats the request with the same idempotency key, it gets the result.", doc.Answer.Status, doc.Answer.Result)

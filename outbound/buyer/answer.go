@@ -8,13 +8,13 @@ import (
 
 	"pingpost/api/errcode"
 	"pingpost/engine/market"
+	"pingpost/engine/market/format"
 	"pingpost/internal/strictjson"
 	"pingpost/outbound/dial"
 )
 
 const (
 	maxLeadID = 128 // limit of a buyer's lead id, in bytes
-	maxCode   = 64  // limit of an error code, in bytes
 
 	statusTooEarly = 425 // RFC 8470
 )
@@ -225,15 +225,8 @@ func stringOrNumberText(m market.JSONMember) (textOrEmpty string) {
 // errorCodeOrEmpty returns the text if it has the form of an error code, such as "invalid_zip",
 // and "" otherwise. Codes are logged, and free text could name a person.
 func errorCodeOrEmpty(text string) string {
-	if len(text) > maxCode || text == "" || text[0] < 'a' || text[0] > 'z' {
+	if !format.IsReasonCode(text) {
 		return ""
-	}
-	for i := range len(text) {
-		switch c := text[i]; {
-		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '_', c == '.', c == '-':
-		default:
-			return ""
-		}
 	}
 	return text
 }

@@ -61,6 +61,7 @@ func (c *Client) judgePingAndPauseAfter429(p *market.BuyerPingRequest, a *buyerE
 		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, parseRetryAfter(response.Header.Peek("Retry-After"), now)
 		if !p.Test {
 			a.pausePings(r.RetryAfter, now)
+			r.RetryAfter = a.remainingPingPause(now)
 		}
 		return r
 	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.isStatusWithBid(sendResult.Status)):
