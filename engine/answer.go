@@ -60,6 +60,10 @@ type Refusal struct {
 
 	Objection market.StatusReportRejection // of invalid_transition
 
+	// DeliveryStopped, of buyer_unavailable and buyer_timeout: the exchange makes no further
+	// attempt, and an operator decides about the delivery.
+	DeliveryStopped bool
+
 	// Of rate_limited: the seller's limit on open auctions, and the time in Unix
 	// nanoseconds at which all auctions that are open now have ended.
 	Limit int

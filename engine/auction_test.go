@@ -235,6 +235,25 @@ func TestAuctionReasons(t *testing.T) {
 	}
 }
 
+// TestPauseEndIsRecorded: the bid of a buyer that answered 429 has the end of the pause that it demanded.
+func TestPauseEndIsRecorded(t *testing.T) {
+	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
+		limited := rateLimited.after(20 * ms)
+		limited.result.RetryAfter = 30 * time.Second
+		x.buyers.scriptBids("blue", limited)
+		x.ping(supplierPing(1))
+		auction := eventsOf[*event.PingAuctionCompleted](x)[0]
+		for _, bid := range auction.Bids {
+			want := int64(0)
+			if bid.Outcome == market.OutcomeRateLimited {
+				want = auction.Began + bid.Elapsed + int64(30*time.Second)
+			}
+			expectEqual(t, bid.PausedUntil, want, bid.Outcome)
+		}
+		expectEqual(t, x.auctionOutcomes(), "blue:rate_limited gold:won")
+	})
+}
+
 func TestBuyerClientPanicFailsOnlyThatBuyer(t *testing.T) {
 	runWithExchange(t, "", auctionMarket("blue", "gold"), func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", panicsAtPing)

@@ -81,8 +81,8 @@ func (p *acceptedBid) resetKeepingMemory() {
 // error is nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the
 // log's failure.
 //
-// After the refusals BuyerUnavailable and BuyerTimeout the delivery continues. If the seller
-// repeats the request with the same idempotency key, it gets the present result of the delivery.
+// After the refusals BuyerUnavailable and BuyerTimeout the delivery continues, or an operator decides
+// about it (Refusal.DeliveryStopped). If the seller repeats the request with the same idempotency key, it gets the present result of the delivery.
 func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
 		return SupplierPostAnswer{}, err
@@ -197,10 +197,11 @@ func (in *singleRequestWorkspace) newSupplierPostAnswer(id market.LeadID, noBuye
 	case market.DeliveryFailed, market.DeliveryReleased:
 		return SupplierPostAnswer{}, &Refusal{Code: PostRejected, Reason: lead.Reason, Request: lead.Request}
 	case market.DeliveryPending, market.DeliveryUnknown:
+		refusal := &Refusal{Code: BuyerUnavailable, DeliveryStopped: lead.Delivery == market.DeliveryUnknown}
 		if noBuyerAnswerInTime {
-			return SupplierPostAnswer{}, &Refusal{Code: BuyerTimeout}
+			refusal.Code = BuyerTimeout
 		}
-		return SupplierPostAnswer{}, &Refusal{Code: BuyerUnavailable}
+		return SupplierPostAnswer{}, refusal
 	}
 	buyerLead, err := in.loadBuyerLeadID(&lead)
 	if err != nil {

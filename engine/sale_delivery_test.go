@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,9 +101,19 @@ func TestPostDelivery(t *testing.T) {
 				want, _, _ = strings.Cut(d.want, "@")
 			}
 			expectEqual(t, x.saleResult(p), want, "repeat")
+			_, err := x.sellAtBid(p)
+			expectEqual(t, isDeliveryStopped(err), d.leadState == "ACCEPTED unknown", "the repeat says that the delivery stopped")
+			firstStopped := d.leadState == "ACCEPTED unknown" && !strings.Contains(d.attempts, " ")
+			expectEqual(t, isDeliveryStopped(first.err), firstStopped, "the first answer says that the delivery stopped")
 			x.checkSaleEffects(d)
 		})
 	}
+}
+
+// isDeliveryStopped reports whether an error says that an operator decides about the delivery.
+func isDeliveryStopped(err error) bool {
+	var refusal *engine.Refusal
+	return errors.As(err, &refusal) && refusal.DeliveryStopped
 }
 
 // onlyLead returns the only lead in the log.

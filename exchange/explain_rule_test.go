@@ -164,7 +164,7 @@ func TestExplainNamesRule(t *testing.T) {
 		"buy_lists":    `^suppression_list \| not on suppression list dnc \| .* \| reconstructed$`,
 		"buy_paused":   `^pause \| active \| paused \| buyer: required active, got paused \| $`,
 		"buy_dup":      `^duplicate \| no lead of buyer buy_dup with the same phone within 1 day \| lead_\S+ of 20\d\d-\S+Z \| `,
-		"buy_refusing": `^post \| acceptance of the lead \| HTTP 422 \| post: required acceptance of the lead, got HTTP 422 \| $`,
+		"buy_refusing": `^post \| acceptance of the lead \| HTTP 422 post_rejected \| post: required acceptance of the lead, got HTTP 422 post_rejected \| $`,
 	} {
 		if got := describe(rulesOf(doc)[buyer]); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s:\n got %s\nwant %s", buyer, got, want)
@@ -216,7 +216,7 @@ func TestExplainNamesUnhealthyBuyer(t *testing.T) {
 		doc := x.explain(x.ingest(leadBody(100+n, "flo_campaign_id", `"cmp_gone"`)).leadID())
 		switch rule := rulesOf(doc)["buy_gone"]; doc.Candidates[0].Outcome {
 		case "error":
-			if got := describe(rule); got != "bid | a bid | connect | answer to the ping: required a bid, got connect | " {
+			if got := describe(rule); got != "bid | a bid | no connection to the endpoint | answer to the ping: required a bid, got no connection to the endpoint | " {
 				t.Errorf("lead %d: %s", n, got)
 			}
 		case "unhealthy":

@@ -13,10 +13,10 @@ var faultDescriptions = map[market.OutboundRequestFault]string{
 	market.FaultTLS:             "no TLS connection: the endpoint's certificate is not trusted, or the handshake failed",
 	market.FaultConnectionLimit: "no free connection: all connections to the buyer were in use",
 	market.FaultTimeout:         "no answer in time",
-	market.FaultBroken:          "a connection that broke before the end of the answer",
+	market.FaultBroken:          "a connection that broke",
 	market.FaultTooLarge:        "an answer that is too large",
-	market.FaultUnreadable:      "an answer that is not valid HTTP, or without a body in the required format, such as a JSON object",
-	market.FaultMalformed:       "an answer whose body does not follow the contract or the adapter",
+	market.FaultUnreadable:      "an answer that is not valid HTTP, or not in the required format",
+	market.FaultMalformed:       "an answer whose body does not have the required form",
 }
 
 // DescribeFault returns the words for a fault. It returns the fault's name if it has none, and "" for

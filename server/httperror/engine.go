@@ -2,6 +2,7 @@ package httperror
 
 import (
 	"errors"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -29,6 +30,9 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 		id = refusal.Request
 	}
 	what := FromRefusal(refusal.Code, refusal.Objection)
+	if refusal.DeliveryStopped {
+		what = withDeliveryStopped(what)
+	}
 	Write(ctx, id, what, refusal.Fields...)
 	if refusal.Code == engine.RateLimited {
 		SetRateLimitHeaders(&ctx.Response.Header, refusal.Limit, 0, float64(refusal.Reset)/1e9)
@@ -53,6 +57,18 @@ func FromRefusal(code engine.RefusalCode, reportRejection market.StatusReportRej
 	}
 	return what
 }
+
+// withDeliveryStopped returns BuyerUnavailable or BuyerTimeout for a delivery without further attempts:
+// an operator decides, so the client should ask for the result less often.
+func withDeliveryStopped(what Error) Error {
+	what.Message = deliveryStoppedMessage
+	return what.WithRetryAfter(deliveryStoppedWait)
+}
+
+const (
+	deliveryStoppedMessage = "The attempts to post the lead to the buyer ended without a clear answer, so an operator decides about the delivery. Send the same request under the same Idempotency-Key later to receive its result."
+	deliveryStoppedWait    = time.Minute
+)
 
 // byRefusal maps each code with which the engine refuses a request to its API error.
 var byRefusal = map[engine.RefusalCode]Error{

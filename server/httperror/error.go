@@ -72,7 +72,7 @@ var (
 	PostRejected      = New(422, errcode.PostRejected, "The lead was not sold; reason says why. The bid is not paid.")
 	ByteRateLimited   = New(429, errcode.RateLimited, "The bodies of your requests exceed the byte rate. Send smaller bodies, or this request again after the time in Retry-After.")
 	TooManyAuctions   = New(429, errcode.RateLimited, "Too many auctions of this supplier are open. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
-	BuyerUnavailable  = New(502, errcode.BuyerUnavailable, "The buyer could not be reached in time; the exchange continues the delivery. Send the same request under the same Idempotency-Key to receive its result.")
+	BuyerUnavailable  = New(502, errcode.BuyerUnavailable, "The attempts to post the lead to the buyer have failed so far; the exchange continues the delivery. Send the same request under the same Idempotency-Key to receive its result.")
 	BuyerTimeout      = New(504, errcode.BuyerTimeout, "The buyer did not answer in time; the exchange continues the delivery. Send the same request under the same Idempotency-Key to receive its result.")
 	UnknownLead       = New(404, errcode.NotFound, "There is no lead of this id, or it is not yours.")
 	InvalidTransition = New(409, errcode.InvalidTransition, "The lead cannot change from its current status to this one.")

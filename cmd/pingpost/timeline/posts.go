@@ -115,5 +115,9 @@ func describeDeliveryResult(s *explain.PostSettlement) string {
 	if answer != "" {
 		answer += " after " + formatMilliseconds(int64(s.Elapsed)) + " ms"
 	}
-	return joinNonEmpty(answer, s.Fault.Description(), s.Code, prefixNonEmpty("their id ", s.BuyerLead), prefixNonEmpty("then to ", s.Next))
+	code := s.Code
+	if s.Outcome == "delivered" {
+		code = prefixNonEmpty("but the body looks like a rejection: ", s.Code)
+	}
+	return joinNonEmpty(answer, s.Fault.Description(), code, prefixNonEmpty("their id ", s.BuyerLead), prefixNonEmpty("then to ", s.Next))
 }

@@ -71,8 +71,8 @@ func TestFormatExplanation(t *testing.T) {
 func TestRefusalAndUnreachableBuyerDiffer(t *testing.T) {
 	for want, s := range map[string]explain.PostSettlement{
 		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":              {Status: 403, Code: "forbidden"},
-		"  2090.0  buy  not reached    no connection to the buyer, then to other\n": {Fault: "connect", Next: "other"},
-		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, the connection broke\n":   {Status: 200, Fault: "broken"},
+		"  2090.0  buy  not reached    no connection to the endpoint, then to other\n": {Fault: "connect", Next: "other"},
+		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, a connection that broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
 		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.DeliveryToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.PostSettlement{s}}}}

@@ -9,7 +9,7 @@ const meanings: { [reason: string]: string } = {
   outside_schedule: 'All matching buyers were outside their hours.',
   caps_full: 'A cap was reached.',
   insufficient_funds: 'No matching buyer had enough balance.',
-  rate_limited: 'All matching buyers were at their ping rate.',
+  rate_limited: 'All matching buyers were at their ping rate, or demanded a pause (HTTP 429).',
   timeout: 'No buyer answered in time.',
   no_bid: 'No buyer made a valid bid.',
   below_floor: 'All bids were below the minimum bid.',

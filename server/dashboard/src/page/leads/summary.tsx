@@ -4,7 +4,7 @@ import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
 import { Badge, Card, Cash, Copy, Facts, Id, Ref, Status, Time } from '../../part/words';
 import { outcomeTone } from '../../timeline';
-import type { Candidate, Told } from '../../types';
+import type { Candidate, Settlement, Told } from '../../types';
 
 // methods has the names of the ways by which a lead comes.
 const methods: { [kind: string]: string } = {
@@ -61,7 +61,7 @@ function Candidates({ told }: { told: Told }) {
               sort: (c) => c.outcome,
               of: (c) => <Badge tone={outcomeTone(c.outcome)}>{words(c.outcome)}</Badge>,
             },
-            { head: 'Why', of: (c) => <Why of={c} settled={posted(c.buyer_id)?.settlements.at(-1)?.reason} /> },
+            { head: 'Why', of: (c) => <Why of={c} settled={posted(c.buyer_id)?.settlements.at(-1)} /> },
             ...(told.candidates.some((c) => c.asked) ? answerColumns : []),
           ]}
         />
@@ -70,13 +70,16 @@ function Candidates({ told }: { told: Told }) {
   );
 }
 
-// Why shows the rule by which a buyer dropped out, and the parts of its answer that the rule lacks.
-function Why({ of, settled }: { of: Candidate; settled?: string }) {
+// Why shows the rule by which a buyer dropped out, and the parts of its answer that the rule lacks. The
+// rule has a fault and the end of a post in words. A sale has a code if the body of the accepting
+// answer looks like a rejection.
+function Why({ of, settled }: { of: Candidate; settled?: Settlement }) {
   const all = [
     of.reason,
-    of.fault && of.fault !== of.outcome && words(of.fault),
+    !of.rule && of.fault && of.fault !== of.outcome && words(of.fault),
     of.status && of.status !== 200 ? `HTTP ${of.status}` : '',
-    settled && words(settled),
+    of.rule?.kind !== 'post' && settled?.reason && words(settled.reason),
+    settled?.settlement === 'delivered' && settled.code && `answer looks like a rejection: ${settled.code}`,
   ].filter((text) => text && !of.rule?.text.includes(text));
   if (!of.rule && all.length === 0) return <span class="faint">–</span>;
   return (
