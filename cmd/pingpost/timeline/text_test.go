@@ -70,7 +70,7 @@ func TestFormatExplanation(t *testing.T) {
 // connection. The log calls both refused.
 func TestRefusalAndUnreachableBuyerDiffer(t *testing.T) {
 	for want, s := range map[string]explain.PostSettlement{
-		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":              {Status: 403, Code: "forbidden"},
+		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":                 {Status: 403, Code: "forbidden"},
 		"  2090.0  buy  not reached    no connection to the endpoint, then to other\n": {Fault: "connect", Next: "other"},
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, a connection that broke\n":   {Status: 200, Fault: "broken"},
 	} {
