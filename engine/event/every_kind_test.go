@@ -38,9 +38,9 @@ func TestKindNumbers(t *testing.T) {
 func fill(e Event) Event {
 	var f filler
 	f.fill(reflect.ValueOf(e).Elem())
-	for i := range f.later { // an element may have fields that were added after it
-		for j := 0; j < len(f.later[i]); j++ {
-			f.fill(f.later[i][j])
+	for i := range f.later { // an element may append fields that were added after it to a later list
+		for _, v := range f.later[i] {
+			f.fill(v)
 		}
 	}
 	return e
