@@ -9,7 +9,7 @@ import (
 )
 
 // describeRefusal returns the reason why the buyer of this post does not have the lead: its
-// HTTP answer, the fault, or the operator who released the delivery.
+// HTTP answer, the fault, or the operator's release of the delivery.
 func (p *DeliveryToBuyer) describeRefusal() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
@@ -78,7 +78,7 @@ func isSuccess(status uint32) bool {
 }
 
 // describeDoubt returns the reason why it is unknown whether the buyer of an unconfirmed delivery has
-// the lead. After an attempt without a clear answer, a refusal of a later attempt proves nothing: the
+// the lead. After an attempt without a clear answer, a refusal of a later attempt is no proof: the
 // buyer may refuse it because it has the lead.
 func (p *DeliveryToBuyer) describeDoubt() string {
 	attempts := p.Tries
