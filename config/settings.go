@@ -128,7 +128,8 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	}
 }
 
-// resolvePath returns the path of a file that the document names. A relative path begins in the folder of the document's file; an absolute one stays.
+// resolvePath returns the path of a file that the document names. A relative path begins in the folder
+// of the document's file; an absolute one stays.
 func (s *ParsedDocument) resolvePath(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

@@ -108,7 +108,7 @@ const (
 // answerRepeatedIngestOrClaimKey returns the answer of the first ingest with this idempotency key,
 // if there was one. It waits while the first request still waits for its buyer. Without a first
 // request, isRepeat is false, and the key is claimed for this request.
-func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
+func (in *ingestOrPostInput) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, isRepeat bool, err error) {
 	first, err := in.claimKeyOrFindFirstLead(endpointIngest)
 	if err != nil || first.IsZero() {
 		return IngestAnswer{}, false, err
@@ -120,7 +120,7 @@ func (in *leadRequest) answerRepeatedIngestOrClaimKey() (answer IngestAnswer, is
 // claimKeyOrFindFirstLead claims the request's idempotency key at an endpoint. If an earlier request
 // used the key, it returns that request's lead. For a new key it returns the zero id and writes
 // the key into the lead's event.
-func (in *leadRequest) claimKeyOrFindFirstLead(endpointNumber byte) (firstLead market.LeadID, err error) {
+func (in *ingestOrPostInput) claimKeyOrFindFirstLead(endpointNumber byte) (firstLead market.LeadID, err error) {
 	req := in.req
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpointNumber, req.Supplier.Ref, req.Key, req.Body, in.test)
@@ -156,7 +156,7 @@ func (e *Engine) hashIdempotencyKey(scratch []byte, endpointNumber byte, owner m
 // waitForFirstIngestAnswer returns the answer for firstLead, which the first request with the same
 // idempotency key created. If that request still waits for its buyer, waitForFirstIngestAnswer
 // waits until the supplier's answer is committed.
-func (in *leadRequest) waitForFirstIngestAnswer(firstLead market.LeadID) (IngestAnswer, error) {
+func (in *ingestOrPostInput) waitForFirstIngestAnswer(firstLead market.LeadID) (IngestAnswer, error) {
 	e := in.engine
 	if d := e.deliveries.FindRunning(firstLead); d != nil {
 		if err := in.waitOrUnavailable(d.SupplierAnswerCommitted()); err != nil {

@@ -160,7 +160,7 @@ func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Deliver
 		}
 		return in.addAnswerIDs(IngestAnswer{Reason: refusal.Reason}), false, nil
 	}
-	mustPostNext = in.recordNextBuyer(refusal)
+	mustPostNext = in.addNextSaleToRefusal(refusal)
 	if err := in.commitSettlementWithTiming(d, refusal, &in.reserved); err != nil {
 		return IngestAnswer{}, false, err
 	}
@@ -170,9 +170,9 @@ func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Deliver
 	return answer, mustPostNext, nil
 }
 
-// recordNextBuyer writes the sale to the next buyer into the event of the refusal. needsPost
+// addNextSaleToRefusal writes the sale to the next buyer into the event of the refusal. needsPost
 // reports whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded.
-func (in *singleRequestWorkspace) recordNextBuyer(refusal *event.PostSettled) (needsPost bool) {
+func (in *singleRequestWorkspace) addNextSaleToRefusal(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
 	in.fillSaleFromChoice(&refusal.Next)

@@ -193,7 +193,7 @@ func (w *fakeBuyers) pingAttempts() (list []string) {
 	return list
 }
 
-// supplierPing returns ping n with its own idempotency key. For the pairs see leadRequest.
+// supplierPing returns ping n with its own idempotency key. For the pairs see ingestOrPostInput.
 func supplierPing(n int, pairs ...string) request {
 	values := map[string]string{"auction_id": fmt.Sprint("a", n), "vertical": "auto_insurance", "state": "CA", "tcpa_consent": "#true"}
 	return requestWith(values, pairs).withKey(fmt.Sprint("p", n))

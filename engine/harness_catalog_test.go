@@ -304,7 +304,7 @@ func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 	return all
 }
 
-// leadRequest returns a supplier's request with lead n. The pairs of name and value change or
+// ingestOrPostInput returns a supplier's request with lead n. The pairs of name and value change or
 // add members; see member for their values.
 func leadRequest(n int, pairs ...string) request {
 	values := map[string]string{

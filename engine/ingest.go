@@ -29,7 +29,7 @@ type IngestRequest struct {
 // the workspaces, so that an ordinary lead allocates almost no memory. A workspace belongs to one
 // goroutine at a time.
 //
-// It has three layers, and the methods of each use only the layers below. leadRequest validates
+// It has three layers, and the methods of each use only the layers below. ingestOrPostInput validates
 // the input. leadSale finds the buyer, and reserves and records the sale. singleRequestWorkspace delivers
 // the lead and answers.
 type singleRequestWorkspace struct {

@@ -83,7 +83,7 @@ func (p *pingWorkspace) completeAuctionRecord() {
 		record.Trail = appendAuctionFilterSetOutcomes(record.Trail[:0], &p.candidates)
 		record.Bids = a.AppendBidsWithOutcomes(record.Bids[:0])
 	}
-	p.recordMappedFields()
+	p.copyMappedFieldsToAuctionEvent()
 }
 
 // nanosUntilAuctionNameIsFree returns how long no other auction can use this auction's name. For a
@@ -96,13 +96,13 @@ func (p *pingWorkspace) nanosUntilAuctionNameIsFree() int64 {
 	return int64(p.engine.opt.PingIdempotency)
 }
 
-// recordMappedFields writes the ping's fields into the auction's event, because a post that
+// copyMappedFieldsToAuctionEvent writes the ping's fields into the auction's event, because a post that
 // accepts a bid may omit them. It writes only fields that the campaign's mapping has. Unmapped
 // members go only to the buyers: no later step reads them, and a seller could fill the disk with
 // them. A ping without a campaign has no post, so its event has no fields.
 //
 // The fields contain no contact data, because validation refuses a ping that has any.
-func (p *pingWorkspace) recordMappedFields() {
+func (p *pingWorkspace) copyMappedFieldsToAuctionEvent() {
 	if p.live == nil {
 		return
 	}

@@ -239,7 +239,7 @@ func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, now
 // be sold to it now. It lowers Until to the time at which a reason may change by itself.
 func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
 	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
-	price := selection.LowestPossiblePrice(campaign.Campaign, filterSet)
+	price := selection.FixedPriceOrLowestValidBid(campaign.Campaign, filterSet)
 	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
 		unavailable.Closed.Add(filterSetIndex)
 	}

@@ -82,7 +82,8 @@ func (p *acceptedBid) resetKeepingMemory() {
 // log's failure.
 //
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues, or an operator decides
-// about it (Refusal.DeliveryStopped). If the seller repeats the request with the same idempotency key, it gets the present result of the delivery.
+// about it (Refusal.DeliveryStopped). If the seller repeats the request with the same idempotency key,
+// it gets the present result of the delivery.
 func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error) {
 	if err := e.checkCanAcceptRequest(); err != nil {
 		return SupplierPostAnswer{}, err

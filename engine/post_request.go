@@ -32,7 +32,7 @@ var standardMapping = sync.OnceValue(func() *market.FieldMapping {
 
 // parsePostRequest checks the request and maps its lead to the campaign's fields. It returns a
 // *Refusal with all faults at once, or nil.
-func (in *leadRequest) parsePostRequest() (refusal error) {
+func (in *ingestOrPostInput) parsePostRequest() (refusal error) {
 	req := in.accepted.post
 	in.faults = appendMissingKeyFault(in.faults, req.Key, req.BadKey)
 	in.faults = appendMalformedHeaderFaults(in.faults, req.BadKey, req.BadTest)
@@ -49,7 +49,7 @@ func (in *leadRequest) parsePostRequest() (refusal error) {
 
 // mapPostFieldsAndAddFaults maps the members of a post's lead to the campaign's fields, and adds faults.
 // Fields that the post leaves out come from the ping.
-func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
+func (in *ingestOrPostInput) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 	mapping := standardMapping()
 	if in.live != nil {
 		mapping = in.live.Campaign.Mapping
@@ -71,7 +71,7 @@ func (in *leadRequest) mapPostFieldsAndAddFaults(members []market.JSONMember) {
 
 // requireStringMember returns the text of a required member. If the member is missing or no string,
 // it returns nil and adds a fault, which names faultPath and expected.
-func (in *leadRequest) requireStringMember(faultPath string, m *market.JSONMember, expected string) (text []byte) {
+func (in *ingestOrPostInput) requireStringMember(faultPath string, m *market.JSONMember, expected string) (text []byte) {
 	switch {
 	case m.CountsAsMissing():
 		in.addFault(faultPath, errcode.FieldMissingRequired, expected)
@@ -83,7 +83,7 @@ func (in *leadRequest) requireStringMember(faultPath string, m *market.JSONMembe
 	return nil
 }
 
-func (in *leadRequest) setSellerLeadIDOrAddFault(m *market.JSONMember) {
+func (in *ingestOrPostInput) setSellerLeadIDOrAddFault(m *market.JSONMember) {
 	const expected = "your own id of the lead, of at most 255 printable characters"
 	text := in.requireStringMember("lead.lead_uuid", m, expected)
 	switch {
@@ -131,7 +131,7 @@ func keepLastOfEachName(members []market.JSONMember) []market.JSONMember {
 // fillPingLeadFromAuction copies the fields of the recorded ping into pingLead, in the slots of
 // the campaign's present mapping. It omits a field whose type has changed since the ping. The
 // sale follows the present configuration, except for the price.
-func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
+func (in *ingestOrPostInput) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 	earlier := &in.accepted.pingLead
 	earlier.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
@@ -142,7 +142,7 @@ func (in *leadRequest) fillPingLeadFromAuction(mapping *market.FieldMapping) {
 
 // addFaultIfLocationDiffers adds a fault if the lead's state or ZIP code contradicts the ping's. The
 // buyer made its bid for that location.
-func (in *leadRequest) addFaultIfLocationDiffers(statePath, zipPath string) {
+func (in *ingestOrPostInput) addFaultIfLocationDiffers(statePath, zipPath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
 	if areBothPresentAndDiffer(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
@@ -168,7 +168,7 @@ func areBothPresentAndDiffer(first, second market.FieldValue, partToCompare func
 // campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
 // Without a match it returns nil, and validation or runSupplierPost rejects the post. An error is that of
 // reading the auction.
-func (in *leadRequest) findAuctionAndBidOfPost() error {
+func (in *ingestOrPostInput) findAuctionAndBidOfPost() error {
 	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {
 		return nil
@@ -191,7 +191,7 @@ func (in *leadRequest) findAuctionAndBidOfPost() error {
 // readAuctionAndAdvanceTime reads the auction of the accepted bid from the cache or the log. A bid
 // can expire during the read, so the function moves in.now to the present. If the log's history
 // no longer has the auction, it sets forgotten and returns nil.
-func (in *leadRequest) readAuctionAndAdvanceTime(row *state.AuctionRow) (err error) {
+func (in *ingestOrPostInput) readAuctionAndAdvanceTime(row *state.AuctionRow) (err error) {
 	p := &in.accepted
 	p.auction, err = in.engine.readAuctionFromCacheOrLog(row, in.answerDueNanos())
 	if errors.Is(err, ErrGone) {
@@ -203,7 +203,7 @@ func (in *leadRequest) readAuctionAndAdvanceTime(row *state.AuctionRow) (err err
 
 // liveCampaignOfAuction returns the campaign of the accepted bid's auction, in its present
 // configuration. It returns nil if the campaign was removed.
-func (in *leadRequest) liveCampaignOfAuction() *compiledCampaign {
+func (in *ingestOrPostInput) liveCampaignOfAuction() *compiledCampaign {
 	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
 	return in.plan.findCampaign(market.CampaignID(id), in.test)
 }

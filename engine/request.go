@@ -31,9 +31,9 @@ const (
 	expectedTest = "1 or true for a test lead; 0, false or no header for a production lead"
 )
 
-// leadRequest is the validated input of an ingest or a post: the campaign, the lead's fields, and
+// ingestOrPostInput is the validated input of an ingest or a post: the campaign, the lead's fields, and
 // the bid that the supplier accepts, if any.
-type leadRequest struct {
+type ingestOrPostInput struct {
 	commonRequestFields
 	*PendingLeadDecision // the result in progress
 
@@ -53,7 +53,7 @@ type leadRequest struct {
 // *Refusal with all faults at once, or nil. The refusal is Forbidden if the body names another
 // supplier, or the supplier may not use the campaign. ErrUnavailable: the log record of the ping
 // whose bid the lead accepts cannot be read.
-func (in *leadRequest) parseIngestRequest() error {
+func (in *ingestOrPostInput) parseIngestRequest() error {
 	ids := findIDsAndRenameAliases(in.req.Members, in.plan, in.test)
 	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
 	in.faults = append(in.faults, in.req.Faults...)
@@ -196,7 +196,7 @@ func (id *idWithAlias) readIDOrAddFault(faults []market.FieldError, usesAlias bo
 
 // setCampaignOrAddFault sets the lead's campaign from its id, and adds a fault for the member if the
 // campaign is unknown or paused. An empty id already has its fault.
-func (in *leadRequest) setCampaignOrAddFault(id []byte, member string) {
+func (in *ingestOrPostInput) setCampaignOrAddFault(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
@@ -209,12 +209,12 @@ func (in *leadRequest) setCampaignOrAddFault(id []byte, member string) {
 	}
 }
 
-func (in *leadRequest) isCampaignPaused() bool {
+func (in *ingestOrPostInput) isCampaignPaused() bool {
 	paused, _ := in.engine.state.PauseStatus(event.ObjectCampaign, in.live.Campaign.Ref)
 	return paused
 }
 
-func (in *leadRequest) addFault(field, code, expected string) {
+func (in *ingestOrPostInput) addFault(field, code, expected string) {
 	in.faults = append(in.faults, market.FieldError{Field: field, Code: code, Expected: expected})
 }
 
@@ -237,7 +237,7 @@ func appendMissingKeyFault(faults []market.FieldError, key []byte, isKeyMalforme
 	return faults
 }
 
-func (in *leadRequest) newRefusal(code RefusalCode) error {
+func (in *ingestOrPostInput) newRefusal(code RefusalCode) error {
 	refusal := &Refusal{Code: code}
 	if code == InvalidPayload {
 		refusal.Fields = append([]market.FieldError(nil), in.faults...)
@@ -250,7 +250,7 @@ func (in *leadRequest) newRefusal(code RefusalCode) error {
 // ping must belong to this supplier and this campaign. Otherwise findBidByPingAndBuyerOrAddFault
 // adds a fault for the wrong member. If the log's history no longer has the auction, it sets
 // accepted.forgotten instead.
-func (in *leadRequest) findBidByPingAndBuyerOrAddFault() error {
+func (in *ingestOrPostInput) findBidByPingAndBuyerOrAddFault() error {
 	ping, buyer := findBodyMember(in.req.Members, memberPing), findBodyMember(in.req.Members, memberBuyer)
 	switch {
 	case ping == nil && buyer == nil:
@@ -265,7 +265,7 @@ func (in *leadRequest) findBidByPingAndBuyerOrAddFault() error {
 	return nil
 }
 
-func (in *leadRequest) findPingBidOrAddFault(pingMember, buyerMember *market.JSONMember) error {
+func (in *ingestOrPostInput) findPingBidOrAddFault(pingMember, buyerMember *market.JSONMember) error {
 	e, p := in.engine, &in.accepted
 	id, ok := market.ParsePingID(stringValueOf(pingMember))
 	if !ok {
@@ -291,7 +291,7 @@ func (in *leadRequest) findPingBidOrAddFault(pingMember, buyerMember *market.JSO
 	return nil
 }
 
-func (in *leadRequest) addNamedBidFault(member string) {
+func (in *ingestOrPostInput) addNamedBidFault(member string) {
 	in.addFault(member, errcode.FieldUnknown, "a ping of yours and a buyer that it offered, given together")
 }
 
@@ -316,7 +316,7 @@ func stringValueOf(m *market.JSONMember) string {
 
 // mapIngestFieldsAndAddFaults maps the members of the body to the campaign's fields, and adds
 // faults. If the lead accepts a bid, fields that the body leaves out come from the bid's ping.
-func (in *leadRequest) mapIngestFieldsAndAddFaults() {
+func (in *ingestOrPostInput) mapIngestFieldsAndAddFaults() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
 	if in.accepted.auction == nil {
@@ -331,7 +331,7 @@ func (in *leadRequest) mapIngestFieldsAndAddFaults() {
 
 // isSuppressedBy reports whether a suppression list has one of the lead's values, for example its
 // phone number.
-func (in *leadRequest) isSuppressedBy(list *market.SuppressionList) bool {
+func (in *ingestOrPostInput) isSuppressedBy(list *market.SuppressionList) bool {
 	table := in.plan.tables[list.Ref]
 	if table == nil {
 		return false

@@ -20,7 +20,7 @@ type chosenBuyer struct {
 // leadSale is a lead while its buyer is chosen: the remaining candidates, the chosen buyer with
 // the reservations for the sale, and the event that records it.
 type leadSale struct {
-	leadRequest
+	ingestOrPostInput
 
 	id             market.LeadID
 	candidates     selection.Candidates

@@ -47,7 +47,7 @@ func (e *Engine) findDeadLetter(lead market.LeadID, kind market.WebhookType) (st
 	w, ok := e.state.FindWebhook(lead, kind)
 	switch {
 	case !ok:
-		return w, fmt.Errorf("%w: no webhook %s of lead %s is in the outbox", ErrNotFound, kind, lead)
+		return w, fmt.Errorf("%w: cannot resend or drop webhook %s of lead %s, because it is not in the outbox: it was delivered or dropped, or never queued", ErrNotFound, kind, lead)
 	case !w.Dead:
 		return w, fmt.Errorf("%w: webhook %s of lead %s is not a dead letter; attempts are still scheduled", ErrConflict, kind, lead)
 	}

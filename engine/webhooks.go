@@ -71,7 +71,7 @@ func (e *Engine) BuildWebhookMessage(queued *state.OutboxWebhook) (WebhookMessag
 	}
 	if !found {
 		e.opt.Observer.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
-			fmt.Errorf("webhook %s of lead %s, which log record %d caused: %w", queued.Type, queued.Lead, queued.Cause, ErrGone))
+			fmt.Errorf("cannot build webhook %s of lead %s from log record %d, which caused it: %w", queued.Type, queued.Lead, queued.Cause, ErrGone))
 		if err := e.commitWebhookAttempt(queued, event.WebhookDead, &market.WebhookResult{}); err != nil {
 			return WebhookMessage{}, err
 		}

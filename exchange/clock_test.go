@@ -19,7 +19,7 @@ func newDirWithLogAge(t *testing.T, config string, ago time.Duration) testDir {
 	t.Helper()
 	p := newTestDir(t, config)
 	must.Succeed(t, os.Mkdir(p.dataDir(), 0o700))
-	key := must.Value(vault.Open(p.dataDir(), true))(t)
+	key := must.Value(vault.OpenExchangeKey(p.dataDir(), true))(t)
 	at := time.Now().Add(-ago).UnixNano()
 	log := must.Value(wal.Open(p.dataDir(), wal.Options{Now: func() int64 { return at }}))(t)
 	founded := event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: at}

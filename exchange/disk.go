@@ -177,10 +177,10 @@ func maxLogQueueEntriesAndBytes(limits *config.ServerLimitSettings) (maxEntries,
 	return maxEntries, int(min(all, math.MaxInt))
 }
 
-// checkAcceptsLeads returns engine.ErrUnavailable if the disk is low, the log has a long
+// checkDiskLogQueueAndStopping returns engine.ErrUnavailable if the disk is low, the log has a long
 // backlog, or the exchange is stopping. The engine calls it for every lead, before it reserves
 // caps or funds.
-func (x *Exchange) checkAcceptsLeads() error {
+func (x *Exchange) checkDiskLogQueueAndStopping() error {
 	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.log.Stats()) {
 		return engine.ErrUnavailable
 	}

@@ -231,7 +231,7 @@ type LeadKeyReport struct {
 // CheckLeadKeys checks the encryption keys of all leads in the data directory dataDir, which an
 // exchange may be using. The error is vault.ErrMissing if the exchange's own key is missing.
 func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
-	v, err := vault.Open(dataDir, false)
+	v, err := vault.OpenExchangeKey(dataDir, false)
 	if err != nil {
 		return nil, err
 	}

@@ -60,8 +60,9 @@ func importSuppressionList(dataDir string, list *market.SuppressionList, fingerp
 	return table, file, err
 }
 
-// forEachEntryLineOfListFile calls visit with each entry line of the suppression list's file at path. It
-// returns the SHA-256 of the lines, by which a later start recognizes the same file.
+// forEachEntryLineOfListFile calls visit with each entry line of the suppression list's file at path.
+// It returns the SHA-256 of all lines, with comments and empty ones, by which a later start recognizes
+// the same file.
 func forEachEntryLineOfListFile(id market.ListID, path string, visit func(line []byte) error) (linesSHA256 string, err error) {
 	source, err := openRegularFile(path)
 	if err == nil {

@@ -36,7 +36,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	}
 	founded := x.state.FoundedEvent().Epoch != [16]byte{}
 	var err error
-	if x.vault, err = vault.Open(dir, !founded); err != nil {
+	if x.vault, err = vault.OpenExchangeKey(dir, !founded); err != nil {
 		return err
 	}
 	if x.keys, err = leadkeys.OpenKeyStore(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logLeadKeyFailureOrRecovery); err != nil {
@@ -58,7 +58,7 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	e := engine.New(engine.Options{
 		State: x.state, Log: engineLogAdapter{x.log}, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
 		Sealer: leadKeysForEngine{x.keys},
-		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkAcceptsLeads, Observer: x.meter,
+		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})
 	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {

@@ -51,10 +51,10 @@ func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// ownEntriesAndSeed returns the configuration entries that the exchange itself keeps, and the seed
-// if it has taken over the entries of its file. At a start, when no configuration is active yet, it
-// reads them from their stored document.
-func (x *Exchange) ownEntriesAndSeed() (canonical.Entries, *seededFileEntries, error) {
+// loadOwnEntriesAndComparedFileEntries returns the configuration entries that the exchange itself
+// keeps, and the seed if it has taken over the entries of its file. At a start, when no configuration
+// is active yet, it reads them from their stored document.
+func (x *Exchange) loadOwnEntriesAndComparedFileEntries() (canonical.Entries, *seededFileEntries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.fromAPI, now.seed, nil
 	}
@@ -77,8 +77,10 @@ func (x *Exchange) ownEntriesAndSeed() (canonical.Entries, *seededFileEntries, e
 	return fromAPI, seed, nil
 }
 
-// combineFileWithOwnEntries combines the configuration file, compiled as built, with the entries
-// from the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed, the exchange takes over the file's entries the first time. Later it keeps its own entries and takes only settings from the file.
+// combineFileWithOwnEntries combines the configuration file, compiled as built, with the entries from
+// the API. With provisioning: enforce, an entry of the file replaces the API's for good. With seed, the
+// exchange takes over the file's entries the first time. Later it keeps its own entries and takes only
+// settings from the file.
 func (x *Exchange) combineFileWithOwnEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	if !x.settings.Enforce {
 		return x.combineSettingsWithSeededEntries(built)
@@ -115,7 +117,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	fromAPI, _, err := x.ownEntriesAndSeed()
+	fromAPI, _, err := x.loadOwnEntriesAndComparedFileEntries()
 	if err != nil {
 		return nil, err
 	}

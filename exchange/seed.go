@@ -9,9 +9,9 @@ import (
 	"pingpost/engine/event"
 )
 
-// seededFileEntries are the entries of the configuration file in an exchange with provisioning:
-// seededFileEntries. Such an exchange creates the file's entries once and keeps them itself. It
-// compares later versions of the file with accepted.
+// seededFileEntries are the entries of the configuration file in an exchange with `provisioning: seed`.
+// Such an exchange creates the file's entries once and keeps them itself. It compares later versions of
+// the file with accepted.
 type seededFileEntries struct {
 	file     canonical.Entries // when the exchange last read the file; not stored
 	accepted canonical.Entries // when the operator last made file and exchange agree, entry by entry
@@ -54,7 +54,7 @@ func parseSeededFileEntries(storedEntries []byte) (*seededFileEntries, error) {
 // built, with the exchange's own entries. The first time, the exchange takes over the entries of
 // the file, with their initial values. Later it only remembers the file's entries, to compare them.
 func (x *Exchange) combineSettingsWithSeededEntries(built *config.CompiledDocument) (*pendingRevision, error) {
-	entries, known, err := x.ownEntriesAndSeed()
+	entries, known, err := x.loadOwnEntriesAndComparedFileEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operato
 	if _, err := x.rereadConfigFileIfChangedLocked(); err != nil {
 		return nil, err
 	}
-	entries, known, err := x.ownEntriesAndSeed()
+	entries, known, err := x.loadOwnEntriesAndComparedFileEntries()
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func newFilledFile(t *testing.T, leads int) (r *Report, f *reportDatabase) {
 		log.log(time.Duration(i)*time.Second, &event.LeadDecided{Lead: leadID(i), Campaign: 1, Supplier: 1, Reason: market.ReasonFiltered})
 	}
 	r = New(testOptions(log, t.TempDir()))
-	f = must.Value(r.openOrCreateDatabase(t.Context()))(t)
+	f = must.Value(r.openNewestDatabaseOrCreateIfNone(t.Context()))(t)
 	t.Cleanup(func() { _ = f.close() })
 	reader := must.Value(log.NewReader(0))(t)
 	more := must.Value(r.readAndWriteBatch(t.Context(), f, reader))(t)

@@ -75,8 +75,8 @@ func (q *Question) validateColumns() error {
 }
 
 // allColumnsFor returns all columns of the answer to a question: with totals the kind of the row, then
-// its dimensions, the currency, the amounts, and the counts. Each rate follows the last number that
-// it is computed from.
+// its dimensions, the currency, the amounts, and the counts. Each rate follows the last number that it
+// is computed from, and latency percentiles follow the timeouts.
 func allColumnsFor(q *Question) []outputColumn {
 	var all []outputColumn
 	if q.Totals {

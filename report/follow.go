@@ -15,9 +15,9 @@ import (
 	"pingpost/wal"
 )
 
-// openOrCreateDatabase opens the report's newest database, or creates one. It removes older
+// openNewestDatabaseOrCreateIfNone opens the report's newest database, or creates one. It removes older
 // ones.
-func (r *Report) openOrCreateDatabase(ctx context.Context) (*reportDatabase, error) {
+func (r *Report) openNewestDatabaseOrCreateIfNone(ctx context.Context) (*reportDatabase, error) {
 	if err := os.MkdirAll(r.opt.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the folder of the report's database: %w", err)
 	}

@@ -43,7 +43,9 @@ func isWrittenWithEachBatch(grouping projection.DimensionColumnSet, unit int64) 
 	return unit == projection.Quarters && (grouping == projection.AllColumns || grouping == projection.Parties)
 }
 
-// hasUnitEndedBefore reports whether an hour or day has ended when the quarter of an hour quarterNumber begins. quartersPerUnit is the length of the hour or day in quarters, 4 or 96. unitNumber is the number of the hour or day.
+// hasUnitEndedBefore reports whether an hour or day has ended when the quarter of an hour quarterNumber
+// begins. quartersPerUnit is the length of the hour or day in quarters, 4 or 96. unitNumber is the
+// number of the hour or day.
 func hasUnitEndedBefore(quartersPerUnit, unitNumber, quarterNumber int64) bool {
 	return (unitNumber+1)*quartersPerUnit <= quarterNumber
 }

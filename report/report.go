@@ -262,7 +262,7 @@ func (r *Report) openAndFollowLog(ctx context.Context) (err error) {
 			err = errors.Join(err, f.close())
 		}
 	}()
-	if f, err = r.openOrCreateDatabase(ctx); err != nil {
+	if f, err = r.openNewestDatabaseOrCreateIfNone(ctx); err != nil {
 		return err
 	}
 	r.setServedDatabase(f)

@@ -34,14 +34,14 @@ func LockFile(path string) (*os.File, error) {
 		}
 		return nil, fmt.Errorf("cannot lock %q: %w", path, err)
 	}
-	if err := errors.Join(f.Truncate(0), writeAtStart(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
+	if err := errors.Join(f.Truncate(0), overwriteFirstBytes(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("cannot lock %q: %w", path, err)
 	}
 	return f, nil
 }
 
-func writeAtStart(f *os.File, text string) error {
+func overwriteFirstBytes(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err
 }

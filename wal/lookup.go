@@ -70,7 +70,7 @@ func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 // of them. Times never decrease in a log, so a binary search over the first entries of
 // segments finds the start. Otherwise the reader is like that of NewReader.
 func (l *Log) NewReaderStartingBefore(at int64) (*Reader, error) {
-	first, err := l.archiver.segmentToReadFromTime(at)
+	first, err := l.archiver.firstEntryOfSegmentToReadFrom(at)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +81,10 @@ func (l *Log) NewReaderStartingBefore(at int64) (*Reader, error) {
 	return r, err
 }
 
-// segmentToReadFromTime returns the first entry of the last segment that begins before
+// firstEntryOfSegmentToReadFrom returns the first entry of the last segment that begins before
 // unixNanos, or else of the oldest segment; 0 if the log has no segment. The search treats a
 // segment that was just deleted as older, and one without entries as later.
-func (a *archiver) segmentToReadFromTime(unixNanos int64) (first uint64, err error) {
+func (a *archiver) firstEntryOfSegmentToReadFrom(unixNanos int64) (first uint64, err error) {
 	a.mu.Lock()
 	firsts := slices.Concat(a.archived, a.live)
 	a.mu.Unlock()

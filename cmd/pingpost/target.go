@@ -155,7 +155,7 @@ func fetchAccessToken(ctx context.Context, exchangeURL, client, secret string) (
 	config := clientcredentials.Config{ClientID: client, ClientSecret: secret, Scopes: []string{"ping", "post"}, TokenURL: place}
 	granted, err := config.Token(ctx)
 	if err != nil {
-		return "", fmt.Errorf("%s issued no access token to client %s: %w", place, client, err)
+		return "", fmt.Errorf("the exchange at %s issued no access token to client %s: %w", place, client, err)
 	}
 	return granted.AccessToken, nil
 }

@@ -28,9 +28,9 @@ func readText(n *syntax.Node, into *string) error {
 	return newExpectedError("text", n)
 }
 
-// readDigits returns a number's digits as written. It also accepts a text that comes from an
+// readNumberOrExpandedText returns a number's digits as written. It also accepts a text that comes from an
 // environment variable. expected describes the value for the error.
-func readDigits(n *syntax.Node, expected string) (string, error) {
+func readNumberOrExpandedText(n *syntax.Node, expected string) (string, error) {
 	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
 		if n.Kind == syntax.Text {
 			return "", errors.New("expected " + expected + ", found text; write digits, without quotes")
@@ -55,7 +55,7 @@ func readBool(n *syntax.Node, into *bool) error {
 }
 
 func readInt(n *syntax.Node, into *int) error {
-	text, err := readDigits(n, "a whole number")
+	text, err := readNumberOrExpandedText(n, "a whole number")
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func readInt(n *syntax.Node, into *int) error {
 }
 
 func readMoney(n *syntax.Node, into *market.Money) error {
-	text, err := readDigits(n, "an amount")
+	text, err := readNumberOrExpandedText(n, "an amount")
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func addMoneyRemedy(err error) error {
 type Share market.ShareInMillionths
 
 func (s *Share) decodeNode(n *syntax.Node) error {
-	text, err := readDigits(n, "a share from 0 to 1")
+	text, err := readNumberOrExpandedText(n, "a share from 0 to 1")
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON
 type DecimalNumber string
 
 func (d *DecimalNumber) decodeNode(n *syntax.Node) error {
-	text, err := readDigits(n, "a number")
+	text, err := readNumberOrExpandedText(n, "a number")
 	if err != nil {
 		return err
 	}

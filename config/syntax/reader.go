@@ -64,7 +64,7 @@ func DescribeExceededLimit(data []byte) string {
 	return ""
 }
 
-// countTokenMarks counts the characters that may begin a YAML token.
+// countTokenMarks counts the punctuation characters that may be YAML tokens, such as a comma or a colon.
 func countTokenMarks(data []byte) (n int) {
 	for _, c := range data {
 		switch c {

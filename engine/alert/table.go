@@ -79,7 +79,9 @@ func (t *Table) Settings() *Settings {
 
 var defaultSettings = DefaultSettings()
 
-// ApplySettings replaces the settings by the event's document. It ignores a document that this program cannot read, for example because of a bug in an earlier program, and keeps the previous settings. A snapshot therefore always contains the settings in use.
+// ApplySettings replaces the settings by the event's document. It ignores a document that this program
+// cannot read, for example because of a bug in an earlier program, and keeps the previous settings. A
+// snapshot therefore always contains the settings in use.
 func (t *Table) ApplySettings(e *event.AlertSettingsChanged) {
 	settings, err := ParseSettings(e.Document)
 	if err != nil {

@@ -247,8 +247,9 @@ func (a *Auction) NextBestRemainingFilterSet(nowNanos int64) (filterSetIndexOrMi
 }
 
 // UnsoldReasonOfLatestStage returns the reason that the supplier gets if no buyer bought the lead: that
-// of the furthest stage that a filter set reached. A lead without a state gets ReasonNoStateMatch.
-// If no pinged buyer answered in time, ReasonTimeout replaces ReasonNoBid. A remaining candidate reached the stage of ReasonBidExpired: its valid bid has expired or is not among the best maxOffers.
+// of the furthest stage that a filter set reached. A lead without a state gets ReasonNoStateMatch. If
+// no pinged buyer answered in time, ReasonTimeout replaces ReasonNoBid. A remaining candidate reached
+// the stage of ReasonBidExpired: its valid bid has expired or is not among the best maxOffers.
 func (a *Auction) UnsoldReasonOfLatestStage() market.UnsoldReason {
 	reason := a.Candidates.UnsoldReasonOfLatestStage()
 	switch {

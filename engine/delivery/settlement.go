@@ -105,8 +105,9 @@ func (d *Delivery) SetTriggeredWebhook(record *event.PostSettled) {
 	d.all.opt.SelectWebhook(record, d.supplierAccepted)
 }
 
-// CommitSettlement commits an event from NewSettlement, and adds the webhook event that it
-// triggers. It releases the reservations, which may be nil.
+// CommitSettlement commits a result of the delivery, such as delivered, refused or pending, which
+// NewSettlement returned. It adds the webhook event that the result triggers, and releases the
+// reservations, which may be nil.
 func (d *Delivery) CommitSettlement(record *event.PostSettled, reserved *state.RequestReservations) error {
 	d.SetTriggeredWebhook(record)
 	return d.all.opt.Commit(record, reserved)

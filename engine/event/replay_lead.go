@@ -32,8 +32,8 @@ const (
 var errMalformedField = errors.New("a field's value in the lead_decided event is truncated, too large or has the wrong length")
 
 // decodeForReplay decodes the fields that Apply needs. At the first tag that it does not know, it
-// gives the rest of encoded to generalDecoder.
-func (l *LeadDecided) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+// gives the rest of encoded to fallbackDecoder.
+func (l *LeadDecided) decodeForReplay(fallbackDecoder *protobufCodec, encoded []byte) error {
 	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
@@ -58,27 +58,27 @@ func (l *LeadDecided) decodeForReplay(generalDecoder *protobufCodec, encoded []b
 		case 11<<3 | tagBytes, 15<<3 | tagBytes: // the trail, and the lead's fields
 			w.skipTagAndReadBytes()
 		case 12<<3 | tagBytes:
-			if err := l.Sale.decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
+			if err := l.Sale.decodeForReplay(fallbackDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		case 14<<3 | tagFixed:
 			l.Keep = w.skipTagAndReadFixed64()
 		case 16<<3&0x7f | tagBytes | 0x80: // the first of two bytes: of number 16, 32 and so on
 			if len(w.rest) < 2 || w.rest[1] != 1 {
-				return w.decodeRestWith(generalDecoder, l)
+				return w.decodeRestWithFallback(fallbackDecoder, l)
 			}
 			w.rest = w.rest[1:]
 			l.Sealed = w.skipTagAndReadBytes()
 		default:
-			return w.decodeRestWith(generalDecoder, l)
+			return w.decodeRestWithFallback(fallbackDecoder, l)
 		}
 	}
 	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a sale with the fast decoder. At the first tag that it does not know,
-// it gives the rest of encoded to generalDecoder.
-func (s *Sale) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+// it gives the rest of encoded to fallbackDecoder.
+func (s *Sale) decodeForReplay(fallbackDecoder *protobufCodec, encoded []byte) error {
 	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
@@ -99,23 +99,23 @@ func (s *Sale) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) er
 		case 10<<3 | tagVarint:
 			s.Turn.Member = w.skipTagAndReadUint32()
 		case 6<<3 | tagBytes:
-			if err := appendZeroElement(&s.Charges).decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
+			if err := appendZeroElement(&s.Charges).decodeForReplay(fallbackDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		case 9<<3 | tagBytes:
-			if err := appendZeroElement(&s.Duplicates).decodeForReplay(generalDecoder, w.skipTagAndReadBytes()); err != nil {
+			if err := appendZeroElement(&s.Duplicates).decodeForReplay(fallbackDecoder, w.skipTagAndReadBytes()); err != nil {
 				return err
 			}
 		default:
-			return w.decodeRestWith(generalDecoder, s)
+			return w.decodeRestWithFallback(fallbackDecoder, s)
 		}
 	}
 	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a cap charge with the fast decoder. At the first tag that it does not
-// know, it gives the rest of encoded to generalDecoder.
-func (c *CapCharge) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+// know, it gives the rest of encoded to fallbackDecoder.
+func (c *CapCharge) decodeForReplay(fallbackDecoder *protobufCodec, encoded []byte) error {
 	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
@@ -126,15 +126,15 @@ func (c *CapCharge) decodeForReplay(generalDecoder *protobufCodec, encoded []byt
 		case 3<<3 | tagVarint:
 			c.Amount = w.skipTagAndReadZigzag()
 		default:
-			return w.decodeRestWith(generalDecoder, c)
+			return w.decodeRestWithFallback(fallbackDecoder, c)
 		}
 	}
 	return w.errorIfMalformed()
 }
 
 // decodeForReplay decodes a duplicate value with the fast decoder. At the first tag that it does
-// not know, it gives the rest of encoded to generalDecoder.
-func (d *DuplicateCheckValue) decodeForReplay(generalDecoder *protobufCodec, encoded []byte) error {
+// not know, it gives the rest of encoded to fallbackDecoder.
+func (d *DuplicateCheckValue) decodeForReplay(fallbackDecoder *protobufCodec, encoded []byte) error {
 	w := replayFieldReader{rest: encoded}
 	for len(w.rest) > 0 {
 		switch w.rest[0] {
@@ -143,18 +143,18 @@ func (d *DuplicateCheckValue) decodeForReplay(generalDecoder *protobufCodec, enc
 		case 2<<3 | tagFixed:
 			d.Until = w.skipTagAndReadFixed64()
 		default:
-			return w.decodeRestWith(generalDecoder, d)
+			return w.decodeRestWithFallback(fallbackDecoder, d)
 		}
 	}
 	return w.errorIfMalformed()
 }
 
-// decodeRestWith decodes the remaining fields into the message with generalDecoder.
-func (w *replayFieldReader) decodeRestWith(generalDecoder *protobufCodec, into message) error {
+// decodeRestWithFallback decodes the remaining fields into the message with fallbackDecoder.
+func (w *replayFieldReader) decodeRestWithFallback(fallbackDecoder *protobufCodec, into message) error {
 	if w.failed {
 		return errMalformedField
 	}
-	return generalDecoder.decodeMessage(w.rest, into)
+	return fallbackDecoder.decodeMessage(w.rest, into)
 }
 
 // skipTagAndReadVarint skips the tag, which is one byte, and reads the varint after it.

@@ -40,20 +40,20 @@ func (d *DecisionInputs) capsChargedBySale(set *market.FilterSet) []*market.Cap 
 	return append(append(all, set.Buyer.Caps...), set.Caps...)
 }
 
-// bidOrLowestPossiblePrice returns the price that a sale would have: of the valid bid, or the fixed
+// bidOrFixedPriceOrLowestValidBid returns the price that a sale would have: of the valid bid, or the fixed
 // price. Before the bids of an auction it is the lowest possible bid.
-func (d *DecisionInputs) bidOrLowestPossiblePrice(set *market.FilterSet, bid *event.Bid) market.Money {
+func (d *DecisionInputs) bidOrFixedPriceOrLowestValidBid(set *market.FilterSet, bid *event.Bid) market.Money {
 	if bid != nil && bid.Currency != (market.Currency{}) {
 		return bid.Amount
 	}
-	return selection.LowestPossiblePrice(d.Campaign, set)
+	return selection.FixedPriceOrLowestValidBid(d.Campaign, set)
 }
 
 // describeExceededCap returns the first cap that a sale would exceed, at the first check at which one
 // was full. A later check counts only if all caps are known to be free at the checks before it. A
 // single unknown cap is named, with an unknown value.
 func (d *DecisionInputs) describeExceededCap(set *market.FilterSet, bid *event.Bid) *Rule {
-	price, caps := d.bidOrLowestPossiblePrice(set, bid), d.capsChargedBySale(set)
+	price, caps := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.capsChargedBySale(set)
 	checks := d.capUsagesByCheck(caps)
 	var unknown []*market.Cap
 	for check := 0; check < len(checks) && len(unknown) == 0; check++ {
@@ -139,7 +139,7 @@ func formatTimeInZone(unixNanos int64, zone *time.Location) string {
 // describeLackOfFunds compares the buyer's free money, with its credit, with the price. As for caps, a later
 // check counts only if the money at the earlier ones is known.
 func (d *DecisionInputs) describeLackOfFunds(set *market.FilterSet, bid *event.Bid) *Rule {
-	price, currency := d.bidOrLowestPossiblePrice(set, bid), d.Campaign.Currency
+	price, currency := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.Campaign.Currency
 	wanted := "at least " + formatAmount(price, currency)
 	var funds []*Funds
 	if d.Funds != nil {
@@ -194,7 +194,7 @@ const MaxUnconfirmedDeliveries = 1000
 // describePriceBelowFloorOrPayout compares the bid, or the fixed price, with the campaign's floor, and
 // then with the supplier's payout.
 func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, bid *event.Bid) *Rule {
-	price, currency := d.bidOrLowestPossiblePrice(set, bid), d.Campaign.Currency
+	price, currency := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.Campaign.Currency
 	actual := formatAmount(price, currency)
 	label := "price"
 	if bid != nil {

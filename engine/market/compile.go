@@ -117,8 +117,9 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 	return false
 }
 
-// overrideKnownField applies a field of the campaign to the known field slot, whose rule it can
-// make stricter. A change of the type is a mistake.
+// overrideKnownField applies a field of the campaign to the known field slot, whose rule it can make
+// stricter. Another type is a mistake, except enum for a string field. A type without a configurable
+// name stays if the campaign writes string. A second field for the same slot is a mistake too.
 func (c *mappingCompiler) overrideKnownField(configIndex int, slot LeadFieldIndex, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {

@@ -83,10 +83,10 @@ func (d *UnavailableFilterSets) excludeForFundsPauseHealthFloor(candidates *Cand
 	candidates.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
 }
 
-// LowestPossiblePrice returns the lowest price at which the filter set can get a lead, for the checks of
+// FixedPriceOrLowestValidBid returns the lowest price at which the filter set can get a lead, for the checks of
 // caps and funds. In a ping_post campaign the price is unknown before the bids. A buyer is
 // therefore pinged if there is capacity for the lowest valid bid.
-func LowestPossiblePrice(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+func FixedPriceOrLowestValidBid(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	if c.Method != market.PingPost {
 		return filterSet.Price
 	}

@@ -154,7 +154,7 @@ func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.Lead
 	}
 	if !posted {
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
-		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, e.Decided)
+		s.countSaleForMonthlyReturnLimit(seq, e.Campaign, e.Sale.Buyer, e.Decided)
 	}
 	s.chargeSaleToCapsRotationAndFunds(seq, e.Campaign, &e.Sale, posted)
 }
@@ -171,9 +171,9 @@ func (s *State) chargeSaleToCapsRotationAndFunds(seq uint64, campaign market.Per
 	s.raiseBuyerAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, holdPriceUntilPostEnds))
 }
 
-// countMonthlySale counts a sold lead in the month of its decision. Events that the loaded
+// countSaleForMonthlyReturnLimit counts a sold lead in the month of its decision. Events that the loaded
 // snapshot contains already are skipped.
-func (s *State) countMonthlySale(seq uint64, campaign, buyer market.PermanentNumber, decidedAtUnixNanos int64) {
+func (s *State) countSaleForMonthlyReturnLimit(seq uint64, campaign, buyer market.PermanentNumber, decidedAtUnixNanos int64) {
 	if seq > s.loaded {
 		s.monthlySales.countSale(campaign, buyer, decidedAtUnixNanos)
 	}

@@ -55,7 +55,7 @@ func (s *State) settleCapsFundsDuplicatesAndCounts(seq uint64, batchUnixNanos in
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 	case event.SettledDelivered, event.SettledConfirmed:
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
-		s.countMonthlySale(seq, e.Campaign, e.Sale.Buyer, decided)
+		s.countSaleForMonthlyReturnLimit(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
 			s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
 		}
@@ -66,7 +66,7 @@ func (s *State) settleCapsFundsDuplicatesAndCounts(seq uint64, batchUnixNanos in
 		s.removeDuplicateValuesOfLead(e.Sale.Duplicates, e.Lead, seq)
 		if e.Next.Buyer != 0 && e.Post.URL == "" {
 			s.storeDuplicateValues(e.Next.Duplicates, e.Lead, seq, batchUnixNanos)
-			s.countMonthlySale(seq, e.Campaign, e.Next.Buyer, decided)
+			s.countSaleForMonthlyReturnLimit(seq, e.Campaign, e.Next.Buyer, decided)
 		}
 	}
 }

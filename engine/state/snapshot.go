@@ -293,8 +293,8 @@ func (in *sectionReader) ReadByte() (byte, error) {
 	return in.one[0], err
 }
 
-// readMagicVersionAndShardCount reads the snapshot's header. It rejects versions and shard counts that this program
-// cannot load.
+// readMagicVersionAndShardCount reads the snapshot's header. It rejects versions and shard counts that
+// this program cannot load.
 func (in *sectionReader) readMagicVersionAndShardCount() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {

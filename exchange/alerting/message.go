@@ -26,18 +26,18 @@ func (s *Service) destination(c *alert.Channel) (*notify.Destination, error) {
 	switch c.Kind {
 	case alert.ChannelEmail:
 		server := mail.Server{Host: c.Host, Port: c.Port, Security: mail.Security(c.Security), Username: c.Username, Password: secret}
-		return &notify.Destination{Email: &notify.Email{Server: server, From: c.From, To: c.To}}, nil
+		return &notify.Destination{Email: &notify.EmailDestination{Server: server, From: c.From, To: c.To}}, nil
 	case alert.ChannelSlack:
 		return &notify.Destination{Slack: secret}, nil
 	case alert.ChannelWebhook:
-		return &notify.Destination{Webhook: &notify.Webhook{URL: c.URL, Secret: secret}}, nil
+		return &notify.Destination{Webhook: &notify.WebhookDestination{URL: c.URL, Secret: secret}}, nil
 	}
 	return nil, fmt.Errorf("channel %s has the unknown kind %q", c.ID, c.Kind)
 }
 
 // FirstEmailChannelSender returns the SMTP server and the sender of the first e-mail channel that is
 // on. The error says that there is none.
-func (s *Service) FirstEmailChannelSender() (*notify.Email, error) {
+func (s *Service) FirstEmailChannelSender() (*notify.EmailDestination, error) {
 	channel := s.table.Settings().FirstEmailChannel()
 	if channel == nil {
 		return nil, errors.New("there is no e-mail channel that is on; add one under Alerts")

@@ -131,7 +131,7 @@ func (e *Explainer) searchConfigDocumentHash(configVersion uint32, decidedAtSeq 
 		return ""
 	}
 	segments = segments[:sort.Search(len(segments), func(i int) bool { return segments[i].First > decidedAtSeq })]
-	firstUse := sort.Search(len(segments), func(i int) bool { return e.firstConfigVersionFrom(segments[i].First) >= configVersion })
+	firstUse := sort.Search(len(segments), func(i int) bool { return e.configVersionOfFirstEventFrom(segments[i].First) >= configVersion })
 	for i := min(firstUse, len(segments)-1); i >= max(0, firstUse-alternatingSegments); i-- {
 		until := decidedAtSeq
 		if i+1 < len(segments) {
@@ -149,9 +149,9 @@ const (
 	maxUnversioned      = 4096 // consecutive entries that may name no version
 )
 
-// firstConfigVersionFrom returns the configuration version that the log used at the entry firstSeq. It
+// configVersionOfFirstEventFrom returns the configuration version that the log used at the entry firstSeq. It
 // reads on until an event names a version, and returns 0 if none of the next 4096 entries does.
-func (e *Explainer) firstConfigVersionFrom(firstSeq uint64) (version uint32) {
+func (e *Explainer) configVersionOfFirstEventFrom(firstSeq uint64) (version uint32) {
 	e.forEachEventUntilUnreadable(firstSeq, firstSeq+maxUnversioned, func(ev event.Event) bool {
 		switch ev := ev.(type) {
 		case *event.LeadDecided:

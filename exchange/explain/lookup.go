@@ -101,8 +101,8 @@ func (e *Explainer) explainReportedLead(report *event.LeadStatusChangesDecided) 
 	return nil, notFoundError("the request reported the status of leads that its sender does not have; there is no lead to explain")
 }
 
-// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellersAuctionID. An empty supplier
-// stands for all suppliers.
+// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellersAuctionID. An
+// empty supplier stands for all suppliers.
 //
 // Memory has an auction by the seller's id for as long as the seller cannot use that id again.
 // For an older one ExplainBySellersAuctionID reads the log from the beginning, up to searchLimits. It skips

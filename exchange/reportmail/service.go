@@ -28,7 +28,7 @@ type Options struct {
 	// Compose returns the e-mail of a report at a moment, without sender and recipients.
 	Compose func(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error)
 	// Sender returns the SMTP server and the sender.
-	Sender func() (*notify.Email, error)
+	Sender func() (*notify.EmailDestination, error)
 	// ChannelID returns the id of the channel of alerts with the SMTP server; empty: there is none.
 	ChannelID func() string
 	// Send makes one attempt to send a message: mail.Client.Send.
@@ -136,7 +136,7 @@ func (s *Service) QueueDueMails(nowUnixNanos int64) (nextNanos int64) {
 
 var (
 	errTooBusy = errors.New("other reports are being sent; try again in a minute")
-	errNoTime  = errors.New("the report was not sent in time, because others are being sent")
+	errNoTime  = errors.New("the e-mail of the report was not sent in time, because the exchange was busy with the e-mails of other reports")
 )
 
 // sendItem makes one attempt to send the e-mail of a report at a moment.

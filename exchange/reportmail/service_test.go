@@ -78,7 +78,9 @@ func (o *office) newService() *Service {
 		Compose: func(_ context.Context, entry *savedreport.Entry, moment int64) (*mail.Message, error) {
 			return &mail.Message{ID: messageID("x", entry.ID, moment), Subject: fmt.Sprintf("%s %s", entry.ID, time.Unix(0, moment).UTC().Format(time.RFC3339))}, nil
 		},
-		Sender: func() (*notify.Email, error) { return &notify.Email{From: "reports@example.com"}, nil },
+		Sender: func() (*notify.EmailDestination, error) {
+			return &notify.EmailDestination{From: "reports@example.com"}, nil
+		},
 		Send: func(ctx context.Context, _ mail.Server, message *mail.Message) error {
 			o.mu.Lock()
 			o.attempts++

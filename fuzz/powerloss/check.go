@@ -139,7 +139,7 @@ func (o *openedDir) checkExchangeKey() error {
 	if !o.isFounded() {
 		return nil
 	}
-	keys, err := vault.Open(o.dir, false)
+	keys, err := vault.OpenExchangeKey(o.dir, false)
 	if err != nil {
 		return err
 	}

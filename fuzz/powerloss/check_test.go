@@ -67,7 +67,7 @@ func TestCheckDetectsBrokenPromises(t *testing.T) {
 		"key file is missing":          func(w *world) { w.remove(w.path("keys", "exchange.key")) },
 		"is not 64 hexadecimal":        func(w *world) { w.edit(w.path("keys", "exchange.key"), func([]byte) []byte { return nil }) },
 		"differs from the one that the log": func(w *world) {
-			if _, err := vault.Open(w.path("other"), true); err != nil {
+			if _, err := vault.OpenExchangeKey(w.path("other"), true); err != nil {
 				w.t.Fatal(err)
 			}
 			w.copy(w.path("other", "keys", "exchange.key"), w.path("keys", "exchange.key"), 1000)

@@ -58,7 +58,7 @@ func keep(t *testing.T, folder, suffix, text string) (hash string) {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: dataDir(inMemory(t))}
-	key := must.Value(vault.Open(w.dir, true))(t)
+	key := must.Value(vault.OpenExchangeKey(w.dir, true))(t)
 	for revision := range 2 {
 		w.documentHashes = append(w.documentHashes, keep(t, filepath.Join(w.dir, "catalogs"), ".json", fmt.Sprintf("{%q: %q}", "name", fmt.Sprintf("cmp, %s%d.", revisionMark, revision))))
 	}

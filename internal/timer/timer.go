@@ -21,8 +21,9 @@ import (
 	"time"
 )
 
-// After returns a channel that receives a value after d, like time.After. Use it only if the receive follows at once; else use New. In a synctest bubble, the race detector crashes at a receive from a timer that is already due. For d <= 0 the channel already holds the value and involves no
-// timer.
+// After returns a channel that receives a value after d, like time.After. Use it only if the receive
+// follows at once; else use New. In a synctest bubble, the race detector crashes at a receive from a
+// timer that is already due. For d <= 0 the channel already holds the value and involves no timer.
 func After(d time.Duration) <-chan time.Time {
 	if d <= 0 {
 		return newDueChannel()

@@ -124,7 +124,7 @@ func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 	}
 	made := &keyFileContent{first, make([]byte, fileSize)}
 	_, _ = rand.Read(made.keys)
-	if err := s.writeChecksumFile(made); err != nil {
+	if err := s.writeKeyChecksumsFile(made); err != nil {
 		return err
 	}
 	path := filepath.Join(s.folder, temporaryName)

@@ -162,12 +162,12 @@ func (s *KeyStore) WriteChecksumsOfCurrentKeys(first uint64) error {
 	if err != nil {
 		return err
 	}
-	return s.writeChecksumFile(f)
+	return s.writeKeyChecksumsFile(f)
 }
 
-// writeChecksumFile writes the checksum file of key file f durably, by way of a temporary
+// writeKeyChecksumsFile writes the checksum file of key file f durably, by way of a temporary
 // file.
-func (s *KeyStore) writeChecksumFile(f *keyFileContent) error {
+func (s *KeyStore) writeKeyChecksumsFile(f *keyFileContent) error {
 	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
 	err := s.writeFile(temporary, s.sumKey.encodeChecksumFile(f))

@@ -34,12 +34,12 @@ var ErrMissing = errors.New("the exchange's key file is missing")
 // exchangeKeyPath returns the path of the exchange's key file in data directory dir.
 func exchangeKeyPath(dir string) string { return filepath.Join(dir, "keys", "exchange.key") }
 
-// Open reads the exchange's key from a data directory. If the file is missing and create is
+// OpenExchangeKey reads the exchange's key from a data directory. If the file is missing and createIfMissing is
 // true, it creates a random key durably.
-func Open(dir string, create bool) (*Vault, error) {
+func OpenExchangeKey(dir string, createIfMissing bool) (*Vault, error) {
 	text, err := os.ReadFile(exchangeKeyPath(dir))
 	switch {
-	case errors.Is(err, os.ErrNotExist) && create:
+	case errors.Is(err, os.ErrNotExist) && createIfMissing:
 		return createVaultWithNewKey(dir)
 	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%w: %q; restore it from a backup; without it the log's hashes and secrets are useless", ErrMissing, exchangeKeyPath(dir))

@@ -14,12 +14,12 @@ import (
 
 func mustOpen(t testing.TB, dir string, create bool) *Vault {
 	t.Helper()
-	return must.Value(Open(dir, create))(t)
+	return must.Value(OpenExchangeKey(dir, create))(t)
 }
 
 func TestKeyIsCreatedOnce(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Open(dir, false); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "exchange.key") {
+	if _, err := OpenExchangeKey(dir, false); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "exchange.key") {
 		t.Errorf("Open without a key: %v, want ErrMissing", err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -79,7 +79,7 @@ func TestInvalidKeyFiles(t *testing.T) {
 			mustOpen(t, dir, true)
 			must.Succeed(t, os.WriteFile(exchangeKeyPath(dir), []byte(text), 0o600))
 			for _, create := range []bool{true, false} {
-				if _, err := Open(dir, create); err == nil || !strings.Contains(err.Error(), "backup") || text != "" && strings.Contains(err.Error(), text) {
+				if _, err := OpenExchangeKey(dir, create); err == nil || !strings.Contains(err.Error(), "backup") || text != "" && strings.Contains(err.Error(), text) {
 					t.Errorf("%v", err)
 				}
 			}
@@ -91,14 +91,14 @@ func TestInvalidKeyFiles(t *testing.T) {
 	t.Run("a folder", func(t *testing.T) {
 		dir := t.TempDir()
 		must.Succeed(t, os.MkdirAll(exchangeKeyPath(dir), 0o700))
-		if _, err := Open(dir, true); err == nil {
+		if _, err := OpenExchangeKey(dir, true); err == nil {
 			t.Error("Open returns no error")
 		}
 	})
 	t.Run("a file instead of the folder", func(t *testing.T) {
 		dir := t.TempDir()
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, "keys"), nil, 0o600))
-		if _, err := Open(dir, true); err == nil {
+		if _, err := OpenExchangeKey(dir, true); err == nil {
 			t.Error("Open returns no error")
 		}
 	})

@@ -131,7 +131,8 @@ func (d *validatedAdapter) judgePostFrom2xxBody(result market.BuyerPostResult, b
 	return result
 }
 
-// readRejectionCode returns the buyer's reason in the body of an answer with a status outside 2xx. It returns "" if the body has no reason in the form of an error code.
+// readRejectionCode returns the buyer's reason in the body of an answer with a status outside 2xx. It
+// returns "" if the body has no reason in the form of an error code.
 func (d *validatedAdapter) readRejectionCode(body []byte) string {
 	f, err := d.rules.ExtractFields(body)
 	if err != nil {

@@ -29,20 +29,20 @@ type Message struct {
 
 // Destination is a channel with its secret. Exactly one part is set.
 type Destination struct {
-	Email   *Email
+	Email   *EmailDestination
 	Slack   string // address of a Slack-compatible incoming webhook
-	Webhook *Webhook
+	Webhook *WebhookDestination
 }
 
-// Email is an SMTP server with the sender and the recipients.
-type Email struct {
+// EmailDestination is an SMTP server with the sender and the recipients.
+type EmailDestination struct {
 	Server mail.Server
 	From   string
 	To     []string
 }
 
-// Webhook is an address that gets signed JSON.
-type Webhook struct {
+// WebhookDestination is an address that gets signed JSON.
+type WebhookDestination struct {
 	URL    string
 	Secret string // whsec_…
 }

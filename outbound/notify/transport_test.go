@@ -46,7 +46,7 @@ func TestSlackMessage(t *testing.T) {
 func TestSignedWebhook(t *testing.T) {
 	endpoint := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ""))
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	to := &Destination{Webhook: &Webhook{URL: "http://" + endpoint.Address + "/hook?a=1", Secret: secret}}
+	to := &Destination{Webhook: &WebhookDestination{URL: "http://" + endpoint.Address + "/hook?a=1", Secret: secret}}
 	if err := newTestTransport(t, "127.0.0.0/8").Send(t.Context(), to, &message); err != nil {
 		t.Fatal(err)
 	}
@@ -79,10 +79,10 @@ func TestFailedSends(t *testing.T) {
 		"a hanging receiver":    {Destination{Slack: "http://" + hangs.Address + "/canary"}, "127.0.0.0/8", "did not answer"},
 		"a private address":     {Destination{Slack: "http://" + refuses.Address + "/canary"}, "10.0.0.0/8", "trusted_networks"},
 		"no address":            {Destination{Slack: "canary"}, "10.0.0.0/8", "address is invalid"},
-		"a malformed secret":    {Destination{Webhook: &Webhook{URL: "http://" + refuses.Address, Secret: "canary"}}, "127.0.0.0/8", "whsec_"},
+		"a malformed secret":    {Destination{Webhook: &WebhookDestination{URL: "http://" + refuses.Address, Secret: "canary"}}, "127.0.0.0/8", "whsec_"},
 		"nothing":               {Destination{}, "127.0.0.0/8", "no destination"},
 		"an unused port":        {Destination{Slack: "http://" + dialtest.UnusedAddress(t) + "/canary"}, "127.0.0.0/8", "did not answer"},
-		"a private SMTP server": {Destination{Email: &Email{Server: mail.Server{Host: "127.0.0.1", Port: 25, Password: "canary"}, From: "a@example.com", To: []string{"b@example.com"}}}, "10.0.0.0/8", "trusted_networks"},
+		"a private SMTP server": {Destination{Email: &EmailDestination{Server: mail.Server{Host: "127.0.0.1", Port: 25, Password: "canary"}, From: "a@example.com", To: []string{"b@example.com"}}}, "10.0.0.0/8", "trusted_networks"},
 	} {
 		timeout := time.Minute
 		if name == "a hanging receiver" {
@@ -98,7 +98,7 @@ func TestFailedSends(t *testing.T) {
 
 func TestEmail(t *testing.T) {
 	server := mailtest.Start(t, mailtest.Options{})
-	to := &Destination{Email: &Email{Server: mail.Server{Host: server.Host, Port: server.Port, Security: mail.Plain}, From: "a@example.com", To: []string{"b@example.com"}}}
+	to := &Destination{Email: &EmailDestination{Server: mail.Server{Host: server.Host, Port: server.Port, Security: mail.Plain}, From: "a@example.com", To: []string{"b@example.com"}}}
 	if err := newTestTransport(t, "127.0.0.0/8").Send(t.Context(), to, &message); err != nil {
 		t.Fatal(err)
 	}

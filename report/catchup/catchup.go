@@ -10,7 +10,8 @@ import (
 	"pingpost/internal/timer"
 )
 
-// Signals connects one writer with the questions that wait for it.
+// Signals connects the report's writer with the questions that wait for it: a question wakes the
+// writer, and the writer lets the waiting questions check again after each progress.
 type Signals struct {
 	wake chan struct{} // holds a value if a question waits and the writer has not noticed it
 

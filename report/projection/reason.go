@@ -18,8 +18,9 @@ type NonSaleReasonKey struct {
 // whose buyer did not get the lead. Valid bids that lost to a higher one are not counted.
 type NonSaleReasonCounts [3]int64
 
-// countIndexOfMeasure returns the index in NonSaleReasonCounts at which a measure is counted.
-// isCounted is false if NonSaleReasonCounts does not count the measure. It is also false for a ping or post without a cause (zero): its buyer got the lead or lost to a higher bid.
+// countIndexOfMeasure returns the index in NonSaleReasonCounts at which a measure is counted. isCounted
+// is false if NonSaleReasonCounts does not count the measure. It is also false for a ping or post
+// without a cause (zero): its buyer got the lead or lost to a higher bid.
 func countIndexOfMeasure(measure int, cause NonSaleCause) (index int, isCounted bool) {
 	switch measure {
 	case CountLeads:

@@ -123,12 +123,12 @@ func readHintOfSecretToReplace(ctx *fasthttp.RequestCtx) (hint string, err error
 	return body.Replaces, err
 }
 
-var errUnconfirmed = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
+var errTwoSecretsValid = httperror.New(409, errcode.ConfirmationRequired, "Two secrets are valid, and a new one replaces one of them. Choose a secret in live that is no longer in use, and send its hint in the member replaces.")
 
-// newSecretToReplaceRequiredError is the error that two secrets are valid already, so that the
+// newTwoSecretsValidError is the error that two secrets are valid already, so that the
 // request must name the one to replace. The answer lists the valid secrets.
-func newSecretToReplaceRequiredError(validSecrets any) error {
-	return &payload.DetailedError{Failure: errUnconfirmed, Members: map[string]any{"live": validSecrets}}
+func newTwoSecretsValidError(validSecrets any) error {
+	return &payload.DetailedError{Failure: errTwoSecretsValid, Members: map[string]any{"live": validSecrets}}
 }
 
 // addMembersToErrorAnswer adds JSON members to the error that the request's answer already contains.

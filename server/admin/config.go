@@ -116,7 +116,7 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &conflict):
 		a.sendAsAPIError(ctx, conflict.asAPIError())
 	case errors.As(err, &rotation):
-		a.sendAsAPIError(ctx, newSecretToReplaceRequiredError(payload.ConvertAll(rotation.Active, newCredentialSummary)))
+		a.sendAsAPIError(ctx, newTwoSecretsValidError(payload.ConvertAll(rotation.Active, newCredentialSummary)))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):

@@ -118,7 +118,7 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 	name, previous := config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)
 	old, signs := a.exchange.RevealSecret(name)
 	if before, both := a.exchange.RevealSecret(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		return nil, newSecretToReplaceRequiredError(a.summarizeWebhookSecrets(o))
+		return nil, newTwoSecretsValidError(a.summarizeWebhookSecrets(o))
 	}
 	if signs && replaced != WebhookSecretHint(old) {
 		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.exchange.Seal(previous, old)); err != nil {

@@ -65,8 +65,8 @@ func NewFile(mediaType, contentSecurityPolicy, cacheControl string, body []byte)
 	return file
 }
 
-// EncodingFor returns the compressed form of the file if the client accepts gzip, and the plain
-// form otherwise.
+// EncodingFor returns the compressed form of the file if it has one and the client accepts gzip, and
+// the plain form otherwise.
 func (f *File) EncodingFor(header *fasthttp.RequestHeader) *EncodedBody {
 	if len(f.Packed.Body) > 0 && header.HasAcceptEncoding("gzip") {
 		return &f.Packed

@@ -113,7 +113,9 @@ func lineEndHashBit(lineEnd []byte) uint64 {
 	return 1 << (sum % 64)
 }
 
-// mayHaveBareLineFeed reports whether a line of the request's head ends, or may end, in LF without CR. It covers the line ends that the library drops. A line in a body that ends like the request line causes a false alarm.
+// mayHaveBareLineFeed reports whether a line of the request's head ends, or may end, in LF without CR.
+// It covers the line ends that the library drops. A line in a body that ends like the request line
+// causes a false alarm.
 func (l *bareLineFeedScanner) mayHaveBareLineFeed(header *fasthttp.RequestHeader) bool {
 	if l.bare || l.lines == 0 {
 		return l.bare

@@ -157,8 +157,8 @@ func Build(env *ExchangeSettings, campaign *market.Campaign, supplier *market.Su
 		Sandbox:  env.Sandbox, BaseURL: env.BaseURL, BaseURLSet: env.BaseURLSet, DocsURL: env.BaseURL + pathDocs,
 		APIKeyHints: credentials.APIKeyHints, Clients: credentials.Clients,
 		Selectors: []Field{
-			{Name: nameOfSelector(campaign, memberCampaign), Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
-			{Name: nameOfSelector(campaign, memberSupplier), Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
+			{Name: unambiguousIDMemberName(campaign, memberCampaign), Type: "string", Required: true, Standard: true, Rule: "the campaign", Example: quoteJSON(string(campaign.ID))},
+			{Name: unambiguousIDMemberName(campaign, memberSupplier), Type: "string", Required: true, Standard: true, Rule: "your id", Example: quoteJSON(string(supplier.ID))},
 		},
 		Fields: describeFields(campaign, s), Unknown: unknownNames[campaign.Mapping.PolicyForUnknownMembers()],
 		Consent:    consentRulesOf(campaign),

@@ -29,9 +29,9 @@ const (
 	prefixOfSecond = "flo_"
 )
 
-// nameOfSelector returns the name of a member that selects the campaign or the supplier. If the
+// unambiguousIDMemberName returns the name of a member that selects the campaign or the supplier. If the
 // campaign has its own field of that name, only the second name means the id.
-func nameOfSelector(campaign *market.Campaign, name string) string {
+func unambiguousIDMemberName(campaign *market.Campaign, name string) string {
 	if _, isField := campaign.Mapping.SlotByNameFromSuppliers(name); isField {
 		return prefixOfSecond + name
 	}
@@ -109,7 +109,7 @@ func (w *sampleRequestBuilder) post() SampleRequest {
 
 func (w *sampleRequestBuilder) selectors() []testlead.Member {
 	return []testlead.Member{
-		textMember(nameOfSelector(w.campaign, memberCampaign), string(w.campaign.ID)), textMember(nameOfSelector(w.campaign, memberSupplier), w.supplier),
+		textMember(unambiguousIDMemberName(w.campaign, memberCampaign), string(w.campaign.ID)), textMember(unambiguousIDMemberName(w.campaign, memberSupplier), w.supplier),
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *Server) sendPostingInstructions(ctx *fasthttp.RequestCtx, id market.Req
 	}
 	document, err := s.opt.Instructions.DocumentOfLinkToken(r.pathParam)
 	if err != nil {
-		sendLinkErrorPage(ctx, id, err)
+		sendInstructionsLinkErrorPage(ctx, id, err)
 		return
 	}
 	links := []instructions.PageLink{{Text: "Documentation", Target: document.DocsURL}, {Text: "Download as PDF", Target: "?format=pdf"}, {Text: "Download as Markdown", Target: "?format=md"}}
@@ -59,9 +59,9 @@ func (s *Server) sendPostingInstructions(ctx *fasthttp.RequestCtx, id market.Req
 	ctx.SetBody(file.Body)
 }
 
-// sendLinkErrorPage answers a link that does not work with a page for a person. While the exchange
+// sendInstructionsLinkErrorPage answers a link that does not work with a page for a person. While the exchange
 // cannot answer, it sends the usual error.
-func sendLinkErrorPage(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
+func sendInstructionsLinkErrorPage(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	status, title, message := fasthttp.StatusNotFound, "This link does not work", "The address is not complete, or it never was a link to posting instructions. Copy the whole link, or ask the operator for a new one."
 	switch {
 	case errors.Is(err, instructions.ErrLinkEnded):

@@ -178,7 +178,7 @@ func (g *backupGeneration) checkLogObject(ctx context.Context, e logObject, prev
 			firstAndLast[0] = firstAndLast[1]
 		}
 		if firstAndLast[1].Before(previousAt) {
-			return fmt.Errorf("%s: entry %d has an earlier time than the entry before it", e.name, entry.Seq)
+			return fmt.Errorf("%s: this log object of the backup is damaged, because its entry %d has an earlier time than the entry before it", e.name, entry.Seq)
 		}
 		if entry.Epoch > g.claim.Epoch {
 			return fmt.Errorf("%s: entry %d is of life %d, but the generation's claim says %d", e.name, entry.Seq, entry.Epoch, g.claim.Epoch)
@@ -187,7 +187,7 @@ func (g *backupGeneration) checkLogObject(ctx context.Context, e logObject, prev
 		return nil
 	})
 	if err == nil && firstAndLast[1].UnixNano() != e.at {
-		err = fmt.Errorf("%s: its last entry has another time than its name says", e.name)
+		err = fmt.Errorf("%s: this log object of the backup is damaged or was renamed, because its last entry has another time than its name says", e.name)
 	}
 	return firstAndLast, err
 }

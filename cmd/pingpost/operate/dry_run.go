@@ -80,7 +80,7 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 		supplier = *example.Supplier
 	}
 	if supplier == "" {
-		return fmt.Errorf("no supplier may send leads to the campaign %q; give --supplier ID", c.Campaign)
+		return fmt.Errorf("no configured supplier may send leads to the campaign %q; add a supplier to the exchange, or to the list suppliers of the campaign", c.Campaign)
 	}
 	body, err := json.Marshal(map[string]any{"campaign": c.Campaign, "supplier": supplier, "lead": lead, "dry_run": true})
 	if err != nil {

@@ -96,7 +96,7 @@ func (c *Collector) decode(body []byte, header http.Header) error {
 			for _, span := range scope.GetSpans() {
 				if unknown := span.ProtoReflect().GetUnknown(); len(unknown) > 0 {
 					number, _, _ := protowire.ConsumeField(unknown)
-					return fmt.Errorf("a span has the unknown field %d", number)
+					return fmt.Errorf("an exported span has field %d, which OpenTelemetry does not define", number)
 				}
 				c.spans = append(c.spans, newSpan(span))
 			}

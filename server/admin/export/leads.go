@@ -61,8 +61,8 @@ func flagColumn(name string, of func(*report.LeadSearchResult) bool) column[repo
 // pageSize is the number of leads that an export reads at a time.
 const pageSize = 500
 
-// LeadSource searches leads. *report.Report implements it.
-type LeadSource interface {
+// LeadSearcher searches leads. *report.Report implements it.
+type LeadSearcher interface {
 	SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) ([]report.LeadSearchResult, report.SearchProgress, error)
 }
 
@@ -73,11 +73,11 @@ type LeadSource interface {
 // after the last id of the page before, so no lead is missing or repeated. Each page shows the
 // leads as they are when it is read. Rejected: one transaction for the whole export.
 type LeadExport struct {
-	source LeadSource
-	query  report.LeadOrAuctionQuery
-	writer *tableWriter[report.LeadSearchResult]
-	ctx    context.Context
-	cancel context.CancelFunc
+	searcher LeadSearcher
+	query    report.LeadOrAuctionQuery
+	writer   *tableWriter[report.LeadSearchResult]
+	ctx      context.Context
+	cancel   context.CancelFunc
 
 	page []report.LeadSearchResult // the unencoded rest of the last page
 	next [16]byte                  // After of the next page; zero: the last page is read
@@ -87,13 +87,13 @@ type LeadExport struct {
 // NewLeadExport starts an export and reads its first page, so that an invalid query is an error
 // before the first byte. columns picks the columns, by their names; an empty one picks all. The query
 // must have an end (To), so that leads that arrive during the export do not extend it.
-func NewLeadExport(source LeadSource, query report.LeadOrAuctionQuery, format Format, columns string) (*LeadExport, error) {
+func NewLeadExport(searcher LeadSearcher, query report.LeadOrAuctionQuery, format Format, columns string) (*LeadExport, error) {
 	picked, expected := pickColumns(leadColumns, columns)
 	if expected != "" {
 		return nil, &report.InvalidQuestionError{Field: "columns", Expected: expected}
 	}
 	query.Limit = pageSize
-	e := &LeadExport{source: source, query: query, writer: newTableWriter(format, picked, nil)}
+	e := &LeadExport{searcher: searcher, query: query, writer: newTableWriter(format, picked, nil)}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.readPage(); err != nil {
 		e.cancel()
@@ -103,7 +103,7 @@ func NewLeadExport(source LeadSource, query report.LeadOrAuctionQuery, format Fo
 }
 
 func (e *LeadExport) readPage() error {
-	found, progress, err := e.source.SearchLeads(e.ctx, e.query)
+	found, progress, err := e.searcher.SearchLeads(e.ctx, e.query)
 	e.page, e.next, e.query.After = found, progress.Next, progress.Next
 	return err
 }

@@ -107,7 +107,7 @@ func serviceResponse(err error) (response minio.ErrorResponse) {
 func (s *S3) put(ctx context.Context, name string, data []byte, opt minio.PutObjectOptions) error {
 	_, err := s.client.PutObject(ctx, s.bucket, s.prefix+name, bytes.NewReader(data), int64(len(data)), opt)
 	if err != nil {
-		return fmt.Errorf("cannot put %s into %s: %w", name, s, err)
+		return fmt.Errorf("cannot write the object %s to the backup store %s: %w", name, s, err)
 	}
 	return nil
 }
