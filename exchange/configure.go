@@ -236,7 +236,7 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 	}
 	changed.Changes = append(append(changed.Changes, x.listChangedAddressVariables(&revised.Initial)...), x.describeEntriesTakenOver(revised)...)
 	changed.Unapplied = x.listIgnoredInitialValues(revised.CompiledDocument)
-	for _, warning := range x.replaceOwnFileNameInProblems(revised.Warnings) {
+	for _, warning := range x.replaceOwnFileNameInProblems(append(revised.Warnings, x.warningsOfRemovedAuth(revised.Document)...)) {
 		changed.Warnings = append(changed.Warnings, warning.Error())
 	}
 	if dryRun {

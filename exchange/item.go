@@ -43,7 +43,7 @@ func (x *Exchange) ChangeConfigEntry(change *admin.ConfigEntryChange) (*admin.Co
 		changed.ETag = etagOf(text)
 		changed.Unapplied = x.listIgnoredInitialValuesOf(revised.CompiledDocument, change.EntryRef)
 	}
-	for _, warning := range revised.Warnings {
+	for _, warning := range append(revised.Warnings, x.warningsOfRemovedAuth(revised.Document)...) {
 		at, _ := change.EntryRef.PathWithin(warning.Path)
 		changed.Warnings = append(changed.Warnings, strings.TrimPrefix(at+": ", ": ")+warning.Message)
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"pingpost/config"
+	"pingpost/config/canonical"
+	"pingpost/config/schema"
 	"pingpost/config/syntax"
 	"pingpost/engine/event"
 )
@@ -80,4 +82,22 @@ func (x *Exchange) differsFromStoredSecret(initial *config.InitialOutboundSecret
 	}
 	value, err := x.vault.OpenSecret(initial.Name, sealed)
 	return err != nil || value != initial.Value.Reveal()
+}
+
+// warningsOfRemovedAuth returns a warning for each buyer that has auth in the active document and
+// none in the new one. The log keeps the secret, but requests to the buyer no longer carry it.
+func (x *Exchange) warningsOfRemovedAuth(newDocument *schema.Document) (warnings syntax.Problems) {
+	active, err := config.ParseStoredDocument(x.activeOrLastActiveConfigJSON())
+	if err != nil {
+		return nil
+	}
+	for _, id := range newDocument.FindBuyersWithRemovedAuth(active.Document) {
+		ref := canonical.EntryRef{Kind: canonical.Buyers, ID: id}
+		warnings = append(warnings, syntax.Problem{
+			File: x.path, Path: ref.String() + ".auth",
+			Message: "is missing, and the buyer has it until now: without it, requests to the buyer carry no credential of auth; " +
+				"to keep the credential, send auth as GET and export show it",
+		})
+	}
+	return warnings
 }

@@ -37,3 +37,48 @@ func TestConfigurationWarningsAreReported(t *testing.T) {
 		}
 	}
 }
+
+// TestOmittedAuthIsAWarning: a buyer that had auth and is sent without it loses its credential. The
+// answer warns of it, also in a dry run. A buyer without an address gets no requests, and auth
+// that omits only its secret keeps it.
+func TestOmittedAuthIsAWarning(t *testing.T) {
+	t.Parallel()
+	x := start(t, newTestDir(t, baseConfig))
+	type result struct{ Warnings []string }
+	const at, bearer = configURL + "buyers/buy_red", `"auth":{"bearer":{"set":true}}`
+	x.mustAdmin(200, "PUT", at, `{"endpoint":"https://red.example","auth":{"bearer":"a-canary-bearer"}}`, "If-None-Match", "*")
+	put := func(document, query string) []string {
+		return decode[result](t, x.mustAdmin(200, "PUT", at+query, document, "If-Match", x.configEntry("buyers/buy_red").ETag)).Warnings
+	}
+	for _, row := range []struct {
+		name, document string
+		warns          bool
+	}{
+		{"without auth", `{"endpoint":"https://red.example"}`, true},
+		{"only a test address", `{"test_endpoint":"https://red.example"}`, true},
+		{"without an address", `{}`, false},
+		{"auth with its secret", `{"endpoint":"https://red.example",` + bearer + `}`, false},
+		{"auth without a value", `{"endpoint":"https://red.example","auth":{}}`, false},
+	} {
+		got := put(row.document, "?dry=1")
+		if row.warns != (len(got) == 1) || row.warns && !strings.HasPrefix(got[0], "auth: is missing") {
+			t.Errorf("%s: warnings %q", row.name, got)
+		}
+	}
+	export := strings.Replace(baseConfig, "buyers:\n", "buyers:\n  - {id: buy_red, endpoint: \"https://red.example\"}\n", 1)
+	for _, document := range []string{export, baseConfig} {
+		got := decode[result](t, x.mustAdmin(200, "PUT", "/admin/v1/config?dry=1", document)).Warnings
+		if warns := document == export; warns != (len(got) == 1) || warns && !strings.HasPrefix(got[0], "document: buyers[buy_red].auth: is missing") {
+			t.Errorf("a document: warnings %q", got)
+		}
+	}
+	if got := put(`{"endpoint":"https://red.example"}`, ""); len(got) != 1 {
+		t.Errorf("a change: warnings %q", got)
+	}
+	if got := put(`{"endpoint":"https://red.example","name":"without a credential before too"}`, ""); len(got) != 0 {
+		t.Errorf("a later change: warnings %q", got)
+	}
+	if got := put(`{"endpoint":"https://red.example",`+bearer+`}`, ""); len(got) != 0 {
+		t.Errorf("auth again, with the stored secret: warnings %q", got)
+	}
+}

@@ -59,3 +59,19 @@ func keepOmittedClientSecrets(now, before []OAuthClient) {
 		}
 	}
 }
+
+// FindBuyersWithRemovedAuth returns the ids of the buyers of d that have an address and no auth, and that
+// had auth in the earlier document.
+func (d *Document) FindBuyersWithRemovedAuth(earlier *Document) (ids []string) {
+	hadAuth := make(map[string]bool, len(earlier.Buyers))
+	for i := range earlier.Buyers {
+		hadAuth[earlier.Buyers[i].ID] = earlier.Buyers[i].Auth != nil
+	}
+	for i := range d.Buyers {
+		buyer := &d.Buyers[i]
+		if hadAuth[buyer.ID] && buyer.Auth == nil && (buyer.ProductionURLs().PostURL() != "" || buyer.TestURLs().PostURL() != "") {
+			ids = append(ids, buyer.ID)
+		}
+	}
+	return ids
+}
