@@ -6,5 +6,6 @@
 // headings, paragraphs, tables and code, which Markdown, HTML and PDF render.
 //
 // A document has the data of one supplier and one campaign. It has no buyers, no prices, no
-// payouts and no secrets: of a credential it has the hint.
+// payouts and no secrets. Of a credential its JSON form, for operators, has the hint. The other
+// forms, which anyone with the link can read, have no part of a secret.
 package instructions

@@ -24,6 +24,9 @@ func describeFields(campaign *market.Campaign, s *testlead.Example) []Field {
 		if d.Coerce {
 			f.Rule += "; a string with such a value is accepted too"
 		}
+		if slot == market.SlotState && !d.Required && d.Default.Kind == market.KindAbsent && eachSaleNeedsState(campaign) {
+			f.Rule += "; a lead without it is unsold"
+		}
 		if d.Default.Kind != market.KindAbsent {
 			f.Default = d.Default.AppendJSON(nil)
 		}
@@ -33,6 +36,25 @@ func describeFields(campaign *market.Campaign, s *testlead.Example) []Field {
 		fields = append(fields, f)
 	}
 	return fields
+}
+
+// eachSaleNeedsState reports whether a lead without a state is never sold in the campaign: because it
+// holds auctions, or because its filters or the conditions of each of its buyers need a state.
+func eachSaleNeedsState(campaign *market.Campaign) bool {
+	var stateless market.Lead
+	stateless.Reset(campaign.Mapping.SlotCount())
+	rejects := func(filters []market.Filter) bool {
+		return slices.ContainsFunc(filters, func(f market.Filter) bool { return f.FieldSlot() == market.SlotState && !f.Accepts(&stateless) })
+	}
+	if campaign.Method == market.PingPost || rejects(campaign.Filters) {
+		return true
+	}
+	for i := range campaign.FilterSets {
+		if set := &campaign.FilterSets[i]; set.States == market.AllStates && !rejects(set.Filters) {
+			return false
+		}
+	}
+	return len(campaign.FilterSets) > 0
 }
 
 func consentRulesOf(campaign *market.Campaign) ConsentRules {

@@ -74,11 +74,14 @@ func (d *Document) addressBlocks() []Block {
 }
 
 func (d *Document) credentialBlocks() []Block {
-	hints := "You have no key yet: ask the operator for one."
-	if len(d.APIKeyHints) > 0 {
-		hints = "Your keys begin with " + joinWords(d.APIKeyHints, "…") + ". The exchange shows a key only once; the operator can make a new one."
+	keys := "You have no key yet: ask the operator for one."
+	switch n := len(d.APIKeyHints); {
+	case n == 1:
+		keys = "You have one key. The exchange shows it only once; the operator can make a new one."
+	case n > 1:
+		keys = fmt.Sprintf("You have %d keys. The exchange shows a key only once; the operator can make a new one.", n)
 	}
-	key := paragraph("Send your API key in the header x-api-key of each request. %s Keep it on your server: never put it into a page or an app.", hints)
+	key := paragraph("Send your API key in the header x-api-key of each request. %s Keep it on your server: never put it into a page or an app.", keys)
 	if !d.Campaign.PingPost {
 		return []Block{key}
 	}
@@ -86,7 +89,7 @@ func (d *Document) credentialBlocks() []Block {
 	if len(d.Clients) > 0 {
 		var names []string
 		for _, c := range d.Clients {
-			names = append(names, fmt.Sprintf("%s (secret %s…, scopes %s)", c.ID, c.Hint, strings.Join(c.Scopes, " ")))
+			names = append(names, fmt.Sprintf("%s (scopes %s)", c.ID, strings.Join(c.Scopes, " ")))
 		}
 		clients = "Your clients: " + strings.Join(names, "; ") + "."
 	}

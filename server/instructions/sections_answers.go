@@ -4,7 +4,7 @@ import "fmt"
 
 func (d *Document) pingBlocks() []Block {
 	blocks := []Block{
-		paragraph("You can ask for the price before you send the person's data. A ping has no contact data: %s are rejected in it, at any depth.", joinWords(d.contactFieldNames(), "")),
+		paragraph("You can ask for the price before you send the person's data. Send no contact data in a ping: %s are rejected in it, at any depth and in any spelling, and so are common other names of such data. The exchange looks at names only. With an access token, a member of another name goes to the buyers.", joinWords(d.contactFieldNames(), "")),
 		{List: []string{
 			fmt.Sprintf("With the API key: %s returns all bids, and an ingest with flo_ping_id and flo_buyer_id sells the lead at one of them.", pathAvailability),
 			fmt.Sprintf("With an access token: %s returns the best bid, and %s sells the lead at it. Use a new auction_id for each lead. Post within 5 seconds after the ping: then the bid expires.", pathPing, pathPost),
@@ -74,6 +74,6 @@ func (d *Document) limitBlocks() []Block {
 	}
 	return []Block{
 		{Table: &Table{Head: []string{"Limit", "Value"}, Rows: rows, Mono: []bool{false, false}}},
-		paragraph("Above a rate the answer is 429 with Retry-After. X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset are on every answer. Allow 15 seconds for an answer. Reuse connections (keep-alive)."),
+		paragraph("Above a rate the answer is 429 with Retry-After. If your credential is valid, the answer has X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset; a 401 has none of them. The exchange answers within 5 seconds after it has the whole request. Wait 10 seconds for an answer; then send the same request again under the same key. Reuse connections (keep-alive)."),
 	}
 }
