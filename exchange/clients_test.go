@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,13 +54,18 @@ func (r *testExchange) listClients(owner string) []clientEntry {
 // createClientSecret creates a secret for an OAuth client and checks the answer.
 func (r *testExchange) createClientSecret(owner, id, body string) (secret, hint string) {
 	r.t.Helper()
+	known := slices.ContainsFunc(r.listClients(owner), func(c clientEntry) bool { return c.ID == id })
 	a := r.mustAdmin(201, "POST", "/admin/v1/"+owner+"/clients/"+url.PathEscape(id)+"/secrets", body)
 	created := decode[struct {
-		ID     string `json:"client_id"`
-		Secret string `json:"client_secret"`
-		Hint   string
-		Scopes []string
+		ID        string `json:"client_id"`
+		NewClient *bool  `json:"new_client"`
+		Secret    string `json:"client_secret"`
+		Hint      string
+		Scopes    []string
 	}](r.t, a)
+	if created.NewClient == nil || *created.NewClient == known {
+		r.t.Errorf("client %s existed: %t, but the answer is %s", id, known, a.body)
+	}
 	if created.ID != id || len(created.Secret) < 40 || !strings.HasPrefix(created.Secret, created.Hint) || created.Hint == "" || len(created.Scopes) == 0 || a.header.Get("Cache-Control") != "no-store" {
 		r.t.Fatalf("incomplete answer with a new secret: %v %s", a.header, a.body)
 	}

@@ -123,11 +123,12 @@ func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuye
 		return nil, err
 	}
 	return payload.SetCreatedAndNoStore(ctx, struct {
-		Client string   `json:"client_id"`
-		Secret string   `json:"client_secret"`
-		Hint   string   `json:"hint"`
-		Scopes []string `json:"scopes"`
-	}{client, secret, SecretPrefixHint(secret), scopes.Names()})
+		Client    string   `json:"client_id"`
+		NewClient bool     `json:"new_client"` // the client had no valid secret before
+		Secret    string   `json:"client_secret"`
+		Hint      string   `json:"hint"`
+		Scopes    []string `json:"scopes"`
+	}{client, len(live) == 0, secret, SecretPrefixHint(secret), scopes.Names()})
 }
 
 // maxClient is the greatest length of an OAuth client's id in bytes. The configuration has the
