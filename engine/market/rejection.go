@@ -61,7 +61,7 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 	RejectionReasonUnlisted:   {"reason", errcode.FieldNotAllowedValue, "one of the reasons for which this campaign takes leads back"},
 	RejectionOccurredType:     {"occurred_at", errcode.FieldWrongType, "a string: a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
 	RejectionOccurredInvalid:  {"occurred_at", errcode.FieldInvalidFormat, "a time as RFC 3339 has it, such as 2026-01-31T09:30:00Z"},
-	RejectionOccurredInFuture: {"occurred_at", errcode.FieldOutOfRange, "a time that is not ahead of now"},
+	RejectionOccurredInFuture: {"occurred_at", errcode.FieldOutOfRange, "a time at most five minutes in the future"},
 }
 
 // FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport

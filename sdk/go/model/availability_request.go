@@ -6,7 +6,7 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// AvailabilityRequest is: Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
+// AvailabilityRequest is: Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Members for contact data are rejected at any depth with `contact_field_not_allowed`, by the names that `PingRequest` lists. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
 type AvailabilityRequest struct {
 	// The campaign, which must have the method `ping_post`.
 	CampaignID string `json:"campaign_id,omitzero"`

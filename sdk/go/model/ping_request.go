@@ -8,7 +8,7 @@ import (
 	"pingpost/sdk/go/wire"
 )
 
-// PingRequest is: Partial data of a lead before its sale. It can have any other members, which go to the buyers. Contact data (names, phone, email, street, in any spelling) is rejected at any depth with `contact_field_not_allowed`. Buyers' endpoints get the same form.
+// PingRequest is: Partial data of a lead before its sale. It can have any other members, which go to the buyers. A member for contact data is rejected at any depth with `contact_field_not_allowed`. Only its name decides, without case and punctuation: `first_name`, `last_name`, `full_name`, `given_name`, `family_name`, `surname`, `fname`, `lname`, `contact_name`, `customer_name`; `phone`, `phone_number`, `telephone`, `tel`, `home_phone`, `work_phone`, `mobile`, `mobile_phone`, `mobile_number`, `cell`, `cell_phone`, `cell_number`; `email`, `email_address`, `mail`; `line1`, `street`, `street_address`, `street1`, `street2`, `address1`, `address2`, `address_line1`, `address_line2`; and the campaign's own contact fields. A name that the campaign uses for another field is allowed. Contact data in a member of another name, such as `name`, is not recognized and goes to the buyers. Buyers' endpoints get the same form.
 type PingRequest struct {
 	// The caller's id of an auction, of 1 to 255 printable characters. It must be unique.
 	AuctionID string `json:"auction_id"`

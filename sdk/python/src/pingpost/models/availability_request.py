@@ -14,7 +14,7 @@ from pingpost.models.state_code import StateCode
 
 @dataclass(init=False, repr=False)
 class AvailabilityRequest(Model):
-    r"""Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Contact data is rejected at any depth with `contact_field_not_allowed`. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
+    r"""Partial data of a lead, to get bids. It has the members below and the campaign's ping fields. Members for contact data are rejected at any depth with `contact_field_not_allowed`, by the names that `PingRequest` lists. If the campaign has its own field named `campaign_id` or `supplier_id`, the member is that field, and the request needs the `flo_` name.
     """
 
     campaign_id: Optional[str]
