@@ -101,7 +101,7 @@ func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operati
 func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad httperror.Error) {
 	bad = errNotAuthenticated
 	e := a.engineOf(ctx)
-	if cookie := ctx.Request.Header.Cookie(cookieName); len(cookie) > 0 {
+	if cookie := ctx.Request.Header.Cookie(sessionCookieName(&ctx.Request.Header)); len(cookie) > 0 {
 		if caller, bad = a.authenticateSession(e, cookie); bad.Status == 0 {
 			return caller, httperror.Error{}
 		}

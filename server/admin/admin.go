@@ -170,7 +170,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	routes.GET("/healthz", a.rejectUnknownParameters("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
-	a.addDashboardRoutes(routes)
+	a.addFileRoutes(routes)
 	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswerOrErrorSent(a.login)))))
 	a.addUnauthenticatedTeamRoutes(routes)
 	a.addAuthenticatedRoutes(routes)

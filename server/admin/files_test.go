@@ -16,6 +16,7 @@ import (
 	"pingpost/internal/must"
 	"pingpost/server/apidocs"
 	"pingpost/server/dashboard"
+	"pingpost/server/docsite"
 	"pingpost/server/servertest"
 )
 
@@ -58,6 +59,25 @@ func TestDashboardIsServed(t *testing.T) {
 		if status, _, _ := servertest.SendOverNewConn(t, address, "GET", at); status != 401 {
 			t.Errorf("%s without a password: got %d, want 401", at, status)
 		}
+	}
+}
+
+// The console links to the documentation at its own address, which the public address may not have for
+// the operator's browser.
+func TestDocumentationIsServedOnAdminAddress(t *testing.T) {
+	k := servertest.Dial(t, serveAdmin(t, stubOperator{}))
+	for _, at := range []string{docsite.Home, docsite.Prefix + "adapters", docsite.Prefix + "site.css", apidocs.PathYAML, apidocs.PathJSON} {
+		if status, header, body := k.Send(servertest.FormatRequest("GET "+help+at, "", "")); status != 200 || body == "" {
+			t.Fatalf("%s: got %d %v", at, status, header)
+		}
+	}
+	_, header, _ := k.Send(servertest.FormatRequest("GET "+help+docsite.Home, "", ""))
+	if got := header["Content-Security-Policy"]; len(got) != 1 || got[0] != docsite.Policy {
+		t.Errorf("the policy is %q, want %q", got, docsite.Policy)
+	}
+	status, moved := servertest.CallHandler(newAdmin(t, stubOperator{}).http.Handler, "GET", docsite.Home, "") // the checked client knows the public path only
+	if status != 308 || len(moved["Location"]) != 1 || moved["Location"][0] != "./help/docs" {
+		t.Errorf("%s: got %d %v, want a redirect to the same page", docsite.Home, status, moved)
 	}
 }
 

@@ -159,9 +159,14 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation str
 	return a.describePrincipal(a.engineOf(ctx), &who), nil
 }
 
+// sessionCookieName returns the name of the session's cookie at the address of a request.
+func sessionCookieName(header *fasthttp.RequestHeader) string {
+	return request.CookieNameWithPort(header, cookieName)
+}
+
 func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
 	var cookie fasthttp.Cookie
-	cookie.SetKey(cookieName)
+	cookie.SetKey(sessionCookieName(&ctx.Request.Header))
 	cookie.SetValue(value)
 	cookie.SetPath("/")
 	cookie.SetSecure(true)

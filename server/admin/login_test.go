@@ -376,6 +376,28 @@ func TestInvalidCookiesAreRejected(t *testing.T) {
 	servertest.RequireMetrics(t, l.admin.meter, "pingpost_wrong_credentials_total 0")
 }
 
+// Browsers send a cookie to all ports of a host, so the cookie's name has the port. The cookie of
+// another port is no credential.
+func TestSessionCookieHasPort(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	l.createUser("bob", market.RoleOperator)
+	send := func(target, host, headers, body string) (int, http.Header) {
+		k := servertest.Dial(t, l.address)
+		status, header, _ := k.Send(strings.Replace(servertest.FormatRequest(target, headers+"X-Requested-With: dashboard\r\n", body), "Host: x\r\n", "Host: "+host+"\r\n", 1))
+		return status, header
+	}
+	_, header := send("POST /admin/v1/session", "localhost:9091", "", `{"name":"bob","password":"`+testPassword+`"}`)
+	cookie, _, _ := strings.Cut(header.Get("Set-Cookie"), ";")
+	if !strings.HasPrefix(cookie, "__Host-pingpost-9091=") {
+		t.Fatalf("the cookie is %q, want one with the port", cookie)
+	}
+	for host, want := range map[string]int{"localhost:9091": 200, "localhost:9092": 401, "localhost": 401} {
+		if status, _ := send("GET /admin/v1/session", host, "Cookie: "+cookie+"\r\n", ""); status != want {
+			t.Errorf("at %s: got %d, want %d", host, status, want)
+		}
+	}
+}
+
 // A changing request with the cookie but without the CSRF token has no effect.
 func TestRequestWithoutCSRFTokenHasNoEffect(t *testing.T) {
 	l := openAccounts(t, servertest.Password)

@@ -10,6 +10,7 @@ import (
 	"pingpost/server/admin/posting"
 	"pingpost/server/apidocs"
 	"pingpost/server/dashboard"
+	"pingpost/server/docsite"
 	"pingpost/server/httperror"
 	"pingpost/server/instructions"
 	"pingpost/server/request"
@@ -161,19 +162,45 @@ func (a *Admin) withDeprecationHeaders(method, path string, h fasthttp.RequestHa
 	}
 }
 
-// addDashboardRoutes registers the files of the dashboard. They need no authentication, because
-// they contain no data: the page loads all data through the API.
-func (a *Admin) addDashboardRoutes(routes *router.Router) {
-	for _, at := range dashboard.Paths() {
-		serve := a.rejectUnknownParameters("GET", at, fileHandler(dashboard.FindFile(at)))
+// help is the prefix of the documentation's paths on the admin address, such as /help/docs/adapters.
+const help = "/help"
+
+// addFileRoutes registers the files of the dashboard, and the documentation to which it links. They
+// need no authentication, because they contain no data: the page loads all data through the API.
+func (a *Admin) addFileRoutes(routes *router.Router) {
+	add := func(prefix, file string, find func(path string) *apidocs.File) {
+		at := prefix + file
+		serve := a.rejectUnknownParameters("GET", at, fileHandler(file, find))
 		routes.GET(at, serve)
 		routes.HEAD(at, serve)
 	}
+	for _, at := range dashboard.Paths() {
+		add("", at, dashboard.FindFile)
+	}
+	for _, at := range docsite.Paths() {
+		add(help, at, docsite.FindFile)
+	}
+	for _, at := range []string{apidocs.PathYAML, apidocs.PathJSON} {
+		add(help, at, apidocs.FindFile)
+	}
+	routes.GET(docsite.Home, a.rejectUnknownParameters("GET", docsite.Home, redirectToDocs))
 }
 
-func fileHandler(file *apidocs.File) fasthttp.RequestHandler {
+// redirectToDocs redirects the path of the documentation on the public address to its path here. The
+// location is relative, so that it is right behind a proxy that serves the address below a path.
+func redirectToDocs(ctx *fasthttp.RequestCtx) {
+	header := &ctx.Response.Header
+	header.Set(httperror.HeaderRequestID, httperror.NewRequestID().String())
+	header.Set("Cache-Control", docsite.Cache)
+	header.Set("Location", "."+help+docsite.Home)
+	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
+}
+
+// fileHandler returns a handler that sends the file at a path. It looks the file up for each request,
+// because the first look-up compresses it.
+func fileHandler(at string, find func(path string) *apidocs.File) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		if sendFile(ctx, file) {
+		if sendFile(ctx, find(at)) {
 			ctx.Response.Header.Set("Cross-Origin-Opener-Policy", "same-origin")
 			ctx.Response.Header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		}

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	cookieName  = "__Host-pingpost"
+	cookieName  = "__Host-pingpost" // followed by the port: sessionCookieName
 	sessionIdle = 12 * time.Hour
 	sessionLife = 7 * 24 * time.Hour
 

@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"net/url"
+	"strconv"
 
 	"github.com/valyala/fasthttp"
 
@@ -79,6 +80,23 @@ func TargetHost(header *fasthttp.RequestHeader) []byte {
 	}
 	return header.Host()
 }
+
+// CookieNameWithPort returns the name of a cookie for the address of a request: prefix, and the port
+// if the address has one, as in prefix-8443. Browsers send a cookie to all ports of a host, so two
+// exchanges on one host would otherwise overwrite each other's cookies.
+func CookieNameWithPort(header *fasthttp.RequestHeader, prefix string) string {
+	host := TargetHost(header)
+	port := host[bytes.LastIndexByte(host, ':')+1:]
+	if len(port) == len(host) || len(port) > maxPortDigits {
+		return prefix
+	}
+	if _, err := strconv.ParseUint(string(port), 10, 16); err != nil {
+		return prefix
+	}
+	return prefix + "-" + string(port)
+}
+
+const maxPortDigits = 5
 
 // IsNormalizedPath reports whether the path contains no dots or double slashes that a proxy might
 // resolve. Escapes are allowed, because the admin API's paths contain names that need them.

@@ -19,7 +19,7 @@ const (
 	PathStart    = "/admin/v1/session/oidc"
 	PathCallback = "/admin/v1/session/oidc/callback"
 
-	cookieName = "__Host-pingpost-oidc"
+	cookieName = "__Host-pingpost-oidc" // followed by the port of the address
 
 	// maxConcurrent limits the sign-ins that wait for the provider at the same time.
 	maxConcurrent = 50
@@ -106,7 +106,7 @@ func (h *Handlers) HandleCallback(ctx *fasthttp.RequestCtx) {
 
 // startSessionOfCallback starts the session of the person who returns from the provider, or returns the error.
 func (h *Handlers) startSessionOfCallback(ctx *fasthttp.RequestCtx) error {
-	cookie := string(ctx.Request.Header.Cookie(cookieName))
+	cookie := string(ctx.Request.Header.Cookie(request.CookieNameWithPort(&ctx.Request.Header, cookieName)))
 	query, err := url.ParseQuery(string(ctx.URI().QueryString()))
 	if err != nil {
 		return ErrInvalid
@@ -185,7 +185,7 @@ func redirect(ctx *fasthttp.RequestCtx, location string) {
 // because the provider's page leads the browser to the callback.
 func setOrDeleteFlowCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
 	var cookie fasthttp.Cookie
-	cookie.SetKey(cookieName)
+	cookie.SetKey(request.CookieNameWithPort(&ctx.Request.Header, cookieName))
 	cookie.SetValue(value)
 	cookie.SetPath("/")
 	cookie.SetSecure(true)
