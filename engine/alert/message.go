@@ -82,6 +82,10 @@ var wordsOf = map[KindName]messageTexts{
 	},
 }
 
+// TotalCapNote is the part of a cap's note that says that the cap has no period. Its use never falls by
+// itself.
+const TotalCapNote = "cap by total"
+
 // DescribeChange puts a change in words. rule is the alert's present rule, or nil if it was removed.
 func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	var kind *Kind
@@ -95,6 +99,9 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 	fill := strings.NewReplacer(
 		"{subject}", cmp.Or(subject, "the exchange"), "{value}", FormatQuantity(value, kind.Unit), "{threshold}", FormatQuantity(threshold, kind.Unit), "{note}", note,
 	)
+	if kind.Name == CapUsed && strings.Contains(note, TotalCapNote) {
+		w.action = "Ask the buyer whether to raise the cap. When the cap is full, the buyer gets no more leads: a cap by total never resets."
+	}
 	m := Message{Title: fill.Replace(w.title), Text: fill.Replace(w.text), Action: w.action, Link: w.page}
 	if strings.HasSuffix(m.Link, "/") {
 		m.Link += escapePathPart(subject)

@@ -134,6 +134,18 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+func TestTotalCapNeverResets(t *testing.T) {
+	for note, want := range map[string]string{
+		"41 of 50 leads, cap by day, in all campaigns":   "until its period ends",
+		"41 of 50 leads, cap by total, in all campaigns": "never resets",
+	} {
+		got := DescribeChange(&Rule{Kind: CapUsed}, event.AlertFired, "a", 82*One, 80*One, note).Action
+		if other := "until its period ends"; !strings.Contains(got, want) || want != other && strings.Contains(got, other) {
+			t.Errorf("%s: got %q, want %q", note, got, want)
+		}
+	}
+}
+
 func TestQuantities(t *testing.T) {
 	for _, row := range []struct {
 		q    Quantity

@@ -8,6 +8,7 @@ import (
 
 	"pingpost/engine/alert"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 	"pingpost/report"
 	"pingpost/server/metrics"
 )
@@ -20,6 +21,16 @@ type counted struct {
 	total metrics.BuyerCounts
 	leads uint64
 	sold  uint64
+}
+
+// The text of an alert tells a cap by total from others by this part of its note.
+func TestNoteOfTotalCap(t *testing.T) {
+	for _, period := range []calendar.Period{calendar.Hour, calendar.Day, calendar.Week, calendar.Month, calendar.Total} {
+		note := describeCapUse(&market.Cap{Limit: 50, Period: period}, 41, "in all campaigns")
+		if got := strings.Contains(note, alert.TotalCapNote); got != (period == calendar.Total) {
+			t.Errorf("%s: the note %q of a cap by total: %t", period, note, got)
+		}
+	}
 }
 
 func newCounted() *counted {
