@@ -89,6 +89,13 @@ export function duration(text: string): string {
 // since formats the time since a moment.
 export const since = (at: string): string => span((Date.now() - Date.parse(at)) / 1000);
 
+// lastUseText formats the time since the last use of a credential. The exchange keeps the minute of a use,
+// which began before a credential that was created in the same minute.
+export function lastUseText(at: string, created = at, now = Date.now()): string {
+  const minutes = Math.floor((now - Math.max(Date.parse(at), Date.parse(created))) / 60_000);
+  return minutes < 2 ? 'just now' : `${span(minutes * 60)} ago`;
+}
+
 let parts = inZone('UTC');
 
 function inZone(timeZone: string): Intl.DateTimeFormat {

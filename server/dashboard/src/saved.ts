@@ -131,5 +131,5 @@ export function stateOf(of: SavedReport): { tone: 'good' | 'bad' | 'warn' | 'pla
   }
   if (waiting) return { tone: 'warn', word: 'sending', text: '' };
   if (last_sent_at) return { tone: 'good', word: 'sent', text: '' };
-  return { tone: 'plain', word: of.schedule ? 'waiting' : 'saved', text: '' };
+  return { tone: 'plain', word: of.schedule ? 'not sent yet' : 'saved', text: '' };
 }

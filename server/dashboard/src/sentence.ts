@@ -29,7 +29,10 @@ export function condition(filter: Doc): string {
 }
 
 export function capText(cap: Doc, currency: string): string {
-  const what = cap.money !== undefined ? amount(Number(cap.money), currency) : `${cap.count} leads`;
+  const what =
+    cap.money !== undefined
+      ? amount(Number(cap.money), currency)
+      : `${cap.count} ${cap.count === 1 ? 'lead' : 'leads'}`;
   return cap.per === 'total' ? `${what} in total` : `${what} per ${cap.per}`;
 }
 
@@ -76,8 +79,9 @@ function buyerLines(campaign: Doc, name: Name, currency: string): string[] {
       listOf(b.filters).length > 0 ? `if ${join(listOf(b.filters).map(condition))}` : '',
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
     ].filter(Boolean);
-    const price = typeof b.price === 'number' ? ` for ${amount(b.price, currency)}` : '';
-    return `${name('buyers', String(b.buyer))} buys${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
+    const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect
+    const price = typeof b.price === 'number' && !auction ? ` for ${amount(b.price, currency)}` : '';
+    return `${name('buyers', String(b.buyer))} ${auction ? 'bids' : 'buys'}${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
   });
 }
 

@@ -108,6 +108,7 @@ export interface Applied {
   etag: string;
   changes: string[];
   unapplied: string[];
+  warnings: string[];
 }
 
 export interface Drift {

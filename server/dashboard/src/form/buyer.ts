@@ -11,7 +11,7 @@ const dialect = (key: string, label: string): Spec =>
       name: '',
       value: '',
     })),
-    lines('body', 'Body', { help: 'a template: docs/adapters.md' }),
+    lines('body', 'Body', { help: 'a template', docs: 'adapters' }),
     group('answer', 'Answer', [
       choice('format', 'Format', ['json', 'form', 'xml']),
       text('accepted', 'Accepted', { help: 'the place of the decision in the answer' }),

@@ -10,9 +10,12 @@ const buyers: Spec = list(
   'buyer',
   [
     ref('buyer', 'Buyer', 'buyers', { required: true }),
-    number('price', 'Price', { help: 'for campaigns without an auction' }),
-    number('priority', 'Priority', { help: 'lower first; default: its place in the list' }),
-    number('weight', 'Weight', { hint: '1' }),
+    number('price', 'Price', { methods: ['waterfall', 'round_robin', 'weighted'] }),
+    number('priority', 'Priority', {
+      help: 'lower first, also among equal bids; default: its place in the list',
+      methods: ['waterfall', 'ping_post'],
+    }),
+    number('weight', 'Weight', { hint: '1', methods: ['weighted'] }),
     states,
     caps,
     schedule,
@@ -73,9 +76,9 @@ export const campaign: Spec[] = [
   ]),
   words('consent_required_sources', 'Sources requiring TCPA proof'),
   words('consent_hosts', 'Hosts of TCPA proofs', { hint: 'cert.example' }),
-  span('bid_timeout', 'Ping timeout'),
+  { ...span('bid_timeout', 'Ping timeout'), methods: ['ping_post'] },
   span('post_reserve', 'Time reserved for the post', 'of the 5 seconds of a direct post'),
-  span('ping_reserve', 'Time reserved after a ping', 'for the post that follows'),
+  { ...span('ping_reserve', 'Time reserved after a ping', 'for the post that follows'), methods: ['ping_post'] },
   group('returns', 'Returns', [
     span('window', 'Window', 'after the sale; 0s allows no return'),
     words('reasons', 'Reasons', { help: 'default: any' }),

@@ -45,6 +45,19 @@ export function put<T>(into: T, path: Path, value: unknown): T {
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
+// standardFields are the lead fields that every campaign has.
+const standardFields = [
+  ...['first_name', 'last_name', 'phone', 'email', 'state', 'source', 'tcpa_consent', 'consent_cert_url'],
+  ...['consent_text', 'consent_timestamp', 'ip_address', 'line1', 'city', 'zip', 'ai_quality_score'],
+];
+
+// leadFields returns the names that filters can use: the fields of the campaigns, after mapping, and the
+// standard fields.
+export function leadFields(campaigns: Doc[]): string[] {
+  const own = campaigns.flatMap((c) => (Array.isArray(c.fields) ? (c.fields as Doc[]) : []));
+  return [...new Set([...own.map((f) => String(f.to || f.name || '')), ...standardFields])].filter(Boolean);
+}
+
 export interface Difference {
   path: string;
   before: unknown;

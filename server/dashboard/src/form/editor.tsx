@@ -4,8 +4,8 @@ import { Button } from '../part/button';
 import { Draft } from '../part/draft';
 import { Check, Input, Labelled, Select } from '../part/field';
 import type { Doc, FieldError, Kind } from '../types';
-import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, put } from './document';
-import type { Spec } from './spec';
+import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, pathOf, put } from './document';
+import { type Spec, specsFor } from './spec';
 
 export interface Editing {
   document: Doc;
@@ -15,6 +15,7 @@ export interface Editing {
   fresh: boolean; // a new item
   ids: { [kind in Kind]?: [string, string][] }; // ids with names
   defaults: Doc; // values in force for keys that the document leaves out
+  fields: string[]; // names of lead fields, for filters
 }
 
 // inOne lists the kinds of lists that a single input edits.
@@ -24,7 +25,7 @@ const inOne = ['words', 'several', 'refs'];
 export function Fields({ of, path, form }: { of: Spec[]; path: Path; form: Editing }) {
   return (
     <div class="fields">
-      {of.map((spec) => (
+      {specsFor(of, form.document).map((spec) => (
         <Field key={spec.key} spec={spec} path={[...path, spec.key]} form={form} />
       ))}
     </div>
@@ -35,9 +36,11 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   const value = at(form.document, path);
   const set = (v: unknown) => form.set(put(form.document, path, v));
   const otherwise = at(form.defaults, path);
+  const text = spec.first && !form.fresh ? join(spec.help, 'only the first value applies') : spec.help;
   const common = {
+    name: nameOf(path),
     label: spec.label,
-    help: spec.first && !form.fresh ? join(spec.help, 'only the first value applies') : spec.help,
+    help: spec.docs ? <Documented help={text} page={spec.docs} /> : text,
     errors: inOne.includes(spec.kind) ? errorsWithin(form.errors, path) : errorsAt(form.errors, path),
     disabled: form.locked,
   };
@@ -51,6 +54,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
           required={spec.required}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
+          list={spec.suggest ? form.fields : undefined}
         />
       );
     case 'number':
@@ -69,7 +73,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
       return (
         <Check
           label={spec.label}
-          help={common.help}
+          help={text}
           disabled={form.locked}
           value={(value ?? otherwise ?? false) === true}
           set={(v) => set(v === (otherwise ?? false) ? undefined : v)}
@@ -92,7 +96,7 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
       return (
         <Some
           {...common}
-          help={otherwise ? join(common.help, `default: ${listOf(otherwise).join(', ')}`) : common.help}
+          help={otherwise ? join(text, `default: ${listOf(otherwise).join(', ')}`) : common.help}
           options={spec.options.map((o): [string, string] => [o, o])}
           value={listOf(value)}
           set={set}
@@ -139,6 +143,18 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   }
 }
 
+// Documented is a field's help with a link to a page of the documentation.
+function Documented({ help, page }: { help?: string; page: string }) {
+  return (
+    <>
+      {help}:{' '}
+      <a href={`/help/docs/${page}`} target="_blank" rel="noreferrer">
+        documentation of {page}
+      </a>
+    </>
+  );
+}
+
 // Fold holds rarely used fields. It is open if a field has a value or an error.
 function Fold({
   spec,
@@ -162,7 +178,7 @@ function Fold({
   const open = wrong || (filled && path.length === 1);
   const otherwise = spec.kind === 'group' ? defaultsOf(spec, at(form.defaults, path)) : '';
   return (
-    <details class="fold" open={open}>
+    <details class="fold" open={open} data-field={nameOf(path)}>
       <summary>
         {spec.label}
         {count ? (
@@ -259,15 +275,24 @@ function Entries({ spec, path, form }: { spec: Extract<Spec, { kind: 'list' }>; 
 }
 
 interface Common {
+  name: string; // of the field, as in field_errors
   label: string;
-  help?: string;
+  help?: ComponentChildren;
   errors: FieldError[];
   disabled: boolean;
 }
 
-function Lines({ label, help, errors, disabled, value, set }: Common & { value: string; set: (v: string) => void }) {
+function Lines({
+  name,
+  label,
+  help,
+  errors,
+  disabled,
+  value,
+  set,
+}: Common & { value: string; set: (v: string) => void }) {
   return (
-    <Labelled label={label} help={help} errors={errors}>
+    <Labelled name={name} label={label} help={help} errors={errors}>
       {(of) => (
         <textarea
           {...of}
@@ -291,7 +316,7 @@ function WordsInput({
   ...rest
 }: Common & { value: unknown; hint?: string; set: (v: unknown) => void }) {
   return (
-    <Labelled label={rest.label} help={rest.help ?? 'separated by commas'} errors={rest.errors}>
+    <Labelled name={rest.name} label={rest.label} help={rest.help ?? 'separated by commas'} errors={rest.errors}>
       {(of) => (
         <Draft
           {...of}
@@ -309,6 +334,7 @@ function WordsInput({
 }
 
 function Some({
+  name: path,
   label,
   help,
   errors,
@@ -318,7 +344,7 @@ function Some({
   set,
 }: Common & { options: [string, string][]; value: string[]; set: (v: unknown) => void }) {
   return (
-    <fieldset class={`field some ${errors.length > 0 ? 'wrong' : ''}`}>
+    <fieldset class={`field some ${errors.length > 0 ? 'wrong' : ''}`} data-field={path}>
       <legend>{label}</legend>
       <div class="row">
         {options.length === 0 && <span class="faint">none to choose from</span>}
@@ -370,3 +396,15 @@ function withMissing(known: [string, string][] = [], used: string[]): [string, s
   return [...known, ...missing.map((id): [string, string] => [id, id])];
 }
 const join = (...parts: (string | undefined)[]): string => parts.filter(Boolean).join('; ');
+
+// focusField opens the sections around a field's input and focuses it. The field has a name as in
+// field_errors. If it has no input of its own, the list or group that contains it gets the focus.
+export function focusField(field: string): void {
+  for (let path = pathOf(field); path.length > 0; path = path.slice(0, -1)) {
+    const found = window.document.querySelector<HTMLElement>(`form [data-field="${CSS.escape(nameOf(path))}"]`);
+    if (!found) continue;
+    for (let e: HTMLElement | null = found; e; e = e.parentElement) if (e instanceof HTMLDetailsElement) e.open = true;
+    found.querySelector<HTMLElement>('summary, input, select, textarea')?.focus();
+    return;
+  }
+}

@@ -22,7 +22,7 @@ export const filters = (help: string): Spec =>
     'Filters',
     'filter',
     [
-      text('field', 'Field', { required: true, help: 'its name after mapping' }),
+      text('field', 'Field', { required: true, help: 'its name after mapping', suggest: true }),
       words('in', 'One of'),
       words('not_in', 'None of'),
       number('min', 'At least'),

@@ -2,12 +2,16 @@
 // A spec describes the input for each of its keys.
 
 import type { Kind } from '../types';
+import type { Path } from './document';
 
 interface Common {
   key: string;
   label: string;
   help?: string;
   first?: boolean; // only the first value applies; later changes are made elsewhere
+  methods?: string[]; // campaign methods that use the value; absent: all
+  docs?: string; // page of the documentation
+  suggest?: boolean; // suggests the names of lead fields
 }
 
 export type Spec =
@@ -24,7 +28,19 @@ export type Spec =
   | (Common & { kind: 'group'; of: Spec[]; open?: boolean })
   | (Common & { kind: 'list'; of: Spec[]; one: string; fresh: () => { [key: string]: unknown } });
 
-type Rest = { help?: string; hint?: string; required?: boolean; first?: boolean };
+type Rest = {
+  help?: string;
+  hint?: string;
+  required?: boolean;
+  first?: boolean;
+  methods?: string[];
+  docs?: string;
+  suggest?: boolean;
+};
+
+// specsFor returns the specs that a document uses: those of its method, if it is a campaign.
+export const specsFor = (of: Spec[], document: { [key: string]: unknown }): Spec[] =>
+  of.filter((spec) => !spec.methods || !document.method || spec.methods.includes(String(document.method)));
 
 export const text = (key: string, label: string, rest: Rest & { fixed?: boolean } = {}): Spec => ({
   kind: 'text',
@@ -90,3 +106,15 @@ export const list = (
   fresh: () => { [key: string]: unknown },
   rest: Rest = {},
 ): Spec => ({ kind: 'list', key, label, one, of, fresh, ...rest });
+
+// titleOf returns the labels of a field, for example: Buyers in campaign 1, Price. A field without a
+// spec keeps its key.
+export function titleOf(specs: Spec[], path: Path): string {
+  const [key, ...rest] = path;
+  if (key === undefined) return '';
+  if (typeof key === 'number') return [key + 1, titleOf(specs, rest)].filter(Boolean).join(', ');
+  const spec = specs.find((s) => s.key === key);
+  const inner = titleOf(spec && 'of' in spec && Array.isArray(spec.of) ? spec.of : [], rest);
+  const label = spec?.label ?? key;
+  return inner ? `${label}${typeof rest[0] === 'number' ? ' ' : ', '}${inner}` : label;
+}

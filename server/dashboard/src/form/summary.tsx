@@ -1,14 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { share } from '../format';
 import { Facts } from '../part/words';
+import { capText, condition } from '../sentence';
+import type { Doc } from '../types';
 import { at, isSet } from './document';
-import type { Spec } from './spec';
+import { type Spec, specsFor } from './spec';
 
 // ReadOnly shows the values of a document for some specs. Values that are not set are left out.
-export function ReadOnly({ of, document }: { of: Spec[]; document: unknown }) {
-  const facts = of.flatMap((spec): [string, ComponentChildren][] => {
+export function ReadOnly({ of, document }: { of: Spec[]; document: Doc }) {
+  const currency = String(document.currency || 'USD');
+  const facts = specsFor(of, document).flatMap((spec): [string, ComponentChildren][] => {
     const value = at(document, [spec.key]);
-    return isEmpty(value) ? [] : [[spec.label, shown(spec, value)]];
+    return isEmpty(value) ? [] : [[spec.label, shown(spec, value, document, currency)]];
   });
   if (facts.length === 0) return <p class="faint">Nothing is set here. The defaults apply.</p>;
   return <Facts of={facts} />;
@@ -17,15 +20,18 @@ export function ReadOnly({ of, document }: { of: Spec[]; document: unknown }) {
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || value === false || (Array.isArray(value) && !value.length);
 
-function shown(spec: Spec, value: unknown): ComponentChildren {
-  if (spec.kind === 'secret') return isSet(value) ? 'set' : '–';
+// isGiven reports whether a secret is set: the exchange says so, or the user has just typed it.
+const isGiven = (value: unknown): boolean => isSet(value) || typeof value === 'string';
+
+function shown(spec: Spec, value: unknown, document: Doc, currency: string): ComponentChildren {
+  if (spec.kind === 'secret') return isGiven(value) ? 'set' : '–';
   if (spec.kind === 'number' && spec.part && typeof value === 'number') return share(value);
-  if (spec.kind === 'group') return <span class="line">{lineOf(spec.of, value)}</span>;
+  if (spec.kind === 'group') return <span class="line">{lineOf(spec.of, value, document, currency)}</span>;
   if (spec.kind === 'list' && Array.isArray(value)) {
     return (
       <ul class="plain-list">
         {value.map((entry) => (
-          <li>{lineOf(spec.of, entry)}</li>
+          <li>{entryOf(spec, entry, document, currency)}</li>
         ))}
       </ul>
     );
@@ -35,16 +41,24 @@ function shown(spec: Spec, value: unknown): ComponentChildren {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+// entryOf describes one entry of a list: a filter or a cap as a sentence, another entry by its values.
+function entryOf(list: Extract<Spec, { kind: 'list' }>, entry: unknown, document: Doc, currency: string): string {
+  if (list.key === 'filters') return condition(entry as Doc);
+  if (list.key === 'caps') return capText(entry as Doc, currency);
+  return lineOf(list.of, entry, document, currency);
+}
+
 // lineOf returns the set values of a mapping in one line.
-function lineOf(of: Spec[], value: unknown): string {
-  return of
+function lineOf(of: Spec[], value: unknown, document: Doc, currency: string): string {
+  return specsFor(of, document)
     .flatMap((spec) => {
       const one = at(value, [spec.key]);
       if (isEmpty(one)) return [];
       if (one === true) return [spec.label.toLowerCase()];
-      if (spec.kind === 'secret') return isSet(one) ? [`${spec.label.toLowerCase()} set`] : [];
-      if (spec.kind === 'group') return [lineOf(spec.of, one)];
-      if (spec.kind === 'list' && Array.isArray(one)) return one.map((entry) => lineOf(spec.of, entry));
+      if (spec.kind === 'secret') return isGiven(one) ? [`${spec.label.toLowerCase()} set`] : [];
+      if (spec.kind === 'group') return [lineOf(spec.of, one, document, currency)];
+      if (spec.kind === 'list' && Array.isArray(one))
+        return one.map((entry) => entryOf(spec, entry, document, currency));
       const text = Array.isArray(one) ? one.join(', ') : typeof one === 'string' ? one : JSON.stringify(one);
       return [`${spec.label.toLowerCase()} ${spec.kind === 'number' && spec.part ? share(Number(one)) : text}`];
     })

@@ -1,5 +1,6 @@
 // The audit log: each operator's action, with the caller and the change.
 
+import { actionOf, shortOf } from '../action';
 import type { Query } from '../call';
 import { differences } from '../form/document';
 import { count, scalar, words } from '../format';
@@ -21,25 +22,6 @@ const credentials: { [kind: string]: string } = {
 };
 
 const tones: { [outcome: string]: Tone } = { done: 'good', failed: 'bad', unknown: 'warn' };
-
-// actions has the display texts of operations. Others are shown as method and path.
-const actions: { [operation: string]: string } = {
-  'POST leads/{id}/reveal': 'Show contact',
-  'POST leads/find': 'Find a person',
-  'POST erase': 'Delete consumer data',
-  'POST returns/{lead}': 'Decide the return',
-  'POST deliveries/{lead}/{how}': 'Settle the delivery',
-  'POST bench': 'Test a lead',
-  sign_in: 'Sign-in failed',
-  start: 'Start with a changed file',
-  reload: 'Reload a changed file',
-};
-
-// actionOf returns the display text of an operation.
-export function actionOf(operation: string): string {
-  const short = operation.replace('/admin/v1/', '').replace(/\{(\w+):[^}]*\}/g, '{$1}');
-  return actions[short] ?? short;
-}
 
 // AuditList shows the entries of the audit log that match a query of GET audit. A list of one
 // target has no column for it.
@@ -74,7 +56,14 @@ const columns: Column<AuditEntry>[] = [
       </>
     ),
   },
-  { head: 'Action', of: (e) => <span title={e.operation}>{actionOf(e.operation)}</span> },
+  {
+    head: 'Action',
+    of: (e) => (
+      <>
+        {actionOf(e.operation)} <small class="faint mono">{shortOf(e.operation)}</small>
+      </>
+    ),
+  },
   { head: 'Target', of: (e) => <Target of={e} /> },
   {
     head: 'Outcome',

@@ -4,12 +4,14 @@ import type { FieldError } from '../types';
 
 // Labelled is an input with its label before it, and its help and errors after it.
 export function Labelled({
+  name,
   label,
   help,
   errors = [],
   required,
   children,
 }: {
+  name?: string; // of the field in field_errors, so that a link can focus it
   label: string;
   help?: ComponentChildren;
   errors?: FieldError[];
@@ -25,7 +27,7 @@ export function Labelled({
   const told = `${id}-told`;
   const wrong = errors.length > 0;
   return (
-    <div class={`field ${wrong ? 'wrong' : ''}`}>
+    <div class={`field ${wrong ? 'wrong' : ''}`} data-field={name}>
       <label for={id}>
         {label}
         {required && <span class="faint"> (required)</span>}
@@ -49,6 +51,7 @@ export function Labelled({
 }
 
 interface Simple {
+  name?: string;
   label: string;
   value: string;
   set: (value: string) => void;
@@ -63,6 +66,7 @@ interface Simple {
 }
 
 export function Input({
+  name,
   label,
   value,
   set,
@@ -77,7 +81,7 @@ export function Input({
 }: Simple) {
   const suggestions = useId();
   return (
-    <Labelled label={label} help={help} errors={errors} required={required}>
+    <Labelled name={name} label={label} help={help} errors={errors} required={required}>
       {(of) => (
         <>
           <input
@@ -105,6 +109,7 @@ export function Input({
 }
 
 export function Select({
+  name,
   label,
   value,
   set,
@@ -116,7 +121,7 @@ export function Select({
   disabled,
 }: Omit<Simple, 'hint' | 'type' | 'auto' | 'list'> & { options: (string | [string, string])[]; any?: string }) {
   return (
-    <Labelled label={label} help={help} errors={errors} required={required}>
+    <Labelled name={name} label={label} help={help} errors={errors} required={required}>
       {(of) => (
         <select {...of} value={value} disabled={disabled} onChange={(e) => set(e.currentTarget.value)}>
           {any !== undefined && <option value="">{any}</option>}

@@ -12,7 +12,7 @@ export function Notice() {
     const hear = (e: Event) => {
       set((e as CustomEvent<string>).detail);
       clearTimeout(timer);
-      timer = window.setTimeout(() => set(''), 6000);
+      timer = window.setTimeout(() => set(''), Math.max(6000, 100 * (e as CustomEvent<string>).detail.length));
     };
     addEventListener('said', hear);
     return () => {

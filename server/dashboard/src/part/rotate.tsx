@@ -69,7 +69,7 @@ function sureOf(known: Live[] = []): Sure | undefined {
         {one.last_used !== undefined && (
           <>
             {' '}
-            Last use: <LastUsed at={one.last_used} />.
+            Last use: <LastUsed at={one.last_used} created={one.since} />.
           </>
         )}
       </p>
@@ -118,7 +118,7 @@ function Question({
             ? [{ head: 'Order', of: (l: Live) => (l.previous ? 'previous' : 'current') }]
             : [
                 { head: 'Created', of: (l: Live) => <Time at={l.since} /> },
-                { head: 'Last used', of: (l: Live) => <LastUsed at={l.last_used ?? null} /> },
+                { head: 'Last used', of: (l: Live) => <LastUsed at={l.last_used ?? null} created={l.since} /> },
               ]),
         ]}
       />

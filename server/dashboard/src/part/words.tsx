@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type EntryKind, nameOf, useEntries } from '../entries';
-import { amount, exact, instant, since, words } from '../format';
+import { amount, exact, instant, lastUseText, words } from '../format';
 import { to } from '../route';
 import { say } from './notice';
 
@@ -67,12 +67,12 @@ export function Time({ at, fine }: { at: string | null | undefined; fine?: boole
   );
 }
 
-// LastUsed shows the last use of a credential, which is known to the minute.
-export function LastUsed({ at }: { at: string | null }) {
+// LastUsed shows the last use of a credential.
+export function LastUsed({ at, created }: { at: string | null; created?: string | undefined }) {
   if (!at) return <span class="faint">no known use</span>;
   return (
     <time dateTime={at} title={at}>
-      {Date.now() - Date.parse(at) < 120_000 ? 'just now' : `${since(at)} ago`}
+      {lastUseText(at, created)}
     </time>
   );
 }

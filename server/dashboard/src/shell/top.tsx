@@ -83,6 +83,9 @@ function Person({ leave }: { leave: () => Promise<void> }) {
             <option value="dark">Dark</option>
           </select>
         </label>
+        <a href="/help/docs" target="_blank" rel="noreferrer">
+          Documentation
+        </a>
         {session.second_factor && <a href={to(['settings', 'account'])}>My account</a>}
         {session.by !== 'password' && session.by !== 'token' && (
           <button type="button" class="button" onClick={() => void leave()}>

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { buyer } from '../../src/form/buyer';
 import { campaign } from '../../src/form/campaign';
+import { leadFields, pathOf } from '../../src/form/document';
 import { defaultsOf, numberOf, wordsOf } from '../../src/form/editor';
-import type { Spec } from '../../src/form/spec';
+import { type Spec, specsFor, titleOf } from '../../src/form/spec';
 
 test('numbers are numbers, and what is none is left to the exchange to judge', () => {
   expect(numberOf(' 12.5 ')).toBe(12.5);
@@ -28,4 +30,31 @@ test('a group that is left out shows the values in force', () => {
     'Window 14d; Reverse payout',
   );
   expect(defaultsOf(of('payout'), undefined)).toBe('');
+});
+
+test('a buyer in a campaign has the settings that the method uses', () => {
+  const buyers = campaign.find((s) => s.key === 'buyers') as Extract<Spec, { kind: 'list' }>;
+  const shown = (method: string) => {
+    const keys = specsFor(buyers.of, { method }).map((s) => s.key);
+    return ['price', 'priority', 'weight'].filter((key) => keys.includes(key)).join();
+  };
+  expect(shown('ping_post')).toBe('priority');
+  expect(shown('waterfall')).toBe('price,priority');
+  expect(shown('weighted')).toBe('price,weight');
+  expect(shown('round_robin')).toBe('price');
+});
+
+test('a field with a mistake has the labels of the form', () => {
+  expect(titleOf(campaign, pathOf('buyers[0].price'))).toBe('Buyers in campaign 1, Price');
+  expect(titleOf(campaign, pathOf('buyers[1].filters[0].field'))).toBe('Buyers in campaign 2, Filters 1, Field');
+  expect(titleOf(buyer, pathOf('states[1]'))).toBe('States 2');
+  expect(titleOf(buyer, pathOf('auth.bearer'))).toBe('Delivery authentication, Bearer token');
+  expect(titleOf(campaign, pathOf('later'))).toBe('later');
+});
+
+test('a filter can name the fields of campaigns after mapping, and the standard fields', () => {
+  const names = leadFields([{ fields: [{ name: 'cars', to: 'vehicle_count' }, { name: 'zip' }] }, {}]);
+  expect(names.slice(0, 3)).toEqual(['vehicle_count', 'zip', 'first_name']);
+  expect(names).not.toContain('cars');
+  expect(names.filter((n) => n === 'zip')).toHaveLength(1);
 });

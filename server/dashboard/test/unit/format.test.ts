@@ -6,6 +6,7 @@ import {
   duration,
   exact,
   instant,
+  lastUseText,
   millis,
   rate,
   scalar,
@@ -67,4 +68,12 @@ test('names and values are shown as they are read', () => {
   expect(words('no_state_match')).toBe('no state match');
   expect(scalar({ a: 1 })).toBe('{"a":1}');
   expect(scalar('a')).toBe('a');
+});
+
+test('a use in the minute of the creation is not before it', () => {
+  const now = Date.parse('2026-11-30T14:13:02Z');
+  expect(lastUseText('2026-11-30T14:07:00Z', '2026-11-30T14:07:20Z', now)).toBe('5 m ago');
+  expect(lastUseText('2026-11-30T14:07:00Z', undefined, now)).toBe('6 m ago');
+  expect(lastUseText('2026-11-30T12:03:00Z', '2026-11-01T00:00:00Z', now)).toBe('2 h 10 m ago');
+  expect(lastUseText('2026-11-30T14:12:00Z', undefined, now)).toBe('just now');
 });

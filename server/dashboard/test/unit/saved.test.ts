@@ -71,7 +71,7 @@ test('the state of a report says how its emails fare', () => {
     last_sent_at: '2026-11-29T08:00:00Z',
   };
   const cases: [SavedReport, string, RegExp][] = [
-    [report({}), 'waiting', /^$/],
+    [report({}), 'not sent yet', /^$/],
     [report({}, { schedule: null }), 'saved', /^$/],
     [report({ waiting: true }), 'sending', /^$/],
     [report({ last_sent_at: '2026-11-30T08:00:00Z' }), 'sent', /^$/],

@@ -12,7 +12,7 @@ test('a campaign reads as sentences', () => {
       floor: 2,
       payout: { share: 0.8 },
       buyers: [
-        { buyer: 'buy_a', states: ['CA', 'NV'], caps: [{ per: 'day', count: 50 }] },
+        { buyer: 'buy_a', price: 0, states: ['CA', 'NV'], caps: [{ per: 'day', count: 50 }] },
         { buyer: 'buy_b', filters: [{ field: 'vehicle_count', min: 1 }] },
       ],
       filters: [{ field: 'homeowner', in: ['true'] }],
@@ -25,8 +25,8 @@ test('a campaign reads as sentences', () => {
   expect(lines).toEqual([
     'Acme can send leads for auto insurance.',
     'Each lead is auctioned: all buyers get a ping, and the highest bid buys.',
-    'Apex buys in CA and NV, at most 50 leads per day.',
-    'buy_b buys if vehicle count is at least 1.',
+    'Apex bids in CA and NV, at most 50 leads per day.',
+    'buy_b bids if vehicle count is at least 1.',
     'Bids and prices below $2.00 do not buy.',
     'The supplier gets 80% of the price.',
     'Only leads are accepted in which homeowner is true.',

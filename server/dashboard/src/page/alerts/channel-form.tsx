@@ -22,6 +22,20 @@ const securities: [string, string][] = [
   ['none', 'None (only in trusted networks)'],
 ];
 
+// labels are the labels of the inputs, by field of the API.
+const labels: { [field: string]: string } = {
+  id: 'Name',
+  name: 'Name',
+  host: 'SMTP server',
+  port: 'Port',
+  security: 'Encryption',
+  username: 'User name',
+  secret: 'Password or secret',
+  from: 'From',
+  to: 'To',
+  url: 'Address',
+};
+
 // Typed is the input of a form. An empty secret keeps the stored one.
 type Typed = {
   [name in 'name' | 'url' | 'host' | 'port' | 'security' | 'username' | 'from' | 'to' | 'secret']: string;
@@ -126,7 +140,7 @@ export function ChannelForm({ channel, close, done }: Of) {
       </div>
       <Check label="Off" value={off} set={turn} help="The channel gets no notifications." />
       <Conflict met={met} mine={shown(body)} />
-      <Wrong failure={failure} />
+      <Wrong failure={failure} titleOf={(field) => labels[field.replace(/\[.*/, '')] ?? field} />
       <div class="row end">
         <Button onClick={close}>Cancel</Button>
         <Act needs="admin" tone="main" disabled={id === ''} run={store}>

@@ -20,6 +20,7 @@ export function Basics({ form, id }: { form: Editing; id: string }) {
     <Card title="Basics">
       <div class="fields">
         <Input
+          name="name"
           label="Name"
           required
           disabled={form.locked}
@@ -28,6 +29,7 @@ export function Basics({ form, id }: { form: Editing; id: string }) {
           errors={errorsAt(form.errors, ['name'])}
         />
         <Input
+          name="id"
           label="Id"
           required
           disabled={form.locked}

@@ -1,6 +1,7 @@
 import { campaign } from '../../form/campaign';
-import { errorsWithin, put } from '../../form/document';
+import { errorsWithin, pathOf, put } from '../../form/document';
 import { type Editing, Fields, numberOf, wordsOf } from '../../form/editor';
+import { titleOf } from '../../form/spec';
 import { Draft } from '../../part/draft';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
@@ -70,7 +71,7 @@ export function BuyersStep({ form }: { form: Editing }) {
       {auction && <p class="faint">In an auction the buyers bid: no price is set here.</p>}
       {errorsWithin(form.errors, ['buyers']).map((e) => (
         <p class="error">
-          {e.field}: {e.expected}
+          {titleOf(campaign, pathOf(e.field))}: {e.expected}
         </p>
       ))}
       {all.length === 0 ? (

@@ -62,6 +62,7 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
               <span>
                 {what(cap)} {per(cap)}
               </span>
+              {cap.per === 'total' && <span class="faint">never resets</span>}
               {cap.until && (
                 <span class="faint">
                   until <Time at={cap.until} />

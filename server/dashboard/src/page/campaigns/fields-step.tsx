@@ -1,6 +1,7 @@
 import { campaign } from '../../form/campaign';
-import { errorsWithin, put } from '../../form/document';
+import { errorsWithin, pathOf, put } from '../../form/document';
 import { type Editing, Fields } from '../../form/editor';
+import { titleOf } from '../../form/spec';
 import { Button } from '../../part/button';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
@@ -39,7 +40,7 @@ export function FieldsStep({ form }: { form: Editing }) {
       </p>
       {errorsWithin(form.errors, ['fields']).map((e) => (
         <p class="error">
-          {e.field}: {e.expected}
+          {titleOf(campaign, pathOf(e.field))}: {e.expected}
         </p>
       ))}
       {fields.length === 0 ? (

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Failure } from '../../call';
 import { loadEntries, nameOf, useEntries } from '../../entries';
-import type { Editing } from '../../form/editor';
+import { campaign } from '../../form/campaign';
+import { type Editing, focusField } from '../../form/editor';
 import { asFailure } from '../../load';
 import { Act, Button } from '../../part/button';
 import { say } from '../../part/notice';
@@ -11,7 +12,8 @@ import { sentences } from '../../sentence';
 import { useDenied } from '../../session';
 import { slug } from '../../slug';
 import type { Doc } from '../../types';
-import { Errors, putEntry, useDefaults, useIds } from '../entry/form';
+import { Errors, putEntry, useDefaults, useIds, useLeadFields } from '../entry/form';
+import { savedText, Warnings } from '../entry/review';
 import { Basics } from './basics';
 import { BuyersStep } from './buyers-step';
 import { FieldsStep } from './fields-step';
@@ -36,6 +38,8 @@ export function NewCampaign({ from }: { from: string }) {
   const [document, set] = useState<Doc>({ method: 'waterfall' });
   const [step, show] = useState(0);
   const [failure, fail] = useState<Failure | undefined>();
+  const [warnings, warn] = useState<string[]>([]);
+  const [wrong, find] = useState(''); // the field to focus in the present step
   const denied = useDenied('admin');
   const ids = useIds();
   const defaults = useDefaults('campaigns');
@@ -43,6 +47,11 @@ export function NewCampaign({ from }: { from: string }) {
   useEffect(() => {
     if (source) set(cloneOf(source));
   }, [source !== undefined]);
+  useEffect(() => {
+    if (wrong) focusField(wrong);
+    find('');
+  }, [wrong]);
+  const fields = useLeadFields('campaigns', document);
   const id = String(document.id ?? slug('cmp_', String(document.name ?? '')));
   const body: Doc = { ...document, id };
   const form: Editing = {
@@ -53,14 +62,16 @@ export function NewCampaign({ from }: { from: string }) {
     fresh: true,
     ids,
     defaults,
+    fields,
   };
   const check = async (save: boolean) => {
     fail(undefined);
+    warn([]);
     try {
-      await putEntry('campaigns', id, body, undefined, !save);
-      if (!save) return;
+      const applied = await putEntry('campaigns', id, body, undefined, !save);
+      if (!save) return warn(applied.warnings);
       loadEntries();
-      say(`${id} is saved and in force.`);
+      say(savedText(id, applied.warnings));
       go(['campaigns', id]);
     } catch (problem) {
       fail(asFailure(problem));
@@ -102,10 +113,16 @@ export function NewCampaign({ from }: { from: string }) {
         {step === 3 && <RulesStep form={form} />}
         {step === 4 && (
           <Card title="Review">
-            <Errors failure={failure} />
+            <Errors failure={failure} specs={campaign} />
             {failure?.fields.map((f) => (
               <p>
-                <Button tone="quiet" onClick={() => show(stepOf(f.field))}>
+                <Button
+                  tone="quiet"
+                  onClick={() => {
+                    show(stepOf(f.field));
+                    find(f.field);
+                  }}
+                >
                   Go to {names[stepOf(f.field)]}
                 </Button>
               </p>
@@ -115,6 +132,7 @@ export function NewCampaign({ from }: { from: string }) {
                 <li>{s}</li>
               ))}
             </ul>
+            <Warnings of={warnings} />
           </Card>
         )}
         <div class="row end sticky">

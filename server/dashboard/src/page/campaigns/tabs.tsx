@@ -3,7 +3,7 @@ import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
 import { Card, Cash, Ref } from '../../part/words';
 import { to } from '../../route';
-import { sentences } from '../../sentence';
+import { capText, condition, sentences } from '../../sentence';
 import type { Doc, Item } from '../../types';
 import { Performance } from '../entry/performance';
 import type { TabOf } from '../entry/tab';
@@ -108,11 +108,32 @@ function FieldTable({ item }: { item: Item }) {
   );
 }
 
+// Lines shows sentences, each in its own line.
+function Lines({ of }: { of: string[] }) {
+  if (of.length === 0) return <>–</>;
+  return (
+    <ul class="plain-list">
+      {of.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
 function BuyerTable({ item }: { item: Item }) {
   const buyers = listOf(item.document.buyers);
   const currency = text(item.document.currency) || 'USD';
+  const method = text(item.document.method);
+  const price = {
+    head: 'Price',
+    number: true,
+    phone: 'side' as const,
+    of: (b: Doc) => <Cash of={typeof b.price === 'number' ? b.price : null} currency={currency} />,
+  };
+  const number = (key: string, head: string) => ({ head, number: true, of: (b: Doc) => text(b[key]) || '–' });
   return (
     <Card title="Buyers in campaign">
+      {method === 'ping_post' && <p class="faint">In an auction the buyers bid: no price is set here.</p>}
       {buyers.length === 0 ? (
         <Empty title="No buyers in this campaign">
           Add one below. <a href={to(['buyers', '+'])}>Create a buyer</a> first if there is none.
@@ -124,17 +145,12 @@ function BuyerTable({ item }: { item: Item }) {
           keyOf={(b, i) => `${b.buyer} ${i}`}
           columns={[
             { head: 'Buyer', of: (b) => <Ref of="buyers" id={text(b.buyer)} /> },
-            {
-              head: 'Price',
-              number: true,
-              phone: 'side',
-              of: (b) => (typeof b.price === 'number' ? <Cash of={b.price} currency={currency} /> : 'by bid'),
-            },
-            { head: 'Priority', number: true, of: (b) => text(b.priority) || '–' },
-            { head: 'Weight', number: true, of: (b) => text(b.weight) || '–' },
+            ...(method === 'ping_post' ? [] : [price]),
+            ...(method === 'waterfall' ? [number('priority', 'Priority')] : []),
+            ...(method === 'weighted' ? [number('weight', 'Weight')] : []),
             { head: 'States', of: (b) => text(b.states) || 'all' },
-            { head: 'Filters', number: true, of: (b) => listOf(b.filters).length || '–' },
-            { head: 'Caps', number: true, of: (b) => listOf(b.caps).length || '–' },
+            { head: 'Filters', of: (b) => <Lines of={listOf(b.filters).map(condition)} /> },
+            { head: 'Caps', of: (b) => <Lines of={listOf(b.caps).map((c) => capText(c, currency))} /> },
           ]}
         />
       )}

@@ -73,7 +73,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                   columns={[
                     { head: 'Starts with', of: (s) => <code>{s.hint}…</code> },
                     { head: 'Created', of: (s) => <Time at={s.since} /> },
-                    { head: 'Last used', of: (s) => <LastUsed at={s.last_used} /> },
+                    { head: 'Last used', of: (s) => <LastUsed at={s.last_used} created={s.since} /> },
                     { head: 'Scopes', of: (s) => s.scopes.join(', ') },
                     {
                       head: 'Action',
@@ -154,7 +154,7 @@ export function Tokens({ owner, id }: { owner: Owner; id: string }) {
                 columns={[
                   { head: 'Starts with', of: (t) => <code>{t.hint}…</code> },
                   { head: 'Created', of: (t) => <Time at={t.since} /> },
-                  { head: 'Last used', of: (t) => <LastUsed at={t.last_used} /> },
+                  { head: 'Last used', of: (t) => <LastUsed at={t.last_used} created={t.since} /> },
                   { head: 'Scopes', of: (t) => t.scopes.join(', ') },
                   {
                     head: 'Action',

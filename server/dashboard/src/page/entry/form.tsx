@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { call, type Failure, part } from '../../call';
 import { loadEntries, useEntries } from '../../entries';
-import { type Editing, Fields } from '../../form/editor';
-import type { Spec } from '../../form/spec';
+import { leadFields, pathOf } from '../../form/document';
+import { type Editing, Fields, focusField } from '../../form/editor';
+import { type Spec, titleOf } from '../../form/spec';
 import { ReadOnly } from '../../form/summary';
 import { kinds } from '../../kind';
 import { asFailure, useLoad } from '../../load';
@@ -14,7 +15,7 @@ import { go } from '../../route';
 import { useDenied } from '../../session';
 import type { Applied, Doc, Item, Kind } from '../../types';
 import { Merge } from './merge';
-import { Review } from './review';
+import { Review, savedText } from './review';
 
 // putEntry creates or changes an entry. With dry it only checks.
 export function putEntry(kind: Kind, id: string, body: Doc, etag: string | undefined, dry: boolean): Promise<Applied> {
@@ -39,6 +40,13 @@ export function useIds(): Editing['ids'] {
   return { buyers: ids(entries.buyers), suppliers: ids(entries.suppliers), suppression_lists: ids(lists) };
 }
 
+// useLeadFields returns the lead fields that a filter of the document can name. The filters of a buyer
+// apply in each campaign.
+export function useLeadFields(kind: Kind, document: Doc): string[] {
+  const entries = useEntries();
+  return leadFields(kind === 'campaigns' ? [document] : (entries.campaigns ?? []).map((c) => c.document));
+}
+
 interface Of {
   kind: Kind;
   item?: Item;
@@ -59,6 +67,7 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
   const [stale, meet] = useState<{ current: Item | null } | undefined>();
   const ids = useIds();
   const defaults = useDefaults(kind);
+  const fields = useLeadFields(kind, document);
   const denied = useDenied('admin');
   const byFile = item?.owner === 'file';
   const id = item?.id ?? String(document.id ?? '');
@@ -69,7 +78,7 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
       if (dry) return show(applied);
       show(undefined);
       loadEntries();
-      say(applied.changes.length > 0 ? `${id} is saved and in force.` : `${id} has no changes.`);
+      say(applied.changes.length > 0 ? savedText(id, applied.warnings) : `${id} has no changes.`);
       saved(id);
     } catch (problem) {
       show(undefined);
@@ -104,11 +113,12 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
     fresh: !item,
     ids,
     defaults,
+    fields,
   };
   return (
     <Card title={title}>
       {denied && <p class="note">{denied}</p>}
-      <Errors failure={failure} />
+      <Errors failure={failure} specs={[...specs, ...more]} />
       <form
         onSubmit={(e) => {
           e.preventDefault();
@@ -130,7 +140,14 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
           </div>
         )}
       </form>
-      {review && <Review of={review} close={() => show(undefined)} save={() => order(false)} />}
+      {review && (
+        <Review
+          of={review}
+          created={!item && <ReadOnly of={[...specs, ...more]} document={document} />}
+          close={() => show(undefined)}
+          save={() => order(false)}
+        />
+      )}
       {stale && (
         <Merge
           current={stale.current}
@@ -155,9 +172,9 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
 }
 
 // Errors lists the errors above a form and moves the focus to the first wrong field.
-export function Errors({ failure }: { failure: Failure | undefined }) {
+export function Errors({ failure, specs }: { failure: Failure | undefined; specs: Spec[] }) {
   useEffect(() => {
-    if (failure) window.document.querySelector<HTMLElement>('form .wrong input, form .wrong select')?.focus();
+    if (failure?.fields[0]) focusField(failure.fields[0].field);
   }, [failure]);
-  return <Wrong failure={failure} />;
+  return <Wrong failure={failure} titleOf={(field) => titleOf(specs, pathOf(field))} />;
 }

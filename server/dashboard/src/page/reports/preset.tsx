@@ -45,6 +45,7 @@ export function PresetTab({ preset, query }: { preset: Preset; query: { [name: s
           rows.length === 0 ? (
             <Empty title="No lead in this period">
               Choose a longer period at the top. Reports never contain test leads.
+              <SaveReport asked={{ ...ask, by }} preset={query.preset} />
             </Empty>
           ) : (
             <>

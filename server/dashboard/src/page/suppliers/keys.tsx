@@ -45,7 +45,7 @@ export function Keys({ id }: { id: string }) {
                 { head: 'Starts with', of: (k) => <code>{k.hint}…</code> },
                 { head: 'Created', of: (k) => <Time at={k.since} /> },
                 { head: 'Age', of: (k) => since(k.since) },
-                { head: 'Last used', of: (k) => <LastUsed at={k.last_used} /> },
+                { head: 'Last used', of: (k) => <LastUsed at={k.last_used} created={k.since} /> },
                 {
                   head: 'Action',
                   of: (k) => (
@@ -57,7 +57,8 @@ export function Keys({ id }: { id: string }) {
                         title: `Revoke ${k.hint}…?`,
                         text: (
                           <p>
-                            Requests with it are rejected at once. Last use: <LastUsed at={k.last_used} />.
+                            Requests with it are rejected at once. Last use:{' '}
+                            <LastUsed at={k.last_used} created={k.since} />.
                           </p>
                         ),
                       }}

@@ -1,0 +1,92 @@
+// The display texts of the audit log's actions.
+
+// actions has the text of each operation, by method and path below /admin/v1/.
+const actions: { [operation: string]: string } = {
+  'POST backup': 'Back up now',
+  'POST session': 'Sign in',
+  'DELETE session': 'Sign out',
+  'GET session/oidc/callback': 'Sign in',
+  'POST invitations': 'Invite a person',
+  'DELETE invitations/{invitation}': 'Revoke an invitation',
+  'POST invitations/{invitation}/accept': 'Accept an invitation',
+  'PUT users/{name}': 'Save a user',
+  'DELETE users/{name}': 'Remove a user',
+  'PUT users/{name}/password': 'Change a password',
+  'POST users/{name}/totp': 'Create a second factor',
+  'DELETE users/{name}/totp': 'Remove a second factor',
+  'POST users/{name}/totp/confirm': 'Turn on a second factor',
+  'POST api-tokens': 'Create an API token',
+  'DELETE api-tokens/{id}': 'Revoke an API token',
+  'POST leads/{id}/reveal': 'Show contact',
+  'POST leads/find': 'Find a person',
+  'POST report/rebuild': 'Rebuild the report',
+  'POST bench': 'Test a lead',
+  'POST deliveries/{lead}/{how}': 'Settle the delivery',
+  'POST returns/{lead}': 'Decide the return',
+  'POST buyers/{id}/pause': 'Pause a buyer',
+  'POST buyers/{id}/resume': 'Resume a buyer',
+  'POST campaigns/{id}/pause': 'Pause a campaign',
+  'POST campaigns/{id}/resume': 'Resume a campaign',
+  'POST erase': 'Delete consumer data',
+  'POST buyers/{id}/funds': 'Change a balance',
+  'PUT config': 'Apply a configuration',
+  'POST config/drift': 'Settle drift',
+  'PUT config/suppliers/{id}': 'Save a supplier',
+  'DELETE config/suppliers/{id}': 'Remove a supplier',
+  'PUT config/buyers/{id}': 'Save a buyer',
+  'DELETE config/buyers/{id}': 'Remove a buyer',
+  'PUT config/campaigns/{id}': 'Save a campaign',
+  'DELETE config/campaigns/{id}': 'Remove a campaign',
+  'PUT config/suppression_lists/{id}': 'Save a suppression list',
+  'DELETE config/suppression_lists/{id}': 'Remove a suppression list',
+  'PUT suppression/{id}': 'Upload a suppression list',
+  'POST campaigns/{id}/instructions/link': 'Create a link to posting instructions',
+  'DELETE suppliers/{id}/instructions/links': 'Revoke the links to posting instructions',
+  'POST suppliers/{id}/keys': 'Create an API key',
+  'DELETE suppliers/{id}/keys/{hint}': 'Revoke an API key',
+  'DELETE suppliers/{id}/clients/{client}': 'Revoke an OAuth client',
+  'POST suppliers/{id}/clients/{client}/secrets': 'Create an OAuth secret',
+  'DELETE suppliers/{id}/clients/{client}/secrets/{hint}': 'Revoke an OAuth secret',
+  'POST suppliers/{id}/tokens': 'Create a bearer token',
+  'DELETE suppliers/{id}/tokens/{token}': 'Revoke a bearer token',
+  'DELETE buyers/{id}/clients/{client}': 'Revoke an OAuth client',
+  'POST buyers/{id}/clients/{client}/secrets': 'Create an OAuth secret',
+  'DELETE buyers/{id}/clients/{client}/secrets/{hint}': 'Revoke an OAuth secret',
+  'POST buyers/{id}/tokens': 'Create a bearer token',
+  'DELETE buyers/{id}/tokens/{token}': 'Revoke a bearer token',
+  'PUT secrets/{name}': 'Replace a secret',
+  'DELETE webhooks/{id}/dead/{event}': 'Drop a failed event',
+  'POST webhooks/{id}/dead/{event}/resend': 'Resend a failed event',
+  'POST webhooks/{id}/resend': 'Resend all failed events',
+  'POST webhooks/{id}/off': 'Turn webhooks off',
+  'POST webhooks/{id}/on': 'Turn webhooks on',
+  'POST webhooks/{id}/secret': 'Create a webhook secret',
+  'DELETE webhooks/{id}/secret/previous': 'Revoke the previous webhook secret',
+  'PUT alerts/rules/{id}': 'Save an alert rule',
+  'DELETE alerts/rules/{id}': 'Delete an alert rule',
+  'PUT alerts/channels/{id}': 'Save an alert channel',
+  'DELETE alerts/channels/{id}': 'Delete an alert channel',
+  'POST alerts/channels/{id}/test': 'Test an alert channel',
+  'POST alerts/silences': 'Silence an alert',
+  'DELETE alerts/silences/{id}': 'End a silence',
+  'POST saved-reports': 'Save a report',
+  'PUT saved-reports/{id}': 'Change a saved report',
+  'DELETE saved-reports/{id}': 'Delete a saved report',
+  'POST saved-reports/{id}/send': 'Send a report',
+  'GET leads/export': 'Export leads',
+  sign_in: 'Sign-in failed',
+  start: 'Start with a changed file',
+  reload: 'Reload a changed file',
+};
+
+// shortOf returns an operation without the prefix and the patterns of its path.
+export function shortOf(operation: string): string {
+  return operation.replace('/admin/v1/', '').replace(/\{(\w+):[^}]*\}/g, '{$1}');
+}
+
+// actionOf returns the display text of an operation. A text of an operation that is not listed is its
+// method and path.
+export function actionOf(operation: string): string {
+  const short = shortOf(operation);
+  return actions[short] ?? short;
+}
