@@ -89,7 +89,7 @@ type RunningExchange interface {
 }
 
 // Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics, the
-// dashboard's files and the login require authentication.
+// dashboard's files, the documentation and the login require authentication.
 type Admin struct {
 	exchange     RunningExchange
 	meter        *metrics.Meter
