@@ -160,7 +160,10 @@ test('a campaign form shows the defaults in force, before and after saving', asy
   await field(page, 'Name').first().fill('usual');
   await expect.poll(() => field(page, 'Share of the price').getAttribute('placeholder')).toBe('1');
   await page.getByText('More settings').click();
+  expect(await field(page, 'Ping timeout').count()).toBe(0);
+  await page.getByLabel('Method').selectOption('ping_post');
   expect(await field(page, 'Ping timeout').first().getAttribute('placeholder')).toBe('2s');
+  await page.getByLabel('Method').selectOption('waterfall');
   await button(page, 'Rules').click();
   expect(await summary('Duplicates')).toContain('Window 30d');
   expect(await summary('Returns')).toContain('Window 14d');

@@ -70,7 +70,7 @@ test('a ping-post campaign with filters, caps and payout', async () => {
   await walk.fill(filter.getByLabel('Field', { exact: false }).first(), 'electric_bill');
   await walk.fill(filter.getByLabel('At least'), '1');
   await walk.click(button(page, 'Review'));
-  await shows(page.getByText('Swift buys in CA and NV, at most 50 leads per day.'));
+  await shows(page.getByText('Swift bids in CA and NV, at most 50 leads per day.'));
   await shows(page.getByText('Only leads are accepted in which electric bill is at least 1.'));
   await shows(page.getByText('The supplier gets 75% of the price.'));
   await walk.click(button(page, 'Create campaign'));
