@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"net"
+	"net/netip"
 	"time"
 
 	"pingpost/exchange/alerting"
@@ -23,7 +25,8 @@ func (r *alertRunner) start(x *Exchange) {
 		Sources: alerting.Sources{
 			State: x.state, Catalog: e.ActiveCatalogOrNil, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
 		},
-		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant, Logger: x.logger,
+		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant,
+		ConsoleURL: x.consoleURL(), Logger: x.logger,
 	})
 	x.meter.AddGauge(`pingpost_alerts_firing`, func() float64 { return float64(x.state.Alerts().FiringCount()) })
 	totals := func(count func(alerts.ChannelCounts) uint64) func() float64 {
@@ -48,6 +51,31 @@ func (r *alertRunner) close() {
 		r.service.Close()
 		r.transport.Close()
 	}
+}
+
+// consoleURL returns the address of the console for links in e-mails and notifications, without a slash
+// at its end: admin.public_url, or else the address of the admin listener. It is empty if that listener
+// is on all addresses of the machine, because then no address is known that readers of a link reach.
+func (x *Exchange) consoleURL() string {
+	if x.settings.AdminPublicURL != "" {
+		return x.settings.AdminPublicURL
+	}
+	host, _, err := net.SplitHostPort(x.settings.AdminListen)
+	if err != nil || host == "" {
+		return ""
+	}
+	if address, err := netip.ParseAddr(host); err == nil && address.IsUnspecified() {
+		return ""
+	}
+	_, port, err := net.SplitHostPort(x.AdminAddress()) // admin.listen may have port 0
+	if err != nil {
+		return ""
+	}
+	scheme := "http"
+	if x.settings.AdminTLS.IsSet() {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
 }
 
 // Alerts returns the service that runs the alerts, or nil while the exchange starts or stops.

@@ -2,6 +2,9 @@ package exchange
 
 import (
 	"fmt"
+	"net/netip"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/exchange/alerting"
+	"pingpost/internal/must"
 	"pingpost/outbound/dial/dialtest"
 	"pingpost/outbound/mail/mailtest"
 	"pingpost/outbound/notify"
@@ -98,12 +102,14 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 		x.waitUntilSent(channel, 1)
 	}
 	mail := server.Messages()[0].Data
-	for _, part := range []string{"80 % of a cap used", "4 of 5 leads", "/#/buyers/buy_blue"} {
+	link := "http://" + x.AdminAddress() + "/#/buyers/buy_blue"
+	for _, part := range []string{"80 % of a cap used", "4 of 5 leads", "Console: " + link} {
 		if !strings.Contains(strings.ReplaceAll(mail, "=\r\n", ""), part) {
 			t.Errorf("the e-mail has no %q:\n%s", part, mail)
 		}
 	}
-	if body := hook.Requests()[0].Body; !strings.Contains(body, `"type":"alert.fired"`) || !strings.Contains(body, `"value":80,"threshold":80,"unit":"percent"`) {
+	if body := hook.Requests()[0].Body; !strings.Contains(body, `"type":"alert.fired"`) || !strings.Contains(body, `"value":80,"threshold":80,"unit":"percent"`) ||
+		!strings.Contains(body, `"link":"#/buyers/buy_blue","url":"`+link+`"`) {
 		t.Error(body)
 	}
 	if status := x.alertStatus(); len(status.Firing) != 1 || status.Firing[0].Rule != "buyer_cap" || *status.Firing[0].Subject != "buy_blue" {
@@ -121,6 +127,54 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 	}
 	if status := x.alertStatus(); len(status.Firing) != 0 {
 		t.Errorf("%+v", status)
+	}
+}
+
+// Links in e-mails, in Slack and in webhooks begin with admin.public_url, or else with the address of the
+// admin listener. A listener on all addresses has none that readers could open, so there is no link.
+func TestNotificationsLinkToConsole(t *testing.T) {
+	for name, test := range map[string]struct{ admin, want string }{
+		"public_url":       {`admin: {listen: "127.0.0.1:0", password: "${PASSWORD}", public_url: "https://console.example.com/"}`, "https://console.example.com"},
+		"all of IPv4":      {`admin: {listen: "0.0.0.0:0", password: "${PASSWORD}"}`, ""},
+		"all addresses":    {`admin: {listen: ":0", password: "${PASSWORD}"}`, ""},
+		"host of listener": {`admin: {listen: "localhost:0", password: "${PASSWORD}"}`, "http://localhost:PORT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := regexp.MustCompile(`(?m)^admin:.*$`).ReplaceAllLiteralString(alertConfig(5), test.admin)
+			x := start(t, newTestDir(t, config))
+			port := must.Value(netip.ParseAddrPort(x.AdminAddress()))(t).Port()
+			want := strings.Replace(test.want, "PORT", strconv.Itoa(int(port)), 1)
+			server := mailtest.Start(t, mailtest.Options{})
+			slack := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("200 OK", "ok"))
+			hook := dialtest.StartEndpoint(t, dialtest.ReplyWithAnswer("204 No Content", ""))
+			x.addChannel("mail", emailChannel(server))
+			x.addChannel("slack", `{"kind":"slack","url":"http://`+slack.Address+`/services/canary"}`)
+			x.addChannel("hook", `{"kind":"webhook","url":"http://`+hook.Address+`/hook"}`)
+			for _, channel := range []string{"mail", "slack", "hook"} {
+				x.mustAdmin(200, "POST", "/admin/v1/alerts/channels/"+channel+"/test", "").mustHave(t, 200, `"sent":true`)
+			}
+			mail := strings.ReplaceAll(strings.ReplaceAll(server.Messages()[0].Data, "=\r\n", ""), "=3D", "=")
+			body := hook.Requests()[0].Body
+			if !strings.Contains(body, `"link":"#/alerts"`) {
+				t.Error(body)
+			}
+			if want == "" {
+				if all := mail + slack.Requests()[0].Body + body; strings.Contains(all, "Console:") || strings.Contains(all, `"url"`) {
+					t.Error(all)
+				}
+				return
+			}
+			link := want + "/#/alerts"
+			for _, text := range []string{mail, slack.Requests()[0].Body} {
+				if !strings.Contains(text, "Console: "+link) {
+					t.Errorf("no link to %s in:\n%s", link, text)
+				}
+			}
+			if !strings.Contains(body, `"url":"`+link+`"`) {
+				t.Errorf("no link to %s in %s", link, body)
+			}
+		})
 	}
 }
 

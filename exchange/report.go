@@ -91,7 +91,7 @@ type reportMailRunner struct {
 // first e-mail channel has the SMTP server.
 func (r *reportMailRunner) start(x *Exchange) {
 	e := x.engine.Load()
-	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch}
+	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch, ConsoleURL: x.consoleURL()}
 	r.service = reportmail.New(reportmail.Options{
 		Table: x.state.SavedReports(),
 		SetReport: func(by, id string, document []byte) error {

@@ -136,6 +136,11 @@ func TestScheduledReportIsSentOnce(t *testing.T) {
 			t.Errorf("no %q in the e-mail:\n%s\n%s", part, text, html)
 		}
 	}
+	for _, part := range []string{text, html} {
+		if !strings.Contains(part, "Console: http://"+x.AdminAddress()+"/#/reports/saved") {
+			t.Errorf("no link to the console in the e-mail:\n%s", part)
+		}
+	}
 	if strings.Contains(html, "<b>") || !strings.Contains(html, "&lt;b&gt;Züri") {
 		t.Errorf("a source is not escaped: %s", html)
 	}
@@ -251,6 +256,9 @@ func TestLargeFileIsLeftOut(t *testing.T) {
 			t.Errorf("limit %d: attached %t:\n%s", limit, message.Attachment != nil, message.Text)
 		}
 		if !strings.Contains(message.Text, "first 50 of 60 rows") || !strings.Contains(message.Text, "723") || strings.Count(message.Text, "\nsource-") != 50 {
+			t.Error(message.Text)
+		}
+		if strings.Contains(message.Text+message.HTML, "Console:") { // the composer has no address of the console
 			t.Error(message.Text)
 		}
 	}

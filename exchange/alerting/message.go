@@ -62,6 +62,7 @@ type webhookBody struct {
 	Unit      alert.Unit     `json:"unit"`
 	At        string         `json:"at"`
 	alert.Message
+	URL string `json:"url,omitempty"` // Link under the console's address; empty: the address is unknown
 }
 
 // newMessage returns the notification of a change. rule is nil if it was removed.
@@ -85,25 +86,30 @@ func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Mes
 	// The epoch makes the id unique among exchanges with the same receiver.
 	epoch := s.options.State.FoundedEvent().Epoch
 	body.ID = fmt.Sprintf("alert_%s_%d", hex.EncodeToString(epoch[:4]), change.Number)
-	return newNotification(&body)
+	return s.newNotification(&body)
 }
 
 // newTestMessage returns the notification with which an operator tests a channel.
 func (s *Service) newTestMessage() *notify.Message {
 	now := time.Unix(0, s.options.Now()).UTC()
-	return newNotification(&webhookBody{
+	return s.newNotification(&webhookBody{
 		Type: "alert.test", ID: fmt.Sprintf("alert_test_%d", now.UnixNano()), Exchange: s.options.Tenant, At: now.Format(time.RFC3339),
 		Message: alert.Message{Title: "Test of an alert channel", Text: "An operator tests this channel. Alerts arrive here.", Action: "Nothing.", Link: "#/alerts"},
 	})
 }
 
-func newNotification(body *webhookBody) *notify.Message {
+// newNotification returns the notification with this body, and adds the address of the console's page
+// to both. Without a known address of the console, the text has no line about it.
+func (s *Service) newNotification(body *webhookBody) *notify.Message {
+	lines := []string{body.Text, "What to do: " + body.Action}
+	if s.options.ConsoleURL != "" {
+		body.URL = s.options.ConsoleURL + "/" + body.Link
+		lines = append(lines, "Console: "+body.URL)
+	}
+	lines = append(lines, fmt.Sprintf("Exchange %s, %s, alert %s", body.Exchange, body.At, body.ID))
 	encoded, err := json.Marshal(body)
 	if err != nil {
 		panic("BUG: cannot encode a notification: " + err.Error())
-	}
-	lines := []string{
-		body.Text, "What to do: " + body.Action, "Console: /" + body.Link, fmt.Sprintf("Exchange %s, %s, alert %s", body.Exchange, body.At, body.ID),
 	}
 	return &notify.Message{ID: body.ID, Title: fmt.Sprintf("[%s] %s", body.Exchange, body.Title), Text: strings.Join(lines, "\n\n") + "\n", JSON: encoded}
 }

@@ -20,7 +20,7 @@ import (
 // evaluationPause is the time between two evaluations of the rules.
 const evaluationPause = 15 * time.Second
 
-// Options of a Service. All fields are required.
+// Options of a Service. All fields are required, except ConsoleURL.
 type Options struct {
 	Sources
 	Engine    *engine.Engine
@@ -29,7 +29,10 @@ type Options struct {
 	Seal      func(secretName, value string) []byte
 	Open      func(secretName string, sealed []byte) (value string, err error)
 	Tenant    string // shown in notifications
-	Logger    *slog.Logger
+	// ConsoleURL is the address of the console, without a slash at its end. Links of notifications begin
+	// with it. Empty: no address is known, and the notifications have no links.
+	ConsoleURL string
+	Logger     *slog.Logger
 }
 
 // Transport makes one attempt to send a notification: notify.Transport.

@@ -25,6 +25,8 @@ type Composer struct {
 	Tenant string // shown in the e-mails
 	Epoch  [16]byte
 
+	ConsoleURL string // address of the console, without a slash at its end; empty: unknown, and no link
+
 	MaxAttachment int // bytes of the CSV file; a larger one is left out; 0: 1 MB
 }
 
@@ -66,6 +68,7 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 		return nil, fmt.Errorf("the report cannot be computed: %w", err)
 	}
 	read.name, read.tenant, read.filters = entry.Name, c.Tenant, describeFilters(entry.Query.Filters)
+	read.consoleURL = c.ConsoleURL
 	read.period = describePeriod(rows.From, rows.To, c.Zone)
 	message := &mail.Message{
 		ID:      messageID("report_"+hex.EncodeToString(c.Epoch[:4]), strings.TrimPrefix(entry.ID, "report_"), momentNanos),
@@ -83,6 +86,7 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 // mailContent is a report that was read for an e-mail.
 type mailContent struct {
 	name, tenant, period string
+	consoleURL           string // empty: unknown
 	filters              string // empty: none
 	columns              []string
 	isNumber             []bool     // by column

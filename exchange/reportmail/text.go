@@ -18,11 +18,13 @@ func (c *mailContent) notes() (lines []string) {
 	if c.isFileTooLarge() {
 		lines = append(lines, "The CSV file is larger than 1 MB, so it is not attached. Export the report in the console, or choose fewer columns or a shorter period.")
 	}
-	where := "Console: /#/reports/saved"
 	if c.tenant != "" {
-		where = "Exchange " + c.tenant + ". " + where
+		lines = append(lines, "Exchange "+c.tenant+".")
 	}
-	return append(lines, where)
+	if c.consoleURL != "" {
+		lines = append(lines, "Console: "+c.consoleURL+"/#/reports/saved")
+	}
+	return lines
 }
 
 // firstLine returns the first line of the e-mail.
