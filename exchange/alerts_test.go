@@ -63,6 +63,8 @@ type alertStatus struct {
 		Rule, Title, Link string
 		Subject           *string
 		Silenced          bool
+		GoodSince         string `json:"good_since"`
+		ResolvesAt        string `json:"resolves_at"`
 	}
 	Pending  []struct{ Rule string }
 	Channels []struct {
@@ -112,12 +114,18 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 		!strings.Contains(body, `"link":"#/buyers/buy_blue","url":"`+link+`"`) {
 		t.Error(body)
 	}
-	if status := x.alertStatus(); len(status.Firing) != 1 || status.Firing[0].Rule != "buyer_cap" || *status.Firing[0].Subject != "buy_blue" {
+	if status := x.alertStatus(); len(status.Firing) != 1 || status.Firing[0].Rule != "buyer_cap" || status.Firing[0].ResolvesAt != "" || *status.Firing[0].Subject != "buy_blue" {
 		t.Errorf("%+v", status)
 	}
 	x.checkMetrics("pingpost_alerts_firing 1", `pingpost_alert_notifications_total{outcome="sent"} 3`, "pingpost_alert_notifications_queued 0")
 
 	x.reloadWith(alertConfig(50))
+	now := x.clock.Now()
+	x.alerts.service.Evaluate(t.Context(), now)
+	good, resolves := time.Unix(0, now).UTC(), time.Unix(0, now).Add(time.Minute).UTC()
+	if firing := x.alertStatus().Firing; len(firing) != 1 || firing[0].GoodSince != good.Format(time.RFC3339) || firing[0].ResolvesAt != resolves.Format(time.RFC3339) {
+		t.Errorf("%+v, want good since %s, resolves at %s", firing, good, resolves)
+	}
 	x.evaluateAlerts()
 	for _, channel := range []string{"mail", "slack", "hook"} {
 		x.waitUntilSent(channel, 2)

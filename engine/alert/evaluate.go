@@ -19,6 +19,14 @@ type Sample struct {
 	Unknown bool
 }
 
+// CurrentValue is a value at the last evaluation.
+type CurrentValue struct {
+	Sample
+	// GoodSince is the time, in Unix nanoseconds, since which the value of an alert that fires is good.
+	// Zero: it is not good, or no alert fires.
+	GoodSince int64
+}
+
 // Measure returns the values of all subjects of a rule. ok is false if the source cannot answer
 // now; the rule's alerts then keep their state.
 type Measure func(rule *Rule) (samples []Sample, ok bool)
@@ -39,7 +47,7 @@ const maxFiring = 2000
 type Evaluator struct {
 	badSince  map[Key]PendingAlert
 	goodSince map[Key]int64
-	values    map[Key]Sample // at the last evaluation
+	values    map[Key]CurrentValue // at the last evaluation
 }
 
 // evaluation is the work of one call of Evaluate.
@@ -57,7 +65,7 @@ type evaluation struct {
 // returned again by the next call.
 func (v *Evaluator) Evaluate(settings *Settings, firing []FiringAlert, measure Measure, nowUnixNanos int64) []*event.AlertOrNotificationChanged {
 	run := evaluation{Evaluator: v, settings: settings, firing: make(map[Key]FiringAlert, len(firing)), now: nowUnixNanos}
-	run.next = Evaluator{make(map[Key]PendingAlert), make(map[Key]int64), make(map[Key]Sample)}
+	run.next = Evaluator{make(map[Key]PendingAlert), make(map[Key]int64), make(map[Key]CurrentValue)}
 	for _, f := range firing {
 		run.firing[f.Key] = f
 	}
@@ -129,7 +137,7 @@ func (e *evaluation) evaluateSample(rule *Rule, kind *Kind, sample Sample) {
 		}
 		return
 	}
-	e.next.values[key] = sample
+	e.next.values[key] = CurrentValue{Sample: sample}
 	if !fires {
 		e.fireIfBadForLong(rule, kind, key, sample)
 		return
@@ -140,6 +148,7 @@ func (e *evaluation) evaluateSample(rule *Rule, kind *Kind, sample Sample) {
 			since = e.now
 		}
 		e.next.goodSince[key] = since
+		e.next.values[key] = CurrentValue{sample, since}
 		if e.now-since >= rule.ResolveFor*int64(time.Second) {
 			e.resolve(firing, rule, sample)
 			return
@@ -215,4 +224,4 @@ func (v *Evaluator) PendingAlerts() []PendingAlert {
 
 // Values returns the values at the last evaluation. The caller must not change them; the next
 // evaluation makes a new map.
-func (v *Evaluator) Values() map[Key]Sample { return v.values }
+func (v *Evaluator) Values() map[Key]CurrentValue { return v.values }

@@ -48,6 +48,29 @@ func values(percents ...int) (all []Sample) {
 	return all
 }
 
+// An alert that fires shows since when its value is good. The delay begins again after a bad value.
+func TestCurrentValueHasTimeSinceGood(t *testing.T) {
+	rule := Rule{Kind: CapUsed, Threshold: 80 * One, ResolveThreshold: 70 * One, ResolveFor: 60}
+	s := simulation{settings: settingsWith(rule)}
+	var got []int64
+	evaluate := func(percent int) {
+		s.evaluate(values(percent)...)
+		got = append(got, s.evaluator.Values()[Key{"r", "acme"}].GoodSince/second)
+	}
+	s.now = 15 * second
+	for _, percent := range []int{60, 80, 60, 60, 75, 60} {
+		evaluate(percent)
+	}
+	s.evaluateWith(func(*Rule) ([]Sample, bool) { return nil, false })
+	got = append(got, s.evaluator.Values()[Key{"r", "acme"}].GoodSince/second)
+	for range 4 {
+		evaluate(60)
+	}
+	if want := []int64{0, 0, 45, 45, 0, 90, 90, 90, 90, 90, 0}; !slices.Equal(got, want) {
+		t.Errorf("good since %v, want %v: %v", got, want, s.log)
+	}
+}
+
 // A rule on caps of 80 %, which resolves below 70 %. An evaluation takes place every 15 seconds.
 func TestAlertFiresAndResolves(t *testing.T) {
 	above := Rule{Kind: CapUsed, Threshold: 80 * One, ResolveThreshold: 70 * One}

@@ -24,7 +24,11 @@ type alertAnswer struct {
 	Unit      alert.Unit     `json:"unit"`
 	Since     string         `json:"since"`
 	FiresAt   *string        `json:"fires_at,omitempty"` // of a pending alert
-	Silenced  bool           `json:"silenced"`
+	// GoodSince and ResolvesAt are of an alert that fires although its value is good again, because it is
+	// not good for long enough to resolve.
+	GoodSince  *string `json:"good_since,omitempty"`
+	ResolvesAt *string `json:"resolves_at,omitempty"`
+	Silenced   bool    `json:"silenced"`
 	alert.Message
 }
 
@@ -59,11 +63,16 @@ func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 	}{Evaluated: payload.FormatTimeOrNull(evaluated), Firing: []alertAnswer{}, Pending: []alertAnswer{}, Channels: a.describeChannels(ctx, s)}
 	for i := range firing {
 		f := &firing[i]
-		sample, ok := valueOf(f.Key)
-		if !ok || sample.Quiet {
-			sample = alert.Sample{Value: f.Value, Note: f.Note}
+		current, ok := valueOf(f.Key)
+		if !ok || current.Quiet {
+			current.Sample = alert.Sample{Value: f.Value, Note: f.Note}
 		}
-		document.Firing = append(document.Firing, newAlertAnswer(settings, f.Key, sample, f.Threshold, f.Since, now))
+		row := newAlertAnswer(settings, f.Key, current.Sample, f.Threshold, f.Since, now)
+		if rule := settings.FindRule(f.Rule); rule != nil && current.GoodSince > 0 {
+			row.GoodSince = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince))
+			row.ResolvesAt = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince + rule.ResolveFor*int64(time.Second)))
+		}
+		document.Firing = append(document.Firing, row)
 	}
 	for i := range pending {
 		p := &pending[i]

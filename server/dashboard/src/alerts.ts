@@ -23,6 +23,8 @@ export interface Alert extends AlertText {
   unit: AlertUnit;
   since: string;
   fires_at?: string;
+  good_since?: string; // of an alert that fires although its value is good again
+  resolves_at?: string;
   silenced: boolean;
 }
 
