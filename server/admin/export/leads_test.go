@@ -73,9 +73,9 @@ func TestLeadExportCSV(t *testing.T) {
 	source := threePages()
 	text := string(must.Value(readAll(must.Value(NewLeadExport(source, report.LeadOrAuctionQuery{To: 5, Campaign: "cmp"}, CSV, "source, price,buyer,status,reason,test,at"))(t)))(t))
 	const want = "source,price,buyer,status,reason,test,at\r\n" +
-		"'=HYPERLINK(1),12.5,buy,ACCEPTED,,false,2027-01-15T08:00:00.000000009Z\r\n" +
-		",12.5,buy,ACCEPTED,,true,2027-01-15T08:00:00.000000008Z\r\n" +
-		",,,UNMATCHED,no_bid,false,2027-01-15T08:00:00.000000007Z\r\n"
+		"'=HYPERLINK(1),12.5,buy,ACCEPTED,,false,2027-01-15T08:00:00.000Z\r\n" +
+		",12.5,buy,ACCEPTED,,true,2027-01-15T08:00:00.000Z\r\n" +
+		",,,UNMATCHED,no_bid,false,2027-01-15T08:00:00.000Z\r\n"
 	if text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}

@@ -116,7 +116,7 @@ func (w *tableWriter[T]) appendRow(dst []byte, row *T) []byte {
 	case CSV:
 		w.line = w.line[:0]
 		for i := range w.columns {
-			text := string(w.columns[i].appendText(nil, &w.cells[i]))
+			text := string(w.columns[i].appendCSVText(nil, &w.cells[i]))
 			if w.columns[i].isText() {
 				text = report.EscapeFormula(text)
 			}
@@ -169,6 +169,17 @@ func (w *tableWriter[T]) appendJSONLine(dst []byte) []byte {
 }
 
 func (c *column[T]) isText() bool { return c.Kind == columnar.Name || c.Kind == columnar.Text }
+
+// csvTime is RFC 3339 in UTC, to the millisecond: spreadsheets do not read more decimals as a time.
+const csvTime = "2006-01-02T15:04:05.000Z"
+
+// appendCSVText appends the cell as appendText does, except that times end at the millisecond.
+func (c *column[T]) appendCSVText(dst []byte, cell *columnar.Cell) []byte {
+	if c.Kind == columnar.Instant && !cell.None {
+		return time.Unix(0, cell.Number).UTC().AppendFormat(dst, csvTime)
+	}
+	return c.appendText(dst, cell)
+}
 
 // appendText appends the cell as text, or no bytes if it has no value. Times are RFC 3339 in UTC.
 func (c *column[T]) appendText(dst []byte, cell *columnar.Cell) []byte {
