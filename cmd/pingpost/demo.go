@@ -147,7 +147,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	}
 	switch {
 	case c.Once && !result.Held():
-		fmt.Fprint(os.Stderr, report.Missed(result))
+		fmt.Fprint(os.Stderr, report.Missed(result), report.Refusals(result))
 		return terminal.ExitCode(1)
 	case c.Once:
 		return nil
@@ -170,7 +170,8 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 func (x *runningDemo) formatServerAddresses() string {
 	t := terminal.Table{Indent: "  "}
 	t.Row("folder", x.dir, "log in exchange.log")
-	t.Row("exchange", x.publicURL())
+	t.Row("exchange", x.publicURL(), "for suppliers and buyers")
+	t.Row("docs", x.publicURL()+"/docs", "documentation, for suppliers and buyers too")
 	t.Row("operators", x.adminURL(), "any user name, password "+x.Password)
 	t.Row("sandbox", "http://"+x.tenants[1].PublicAddress())
 	t.Row("webhooks", x.Receiver, "receiver of the supplier")

@@ -87,6 +87,27 @@ func TestMissed(t *testing.T) {
 	}
 }
 
+// Refusals explains the answers 503 unavailable, and no other ones.
+func TestRefusals(t *testing.T) {
+	r := found()
+	if text := Refusals(r); text != "" || strings.Contains(Table(r), "too busy") {
+		t.Errorf("an explanation without such refusals: %q", text)
+	}
+	r.Reasons = append(r.Reasons,
+		trial.Reason{Request: "ingest", End: "refused", Word: "unavailable", Count: 20},
+		trial.Reason{Request: "ping", End: "refused", Word: "unavailable", Count: 1},
+		trial.Reason{Request: "post", End: "failed", Word: "unavailable", Count: 5})
+	for _, text := range []string{Refusals(r), Table(r)} {
+		if !strings.Contains(text, "21 requests were refused (503 unavailable)") || !strings.Contains(text, "sends them again. This breaks no promise") {
+			t.Error(text)
+		}
+	}
+	r.Reasons = []trial.Reason{{Request: "ping", End: "refused", Word: "unavailable", Count: 1}}
+	if text := Refusals(r); !strings.Contains(text, "1 request was refused") || !strings.Contains(text, "did not accept it,") {
+		t.Error(text)
+	}
+}
+
 func TestJSONIsTheResult(t *testing.T) {
 	r := found()
 	text := must.Value(JSON(r))(t)

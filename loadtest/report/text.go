@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"pingpost/api/errcode"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/trial"
 )
@@ -50,6 +51,27 @@ func Missed(r *trial.Result) string {
 		fmt.Fprintf(&out, "mismatch: %s\n", wrong)
 	}
 	return out.String()
+}
+
+// Refusals says what the exchange's temporary refusals (503 unavailable) mean and whether they break a
+// promise. It is empty if there are none.
+func Refusals(r *trial.Result) string {
+	count := 0
+	for _, reason := range r.Reasons {
+		if reason.End == trial.Refused.String() && reason.Word == errcode.Unavailable {
+			count += reason.Count
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	noun, verb, object := "requests", "were", "them"
+	if count == 1 {
+		noun, verb, object = "request", "was", "it"
+	}
+	return fmt.Sprintf("%d %s %s refused (503 unavailable), because this machine was too busy to answer in time,\n"+
+		"or its disk is almost full. The exchange did not accept %s, so no lead is lost: a supplier\n"+
+		"sends %[4]s again. This breaks no promise, but the machine is too slow for this rate.\n", count, noun, verb, object)
 }
 
 // columns writes rows in columns, with numbers aligned to the right.
@@ -162,5 +184,8 @@ func limits(out *strings.Builder, r *trial.Result) {
 			verdict = "NOT HELD "
 		}
 		fmt.Fprintf(out, "%s %s: %s, at most %s\n", verdict, l.What, l.Got, l.Most)
+	}
+	if text := Refusals(r); text != "" {
+		out.WriteString("\n" + text)
 	}
 }
