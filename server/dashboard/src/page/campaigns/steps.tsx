@@ -3,6 +3,7 @@ import type { Failure } from '../../call';
 import { loadEntries, nameOf, useEntries } from '../../entries';
 import { campaign } from '../../form/campaign';
 import { type Editing, focusField } from '../../form/editor';
+import { withExchangeZone } from '../../form/zone';
 import { asFailure } from '../../load';
 import { Act, Button } from '../../part/button';
 import { say } from '../../part/notice';
@@ -35,7 +36,7 @@ function stepOf(field: string): number {
 // NewCampaign creates a campaign in steps. With from it starts with a copy of another one.
 export function NewCampaign({ from }: { from: string }) {
   const entries = useEntries();
-  const [document, set] = useState<Doc>({ method: 'waterfall' });
+  const [document, set] = useState<Doc>(withExchangeZone({ method: 'waterfall' }));
   const [step, show] = useState(0);
   const [failure, fail] = useState<Failure | undefined>();
   const [warnings, warn] = useState<string[]>([]);

@@ -5,6 +5,7 @@ import { leadFields, pathOf } from '../../form/document';
 import { type Editing, Fields, focusField } from '../../form/editor';
 import { type Spec, titleOf } from '../../form/spec';
 import { ReadOnly } from '../../form/summary';
+import { withExchangeZone } from '../../form/zone';
 import { kinds } from '../../kind';
 import { asFailure, useLoad } from '../../load';
 import { Button } from '../../part/button';
@@ -60,7 +61,7 @@ interface Of {
 // them. A reader who may not change the entry sees a summary.
 export function Form({ kind, item, title, specs, more = [], saved }: Of) {
   const of = kinds[kind];
-  const [document, set] = useState<Doc>(item?.document ?? of.fresh);
+  const [document, set] = useState<Doc>(item?.document ?? (kind === 'buyers' ? withExchangeZone(of.fresh) : of.fresh));
   const [etag, base] = useState(item?.etag);
   const [review, show] = useState<Applied | undefined>();
   const [failure, fail] = useState<Failure | undefined>();
