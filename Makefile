@@ -83,6 +83,7 @@ check: check-format check-vet check-lint check-layout
 check-format: $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l .) || exit 1; \
 	if [ -n "$$unformatted" ]; then printf 'not formatted (run make fmt):\n%s\n' "$$unformatted"; exit 1; fi
+	@! git grep -nE '^(<{7}|>{7}) ' || { echo 'resolve these merge conflicts' >&2; exit 1; }
 
 check-vet:
 	$(GO) vet ./...

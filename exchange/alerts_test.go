@@ -114,18 +114,12 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 		!strings.Contains(body, `"link":"#/buyers/buy_blue","url":"`+link+`"`) {
 		t.Error(body)
 	}
-	if status := x.alertStatus(); len(status.Firing) != 1 || status.Firing[0].Rule != "buyer_cap" || status.Firing[0].ResolvesAt != "" || *status.Firing[0].Subject != "buy_blue" {
+	if status := x.alertStatus(); len(status.Firing) != 1 || status.Firing[0].Rule != "buyer_cap" || *status.Firing[0].Subject != "buy_blue" {
 		t.Errorf("%+v", status)
 	}
 	x.checkMetrics("pingpost_alerts_firing 1", `pingpost_alert_notifications_total{outcome="sent"} 3`, "pingpost_alert_notifications_queued 0")
 
 	x.reloadWith(alertConfig(50))
-	now := x.clock.Now()
-	x.alerts.service.Evaluate(t.Context(), now)
-	good, resolves := time.Unix(0, now).UTC(), time.Unix(0, now).Add(time.Minute).UTC()
-	if firing := x.alertStatus().Firing; len(firing) != 1 || firing[0].GoodSince != good.Format(time.RFC3339) || firing[0].ResolvesAt != resolves.Format(time.RFC3339) {
-		t.Errorf("%+v, want good since %s, resolves at %s", firing, good, resolves)
-	}
 	x.evaluateAlerts()
 	for _, channel := range []string{"mail", "slack", "hook"} {
 		x.waitUntilSent(channel, 2)
@@ -135,6 +129,29 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 	}
 	if status := x.alertStatus(); len(status.Firing) != 0 {
 		t.Errorf("%+v", status)
+	}
+}
+
+// An alert that fires although its value is good again says since when, and when it resolves.
+func TestFiringAlertSaysWhenItResolves(t *testing.T) {
+	x := start(t, newTestDir(t, alertConfig(5)))
+	x.mustAdmin(201, "PUT", "/admin/v1/alerts/rules/slow", `{"name":"Slow","kind":"cap_used","threshold":80,"for_s":0,"resolve_for_s":240}`, "If-None-Match", "*")
+	x.sellFour()
+	check := func(wantGoodSince, wantResolvesAt string) {
+		t.Helper()
+		firing := x.alertStatus().Firing
+		if len(firing) != 1 || firing[0].Rule != "slow" || firing[0].GoodSince != wantGoodSince || firing[0].ResolvesAt != wantResolvesAt {
+			t.Errorf("%+v, want good since %q, resolves at %q", firing, wantGoodSince, wantResolvesAt)
+		}
+	}
+	now := x.clock.Now()
+	x.alerts.service.Evaluate(t.Context(), now)
+	check("", "")
+	x.reloadWith(alertConfig(50))
+	good, resolves := time.Unix(0, now).UTC(), time.Unix(0, now).Add(4*time.Minute).UTC()
+	for _, after := range []time.Duration{0, time.Minute} {
+		x.alerts.service.Evaluate(t.Context(), now+int64(after))
+		check(good.Format(time.RFC3339), resolves.Format(time.RFC3339))
 	}
 }
 
