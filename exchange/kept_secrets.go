@@ -89,14 +89,13 @@ func (x *Exchange) differsFromStoredSecret(initial *config.InitialOutboundSecret
 func (x *Exchange) warningsOfRemovedAuth(newDocument *schema.Document) (warnings syntax.Problems) {
 	active, err := config.ParseStoredDocument(x.activeOrLastActiveConfigJSON())
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // no document is active yet, so no credential is removed
 	}
 	for _, id := range newDocument.FindBuyersWithRemovedAuth(active.Document) {
 		ref := canonical.EntryRef{Kind: canonical.Buyers, ID: id}
 		warnings = append(warnings, syntax.Problem{
 			File: x.path, Path: ref.String() + ".auth",
-			Message: "is missing, and the buyer has it until now: without it, requests to the buyer carry no credential of auth; " +
-				"to keep the credential, send auth as GET and export show it",
+			Message: "is missing: requests to the buyer will carry no credential; to keep the present one, send auth as GET and export show it",
 		})
 	}
 	return warnings
