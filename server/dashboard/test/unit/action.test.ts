@@ -18,7 +18,7 @@ test('each changing operation has a text for people', () => {
   // All secrets have one route, which records its own pattern.
   const operations = changing().map((o) => o.replace(/secrets\/(buyer|supplier)\/.*/, 'secrets/{name:*}'));
   expect(operations.length).toBeGreaterThan(60);
-  for (const operation of operations) expect(actionOf(operation), operation).not.toMatch(/[/{}]/);
+  for (const operation of operations) expect(actionOf(operation), operation).not.toMatch(/^[A-Z]+ /);
   expect(actionOf('POST /admin/v1/users/{name}/totp/confirm')).toBe('Turn on a second factor');
   expect(actionOf('POST /admin/v1/later/{id}')).toBe('POST later/{id}');
 });
