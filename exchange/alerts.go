@@ -55,7 +55,7 @@ func (r *alertRunner) close() {
 
 // consoleURL returns the address of the console for links in e-mails and notifications, without a slash
 // at its end: admin.public_url, or else the address of the admin listener. It is empty if that listener
-// is on all addresses of the machine, because then no address is known that readers of a link reach.
+// is on all addresses of the machine, because the exchange then knows no address for a link.
 func (x *Exchange) consoleURL() string {
 	if x.settings.AdminPublicURL != "" {
 		return x.settings.AdminPublicURL

@@ -53,8 +53,8 @@ func Missed(r *trial.Result) string {
 	return out.String()
 }
 
-// Refusals says what the exchange's temporary refusals (503 unavailable) mean and whether they break a
-// promise. It is empty if there are none.
+// Refusals explains the exchange's temporary refusals (503 unavailable), and says whether they break a
+// promise. It returns "" without such refusals.
 func Refusals(r *trial.Result) string {
 	count := 0
 	for _, reason := range r.Reasons {
