@@ -144,15 +144,15 @@ func (s *contactFieldNameSearch) readStringIntoName() {
 }
 
 // extraContactFieldNames are common names of contact details beyond the known fields. A ping must not
-// have members of these names either. The list has only names that mean a person's name, phone
-// number, e-mail address or street in every form: a name such as "name" or "address" can mean
-// something else, and a supplier's ping with it must pass. docs/supplier.md and api/openapi.yaml
-// show the list.
+// have members of these names either. The list has only names that mean a person's name, phone number,
+// e-mail address or street in every form: a name such as "name" or "address" can mean something else,
+// and `mobile` a device, and a supplier's ping with them must pass. docs/supplier.md and
+// api/openapi.yaml show the list.
 var extraContactFieldNames = []string{
 	"full_name", "given_name", "family_name", "surname", "fname", "lname", "contact_name", "customer_name",
-	"phone_number", "telephone", "tel", "home_phone", "work_phone",
-	"mobile", "mobile_phone", "mobile_number", "cell", "cell_phone", "cell_number",
-	"email_address", "mail",
+	"phone_number", "telephone", "home_phone", "work_phone",
+	"mobile_phone", "mobile_number", "cell_phone", "cell_number",
+	"email_address",
 	"street", "street_address", "street1", "street2", "address1", "address2", "address_line1", "address_line2",
 }
 
