@@ -5,7 +5,6 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
-	"pingpost/engine/market/format"
 )
 
 // ReportOrReturnDecision is a buyer's report on a sold lead, or an operator's decision on a pending
@@ -18,13 +17,11 @@ type ReportOrReturnDecision struct {
 	Result    string         `json:"result"` // done, none (no change), waits (for the operator), refused, unknown (not this buyer's lead), not_now, invalid
 	From      string         `json:"from"`
 	To        string         `json:"to"`
-	Reason    string         `json:"reason,omitempty"`     // a reason from the campaign's list; without a list, a reason in the form of a code. Others are withheld because free text may name a person
+	Reason    string         `json:"reason,omitempty"`     // a reason from the campaign's list; others are withheld because free text may name a person
 	Occurred  NanosAsRFC3339 `json:"occurred_at,omitzero"` // the time that the buyer reported
 	Credit    *Amount        `json:"credit,omitempty"`     // credited to the buyer by the return
 	Reversed  *Amount        `json:"reversed,omitempty"`   // taken back from the supplier's payout
 	Caps      int            `json:"caps_back,omitempty"`  // number of caps that get the sale's share back
-
-	unlisted bool // Reason is shown although the campaign lists no reasons, so it may contain contact data
 }
 
 // SupplierWebhook is a webhook to the supplier of the lead, with its attempts.
@@ -60,8 +57,8 @@ const (
 
 // Texts that replace a buyer's reason.
 const (
-	withheldReason         = "(withheld: not one of the campaign's reasons)"                                                         // the campaign lists others
-	withheldReasonNoList   = "(withheld: the campaign has no list of reasons, so the text may contain contact data)"                 // and it is not in the form of a code
+	withheldReason         = "(withheld: not one of the campaign's reasons)" // the campaign lists others
+	withheldReasonNoList   = "(withheld: the campaign has no list of reasons, so the text may contain contact data)"
 	withheldReasonNoConfig = "(withheld: the campaign's configuration is no longer available, so the text may contain contact data)" // not even the present one
 )
 
@@ -138,11 +135,10 @@ func (c *leadTimeline) setWebhookStates() {
 	}
 }
 
-// redactReasonsUnlistedByCampaign replaces buyers' reasons in the reports of doc by a placeholder, unless
-// the campaign lists the reason. Free text may name a person. If the campaign accepts any reason, a
-// reason in the form of a code stays, and redactTextsWithContactData compares it with the contact data.
-// Both lists count: configAtDecision, of the configuration when the lead was decided, and the current
-// one.
+// redactReasonsUnlistedByCampaign replaces buyers' reasons in the reports of doc by a placeholder,
+// unless the campaign lists the reason. Free text may name a person, also in the form of a code such as
+// ann_lee_hung_up. Both lists count: configAtDecision, of the configuration when the lead was decided,
+// and the current one.
 func (e *Explainer) redactReasonsUnlistedByCampaign(doc *Explanation, configAtDecision *campaignConfigOfVersion) {
 	var now *campaignConfigOfVersion
 	for i := range doc.Reports {
@@ -156,8 +152,6 @@ func (e *Explainer) redactReasonsUnlistedByCampaign(doc *Explanation, configAtDe
 		}
 		switch anyAccepted := configAtDecision.acceptsAnyReason() || now.acceptsAnyReason(); {
 		case now.reasons[report.Reason], report.Reason == withheld:
-		case anyAccepted && format.IsReasonCode(report.Reason):
-			report.unlisted = true
 		case anyAccepted:
 			report.Reason = withheldReasonNoList
 		case configAtDecision.known || now.known:

@@ -127,8 +127,9 @@ type FailedPostAttempt struct {
 	Code    string         `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
-// PostSettlement is a change in the state of a delivery: delivered, refused, pending, unknown,
-// confirmed, released or resent. A post may have several, in order of time.
+// PostSettlement describes, in an explanation, one change in the state of a delivery: delivered,
+// refused, pending, unknown, confirmed, released or resent. DeliveryToBuyer lists them in order of
+// time.
 type PostSettlement struct {
 	At        NanosAsRFC3339      `json:"at"`
 	Outcome   string              `json:"settlement"`

@@ -67,11 +67,6 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 			p.redactTextUnlessContactFree(&settlement.BuyerLead)
 		}
 	}
-	for i := range doc.Reports {
-		if doc.Reports[i].unlisted {
-			p.redactTextUnlessContactFree(&doc.Reports[i].Reason)
-		}
-	}
 	doc.updateUnacceptedPostRules()
 	for name, value := range doc.Fields {
 		var text string

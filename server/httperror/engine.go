@@ -2,7 +2,6 @@ package httperror
 
 import (
 	"errors"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -59,16 +58,14 @@ func FromRefusal(code engine.RefusalCode, reportRejection market.StatusReportRej
 }
 
 // withDeliveryStopped returns BuyerUnavailable or BuyerTimeout for a delivery without further attempts:
-// an operator decides, so the client should ask for the result less often.
+// an operator decides. Retry-After stays short: the SDKs wait that long within the caller's request, up
+// to five times.
 func withDeliveryStopped(what Error) Error {
 	what.Message = deliveryStoppedMessage
-	return what.WithRetryAfter(deliveryStoppedWait)
+	return what
 }
 
-const (
-	deliveryStoppedMessage = "The attempts to post the lead to the buyer ended without a clear answer, so an operator decides about the delivery. Send the same request under the same Idempotency-Key later to receive its result."
-	deliveryStoppedWait    = time.Minute
-)
+const deliveryStoppedMessage = "The attempts to post the lead to the buyer ended without a clear answer, so an operator decides about the delivery. Send the same request under the same Idempotency-Key later to receive its result."
 
 // byRefusal maps each code with which the engine refuses a request to its API error.
 var byRefusal = map[engine.RefusalCode]Error{

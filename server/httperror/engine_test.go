@@ -64,14 +64,13 @@ func TestEngineErrorStatuses(t *testing.T) {
 }
 
 // The answer for a buyer that was not reached says whether the delivery continues or has stopped. After
-// the last attempt an operator decides, so the client shall wait longer.
+// the last attempt an operator decides.
 func TestBuyerErrorSaysWhetherDeliveryContinues(t *testing.T) {
 	for _, code := range []engine.RefusalCode{engine.BuyerUnavailable, engine.BuyerTimeout} {
 		for stopped, want := range map[bool]string{false: "the exchange continues the delivery", true: "an operator decides about the delivery"} {
 			var ctx fasthttp.RequestCtx
 			WriteEngineError(&ctx, NewRequestID(), &engine.Refusal{Code: code, DeliveryStopped: stopped})
-			wait := map[bool]string{false: "1", true: "60"}[stopped]
-			if body := string(ctx.Response.Body()); !strings.Contains(body, want) || strings.Contains(body, "reached") || string(ctx.Response.Header.Peek("Retry-After")) != wait {
+			if body := string(ctx.Response.Body()); !strings.Contains(body, want) || strings.Contains(body, "reached") || string(ctx.Response.Header.Peek("Retry-After")) != "1" {
 				t.Errorf("%s, stopped %t: %s", code, stopped, &ctx.Response)
 			}
 		}
