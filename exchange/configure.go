@@ -129,7 +129,7 @@ func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpda
 	}
 	if !x.ready.Load() {
 		if err := removeStrayListFiles(dir, x.state.UsedSuppressionFileHashes()); err != nil {
-			return fmt.Errorf("cannot remove a stored suppression list file that no list uses: %w", err)
+			return fmt.Errorf("the exchange cannot start, because it cannot remove a stored suppression list file that no list uses: %w", err)
 		}
 	}
 	for _, first := range built.Initial.Lists {
@@ -172,10 +172,12 @@ func (x *Exchange) ReloadConfiguration() error {
 		return err
 	}
 	before, unapplied := x.ActiveConfigurationJSON(), x.listIgnoredInitialValuesOfRevision(revised)
+	withoutAuth := x.warningsOfRemovedAuth(revised.Document)
 	followed := x.listChangedAddressVariables(&revised.Initial)
 	if err := x.activateAndAuditFileRevisionLocked(operationReload, revised); err != nil {
 		return err
 	}
+	x.logWarnings(withoutAuth)
 	x.warnOfIgnoredInitialValues(unapplied)
 	x.warnOfAPIEntriesNowInFile(revised)
 	x.warnOfDrift()

@@ -13,7 +13,6 @@ const buyers: Spec = list(
     number('price', 'Price', { methods: ['waterfall', 'round_robin', 'weighted'] }),
     number('priority', 'Priority', {
       help: 'lower first, also among equal bids; default: its place in the list',
-      methods: ['waterfall', 'ping_post'],
     }),
     number('weight', 'Weight', { hint: '1', methods: ['weighted'] }),
     states,
