@@ -186,7 +186,7 @@ func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.KeyFi
 		time.Sleep(min(time.Since(began), throttle.MaxPause))
 	}
 	if created > 0 {
-		x.logger.Info("created checksums for files of leads' keys that had none", "files", created)
+		x.logger.Info("created checksums for files of leads' keys whose checksums were missing or unusable", "files", created)
 	}
 	return suspect, nil
 }

@@ -28,7 +28,8 @@ const (
 	contendedRest      = 3 * time.Millisecond // a rest takes at least this long if other work waits
 )
 
-// recordWorkStart records that the writer begins to work, after a rest.
+// recordWorkStart records that the writer begins to work, after a rest. sleepIfDue compares the time
+// since then with the permitted work time.
 func (b *writeThrottle) recordWorkStart() { b.workStarted = time.Now() }
 
 // sleepIfDue lets the writer sleep for a short time if it has worked long enough since the

@@ -129,7 +129,7 @@ func (r *blockReader) next() (snapshotBlock, error) {
 	}
 	body, sum := whole[:len(whole)-4], whole[len(whole)-4:]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
-		return b, fmt.Errorf("the checksum of block %d does not match", r.index)
+		return b, fmt.Errorf("the checksum of the snapshot's block %d does not match", r.index)
 	}
 	b.payload = body[blockHeader:]
 	r.index++

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// suggestRemedyForUnknownKey returns the remedy for an unknown key: a known key that contains it as
-// a word, or one with nearly the same letters. Otherwise it lists all known keys, unless they are
-// many.
+// suggestRemedyForUnknownKey returns the remedy for an unknown key: a known key that contains it as a
+// word, or one with nearly the same letters. Otherwise it lists all known keys. If there are more than
+// 12, it names docs/configuration.md instead.
 func suggestRemedyForUnknownKey(key string, known map[string]int) string {
 	best, nearest := min(3, (len(key)+1)/2), ""
 	names := make([]string, 0, len(known))

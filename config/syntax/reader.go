@@ -79,7 +79,8 @@ func countTokenMarks(data []byte) (n int) {
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // newExpandedTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
-// values. It reports invalid text at the path.
+// values. It reports invalid text at the path. It does not report an unset variable, but stores that
+// error in the node's Missing.
 func (r *Reader) newExpandedTextNode(at Position, path KeyPath, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
 	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpAndRecordVariable(n, name) })

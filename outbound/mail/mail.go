@@ -102,7 +102,7 @@ func (c *Client) Send(ctx context.Context, server Server, message *Message) erro
 		},
 	))...)
 	if err != nil {
-		return fmt.Errorf("the settings of the SMTP server %s are invalid: %w", server.Host, err)
+		return fmt.Errorf("the settings of the SMTP server %s are invalid; change the e-mail channel under Alerts: %w", server.Host, err)
 	}
 	opened, err := client.DialToSMTPClientWithContext(attempt)
 	if err != nil {

@@ -110,7 +110,7 @@ func (t *Transport) SendMail(ctx context.Context, server mail.Server, message *m
 func (t *Transport) post(ctx context.Context, address, secret, id string, body []byte) error {
 	target, fault := t.hosts.FindOrCreateTarget(dial.ConnOwner{}, address)
 	if fault != market.FaultNone {
-		return errors.New("the channel's address is invalid")
+		return errors.New("the URL of the alert channel (Slack or webhook) is invalid")
 	}
 	var keys []signature.Key
 	if secret != "" {

@@ -78,7 +78,7 @@ func TestFailedSends(t *testing.T) {
 		"a redirect":            {Destination{Slack: "http://" + redirects.Address + "/canary"}, "127.0.0.0/8", "answered 302"},
 		"a hanging receiver":    {Destination{Slack: "http://" + hangs.Address + "/canary"}, "127.0.0.0/8", "did not answer"},
 		"a private address":     {Destination{Slack: "http://" + refuses.Address + "/canary"}, "10.0.0.0/8", "trusted_networks"},
-		"no address":            {Destination{Slack: "canary"}, "10.0.0.0/8", "address is invalid"},
+		"no address":            {Destination{Slack: "canary"}, "10.0.0.0/8", "(Slack or webhook) is invalid"},
 		"a malformed secret":    {Destination{Webhook: &WebhookDestination{URL: "http://" + refuses.Address, Secret: "canary"}}, "127.0.0.0/8", "whsec_"},
 		"nothing":               {Destination{}, "127.0.0.0/8", "no destination"},
 		"an unused port":        {Destination{Slack: "http://" + dialtest.UnusedAddress(t) + "/canary"}, "127.0.0.0/8", "did not answer"},

@@ -35,7 +35,8 @@ type testLeadRequest struct {
 }
 
 // ingestOrDryRunTestLead sends an operator's test lead through the exchange as if its supplier had sent
-// it (POST bench). It answers with the answer that the supplier would get.
+// it (POST bench). It answers with the answer that the supplier would get. With dry_run it records no
+// lead, and answers with the decision and the outcome of each filter set.
 func (a *Admin) ingestOrDryRunTestLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var sent testLeadRequest
 	if err := payload.DecodeJSONBody(ctx, &sent); err != nil {

@@ -41,7 +41,7 @@ var (
 	ErrUnknownCampaign = errors.New("no campaign of this id is configured")
 	ErrUnknownSupplier = errors.New("no supplier of this id is configured")
 	ErrNotAccepted     = errors.New("there are no posting instructions for this supplier, because the campaign accepts no leads from it")
-	ErrUnknownLink     = errors.New("the link is damaged, or another exchange made it")
+	ErrUnknownLink     = errors.New("the link to posting instructions is damaged, or another exchange made it")
 	ErrLinkEnded       = errors.New("the link has expired or was revoked, or the supplier no longer sends leads to the campaign")
 	ErrUnreadableLinks = errors.New("the stored generation of the supplier's links cannot be read")
 )

@@ -121,7 +121,7 @@ func (k *Key) decryptAsConfigured(stored []byte) ([]byte, error) {
 	}
 	plain, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("the encrypted object was changed after it was written: %w", err)
+		return nil, fmt.Errorf("the key file opens the encrypted object, but its content was changed or cut off after it was written: %w", err)
 	}
 	return plain, nil
 }

@@ -126,7 +126,7 @@ func (s *Shipper) shipKeyFileIfChanged(ctx context.Context, file, name string, i
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("cannot back up a key file: %w", err)
+		return fmt.Errorf("cannot read a file below keys/ to back it up: %w", err)
 	}
 	now.sum = sum(s.box.sumKey, keyFileObjectPrefix(keysFolder, name), content)
 	if now.settled {

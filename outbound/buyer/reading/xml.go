@@ -143,5 +143,5 @@ func newUTF8Reader(charset string, in io.Reader) (io.Reader, error) {
 		}
 		return strings.NewReader(out.String()), nil
 	}
-	return nil, fmt.Errorf("the buyer's answer declares the unsupported character set %q", charset)
+	return nil, fmt.Errorf("the XML declaration of the buyer's answer names the unsupported encoding %q; use UTF-8, ISO-8859-1 or US-ASCII", charset)
 }

@@ -8,10 +8,11 @@ import (
 
 // Service keeps the saved reports of an exchange and sends them. The exchange implements it.
 type Service interface {
-	// Table returns the saved reports.
+	// SavedReportTable returns the saved reports.
 	SavedReportTable() *savedreport.Table
-	// ChangeSavedReport calls decide and records its result in the name of an operator: the report with this id, or
-	// its removal if report is nil. No other change happens meanwhile. An error of decide is returned.
+	// ChangeSavedReport calls decide and records its result in the name of an operator: the report with
+	// this id, or its removal if report is nil. No other change happens meanwhile. An error of decide
+	// is returned.
 	ChangeSavedReport(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error
 	// Send sends a report now, with one attempt, and waits for the result. Without recipients it goes to
 	// those of the schedule. isSent means that at least one recipient has it; the error names the others.
