@@ -169,7 +169,7 @@ test('a campaign form shows the defaults in force, before and after saving', asy
   expect(await summary('Returns')).toContain('Window 14d');
   expect(await summary('Caps')).toContain('(none)');
   await button(page, 'Review').click();
-  await shows(page.getByText('A person can be sold again after 30d.'));
+  await shows(page.getByText('A person can be sold again after 30 days.'));
   await button(page, 'Create campaign').click();
   await said(page, 'cmp_usual is saved and in force.');
   const made = await order<{ document: object; etag: string }>(place, 'GET', 'config/campaigns/cmp_usual');

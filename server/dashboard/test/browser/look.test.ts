@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parse, redirect } from '../../src/route';
 import { areas, destinations, places } from '../../src/shell/places';
 import { pageOf, pages } from './addresses';
 import { person, send } from './exchange';
@@ -24,7 +25,7 @@ describe('every page', () => {
     const links = await page
       .locator('a[href^="#/"]')
       .evaluateAll((all) => all.map((a) => a.getAttribute('href') ?? ''));
-    for (const link of links) linked.add(pageOf(link));
+    for (const link of links) linked.add(pageOf(redirect(parse(link)) ?? link)); // alerts link to earlier addresses
     await readable(page);
   });
 

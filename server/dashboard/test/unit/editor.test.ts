@@ -40,8 +40,8 @@ test('a buyer in a campaign has the settings that the method uses', () => {
   };
   expect(shown('ping_post')).toBe('priority');
   expect(shown('waterfall')).toBe('price,priority');
-  expect(shown('weighted')).toBe('price,weight');
-  expect(shown('round_robin')).toBe('price');
+  expect(shown('weighted')).toBe('price,priority,weight');
+  expect(shown('round_robin')).toBe('price,priority');
 });
 
 test('a field with a mistake has the labels of the form', () => {
