@@ -82,3 +82,24 @@ func TestOmittedAuthIsAWarning(t *testing.T) {
 		t.Errorf("auth again, with the stored secret: warnings %q", got)
 	}
 }
+
+// TestReloadWithoutAuthIsAWarning: a file that no longer has a buyer's auth takes effect, and the
+// exchange's log says so once.
+func TestReloadWithoutAuthIsAWarning(t *testing.T) {
+	t.Parallel()
+	const warning = "is missing: requests to the buyer will carry no credential"
+	file := func(auth string) string {
+		return strings.Replace(baseConfig, "buyers:\n", "buyers:\n  - {id: buy_red, endpoint: \"https://red.example\""+auth+"}\n", 1)
+	}
+	x := start(t, newTestDir(t, file(`, auth: {bearer: "a-canary-bearer"}`)))
+	x.reloadWith(file(`, auth: {bearer: "a-canary-bearer"}`))
+	if strings.Contains(x.logged.String(), warning) {
+		t.Errorf("the log warns of a buyer with auth: %s", x.logged.String())
+	}
+	for range 2 {
+		x.reloadWith(file(""))
+	}
+	if n := strings.Count(x.logged.String(), warning); n != 1 {
+		t.Errorf("the log has %d warnings, want 1: %s", n, x.logged.String())
+	}
+}
