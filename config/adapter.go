@@ -153,7 +153,7 @@ func (c *compiler) compileFixedHeaders(at syntax.KeyPath, d *schema.AdapterReque
 		if h.Value == "" || len(h.Value) > maxHeaderValue || strings.ContainsFunc(h.Value, isNotPrintableASCII) || strings.TrimSpace(h.Value) != h.Value {
 			c.reportMistake(here.Key("value"), "is not a header's value; give one line of printable ASCII")
 		}
-		lines.WriteString(h.Name + ": " + c.replaceSecretCalls(here.Key("value"), h.Value, escape.None, owner) + "\n")
+		lines.WriteString(h.Name + ": " + c.replaceSecretCallsByPlaceholders(here.Key("value"), h.Value, escape.None, owner) + "\n")
 	}
 	if d.KeyHeader != "" {
 		name := strings.ToLower(d.KeyHeader)

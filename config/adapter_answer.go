@@ -52,7 +52,7 @@ func (c *compiler) compileAnswerRules(at syntax.KeyPath, a *schema.AnswerRules, 
 	meant := map[string]syntax.KeyPath{}
 	return market.BuyerAnswerValuePaths{
 		Format: a.Format, Accepted: a.Accepted,
-		Yes: c.checkYesOrNoValues(at.Key("yes"), a.Yes, meant), No: c.checkYesOrNoValues(at.Key("no"), a.No, meant),
+		Yes: c.checkAndJoinValuesForYesOrNo(at.Key("yes"), a.Yes, meant), No: c.checkAndJoinValuesForYesOrNo(at.Key("no"), a.No, meant),
 		Price: a.Price, Currency: a.Currency, Token: a.Token, ID: a.ID, Reason: a.Reason,
 	}
 }
@@ -65,16 +65,16 @@ func (c *compiler) reportAnswerKeyIfSet(at syntax.KeyPath, value, requestThatHas
 	}
 }
 
-// checkYesOrNoValues checks the values of an answer that mean yes or no, and returns them with
-// one in each line. pathsByValue has the values checked before: no value may mean both.
-func (c *compiler) checkYesOrNoValues(at syntax.KeyPath, values []schema.ScalarAsText, pathsByValue map[string]syntax.KeyPath) string {
+// checkAndJoinValuesForYesOrNo checks the values of an answer that mean yes or no, and returns them with
+// one in each line. pathsByValue has the values checked before, in lower case: no value may occur twice.
+func (c *compiler) checkAndJoinValuesForYesOrNo(at syntax.KeyPath, values []schema.ScalarAsText, pathsByValue map[string]syntax.KeyPath) string {
 	var lines strings.Builder
 	if len(values) > maxAnswerValues {
 		c.reportMistake(at, "has over 32 values")
 	}
 	for i, value := range values {
 		if value == "" || len(value) > maxAnswerPath || strings.ContainsFunc(string(value), isNotPrintableASCII) || strings.TrimSpace(string(value)) != string(value) {
-			c.reportMistake(at.Index(i), "is not a valid value; give up to 64 characters of printable ASCII")
+			c.reportMistake(at.Index(i), "is not a valid value; give 1 to 64 characters of printable ASCII, without spaces at the ends")
 		}
 		c.checkUnique(at.Index(i), pathsByValue, strings.ToLower(string(value)))
 		lines.WriteString(string(value) + "\n")
@@ -101,9 +101,9 @@ func (c *compiler) checkAnswerPath(at syntax.KeyPath, format, answerPath string)
 	}
 	if bad {
 		c.reportMistake(at, map[string]string{
-			market.FormatJSON: "is not a path in JSON; write member names separated by dots, such as data.offer.price",
+			market.FormatJSON: "is not a path in JSON; write at most 8 member names separated by dots (64 characters in all), such as data.offer.price",
 			market.FormatForm: "is not the name of a parameter; write for example price",
-			market.FormatXML:  "is not a path in XML; write element names from the root, separated by slashes, such as Response/Bid/@price",
+			market.FormatXML:  "is not a path in XML; write at most 8 names from the root, separated by slashes (64 characters in all), such as Response/Bid/@price",
 		}[format])
 	}
 }

@@ -248,7 +248,7 @@ func TestConsentHostsAndPingKeys(t *testing.T) {
 
 func TestExportKeepsTemplateText(t *testing.T) {
 	checkExport := func(t fatalT, text string) {
-		document := []byte(`{"buyers":[{"id":"a","adapter":{"post":{"body":` + strings.ReplaceAll(syntax.Quote(text), "${", "$${") + `,"format":"json"}}}]}`)
+		document := []byte(`{"buyers":[{"id":"a","adapter":{"post":{"body":` + strings.ReplaceAll(syntax.QuoteForJSONAndYAML(text), "${", "$${") + `,"format":"json"}}}]}`)
 		exported, err := canonical.ExportYAML(document)
 		if err != nil {
 			t.Fatal(err)

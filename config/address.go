@@ -24,15 +24,15 @@ type secretOwner struct {
 	secrets map[string]string // full names by the names in the document
 }
 
-// replaceSecretCalls returns the text with a placeholder in place of each {{secret "name"}}.
-// It reports unknown names at path `at`. The exchange puts in the value, with this escaping,
-// when it sends a request.
-func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping escape.SecretEscaping, owner secretOwner) string {
+// replaceSecretCallsByPlaceholders returns the text with a placeholder in place of each {{secret
+// "name"}}. It reports unknown names, and other uses of secret, at path `at`. The exchange puts in the
+// value, with this escaping, when it sends a request.
+func (c *compiler) replaceSecretCallsByPlaceholders(at syntax.KeyPath, text string, escaping escape.SecretEscaping, owner secretOwner) string {
 	out := secretCall.ReplaceAllStringFunc(text, func(call string) string {
 		name := secretCall.FindStringSubmatch(call)[1]
 		full, known := owner.secrets[name]
 		if !known {
-			c.reportMistake(at, "there is no secret "+quoteShortened(name)+"; add it to the buyer's secrets, or correct the name")
+			c.reportMistake(at, "there is no secret "+quoteShortened(name)+"; in a buyer, add it to secrets or correct the name; in a supplier's address, write ${NAME} instead")
 			full = "unknown" // checking of the address continues
 		}
 		return string(escape.AppendSecretPlaceholder(nil, escaping, full))
@@ -47,16 +47,16 @@ func (c *compiler) replaceSecretCalls(at syntax.KeyPath, text string, escaping e
 // placeholders in place of secrets and variables, as the catalog stores it. It treats a
 // variable without a value like a secret. If such a variable is part of the host, the host
 // cannot be checked, and only the address in force is acceptable (see UnsetEnvironmentVariable).
-func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner secretOwner) string {
+func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allowQuery bool, owner secretOwner) (addressWithPlaceholders string) {
 	if strings.ContainsFunc(string(a), unicode.IsControl) {
 		c.reportMistake(at, "contains a control character; remove it")
 		return ""
 	}
-	values, missing, valid := c.resolveAddressVariables(at, a, owner)
+	values, missing, valid := c.recordAddressVariableValues(at, a, owner)
 	text := a.ReplaceVariables(func(name string) string {
 		return string(escape.AppendSecretPlaceholder(nil, escape.None, owner.storedSecretName(name)))
 	})
-	text = c.replaceSecretCalls(at, text, escape.URL, owner)
+	text = c.replaceSecretCallsByPlaceholders(at, text, escape.URL, owner)
 	fill := func(secret string) string {
 		filled, _ := escape.AppendWithSecretsInserted(nil, []byte(text), func(name string) (string, bool) {
 			if value, is := values[name]; is {
@@ -84,10 +84,10 @@ func (c *compiler) compileAddress(at syntax.KeyPath, a schema.OutboundURL, allow
 	return text
 }
 
-// resolveAddressVariables returns the values of an address's variables by their sealed names,
+// recordAddressVariableValues returns the values of an address's variables by their sealed names,
 // and the variables that have no value in this process. It adds the values to the document's
 // initial secrets. It reports values that an address cannot contain; valid is then false.
-func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesByStoredSecretName map[string]string, missingVariables []string, valid bool) {
+func (c *compiler) recordAddressVariableValues(at syntax.KeyPath, a schema.OutboundURL, owner secretOwner) (valuesByStoredSecretName map[string]string, missingVariables []string, valid bool) {
 	found, _ := c.source.findNode(at)
 	valuesByStoredSecretName, valid = make(map[string]string), true
 	for _, name := range a.VariableNames() {
@@ -97,7 +97,7 @@ func (c *compiler) resolveAddressVariables(at syntax.KeyPath, a schema.OutboundU
 		case !given:
 			missingVariables = append(missingVariables, name)
 		case value == "" || len(value) > schema.MaxSecret || strings.ContainsFunc(value, isNotPrintableASCII):
-			c.reportMistake(at, "has a variable whose value is empty, too long or not one line of printable ASCII; correct the variable")
+			c.reportMistake(at, "contains the variable "+name+", whose value is empty, longer than 4096 bytes or not one line of printable ASCII; correct the variable")
 			valid = false
 		case valuesByStoredSecretName[sealed] == "":
 			c.out.Initial.Secrets = append(c.out.Initial.Secrets, InitialOutboundSecret{Name: sealed, Value: schema.NewSecret(value), Follows: true})
@@ -123,7 +123,7 @@ func (c *compiler) expandSettingAddress(at syntax.KeyPath, a schema.OutboundURL)
 	}), complete
 }
 
-// urlOrigin returns the scheme and host of a URL, or "" if it has no host.
+// urlOrigin returns the scheme and host of a URL, or "" if the URL is invalid or has no host.
 func urlOrigin(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
@@ -140,10 +140,10 @@ func (o secretOwner) storedSecretName(variableName string) string {
 
 const maxURL = 2048
 
-// checkURL reports mistakes in an address that the exchange will call. It allows plain http
-// to an IP address only within the trusted networks. The dialer checks host names later,
-// because only then their addresses are known. Messages never quote the address: a query may
-// contain a key.
+// checkURL reports mistakes in an address that the exchange will call. It allows plain http to an IP
+// address only within the trusted networks. The dialer checks host names later, because only then their
+// addresses are known. This function reports plain http to a host name that can never work, but still
+// returns true. Messages never quote the address: a query may contain a key.
 func (c *compiler) checkURL(at syntax.KeyPath, text string, allowQuery bool) (valid bool) {
 	u, ok := c.parseAndCheckURL(at, text, allowQuery)
 	return ok && c.checkPlainHTTP(at, u)
@@ -192,7 +192,7 @@ func (c *compiler) isIPOutsideTrustedNetworks(host string) bool {
 // networks, plain http to a host name can therefore never work, and is reported too. With trusted
 // networks, a host name other than localhost only causes a warning. The result is false only for an
 // IP address outside the trusted networks.
-func (c *compiler) checkPlainHTTP(at syntax.KeyPath, u *url.URL) (allowed bool) {
+func (c *compiler) checkPlainHTTP(at syntax.KeyPath, u *url.URL) (ipAllowed bool) {
 	host := u.Hostname()
 	_, err := netip.ParseAddr(host)
 	local := strings.EqualFold(host, "localhost")
@@ -202,9 +202,9 @@ func (c *compiler) checkPlainHTTP(at syntax.KeyPath, u *url.URL) (allowed bool) 
 		c.reportMistake(at, "is plain http outside trusted_networks; use https, or add its network to trusted_networks")
 		return false
 	case local && c.isIPOutsideTrustedNetworks("127.0.0.1") && c.isIPOutsideTrustedNetworks("::1"):
-		c.reportOrWarnNeverWorks(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
+		c.reportNeverWorksOrWarnIfAccepted(at, "is plain http outside trusted_networks; use https, or add 127.0.0.0/8 to trusted_networks")
 	case err != nil && len(c.networks) == 0:
-		c.reportOrWarnNeverWorks(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
+		c.reportNeverWorksOrWarnIfAccepted(at, "is plain http to a host name, and trusted_networks is empty; use https, or add the network of the host")
 	case err != nil && !local:
 		c.addWarning(at, "is plain http to a host name; requests fail if the host's address is outside trusted_networks. Use https, or check the address")
 	}

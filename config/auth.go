@@ -15,7 +15,7 @@ const (
 
 // compileAuth checks the credential that the exchange presents to a buyer. It stores in the
 // endpoint under which name the exchange finds the credential.
-func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.Endpoint, owner secretOwner) {
+func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.BuyerAuth, endpoint *market.OutboundEndpoint, owner secretOwner) {
 	forms := 0
 	for _, is := range [...]bool{a.OAuth != nil, a.Bearer.IsGivenOrDeclared(), a.APIKey.IsGivenOrDeclared()} {
 		if is {
@@ -34,7 +34,7 @@ func (c *compiler) compileAuth(at syntax.KeyPath, buyerID string, a *schema.Buye
 	switch {
 	case a.OAuth != nil:
 		endpoint.Credential = name + "oauth"
-		endpoint.OAuth = &market.OAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
+		endpoint.OAuth = &market.OutboundOAuthClient{TokenURL: c.compileOAuth(at.Key("oauth"), name+"oauth", a.OAuth, owner), ClientID: a.OAuth.ClientID, Scope: a.OAuth.Scope}
 	case a.Bearer.IsGivenOrDeclared():
 		c.checkHeaderSecret(at.Key("bearer"), a.Bearer)
 		endpoint.Credential = c.addInitialSecretOrRecordUnset(at.Key("bearer"), name+"bearer", a.Bearer)

@@ -61,7 +61,7 @@ func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 	}
 	c.out.Catalog.Buyers[id] = buyer
 	entry := &buyerForCampaignCompilation{form: b, Buyer: buyer, place: at, states: c.compileStates(at.Key("states"), b.States)}
-	for _, filter := range c.checkFiltersWithoutMapping(at.Key("filters"), b.Filters) {
+	for _, filter := range c.checkFiltersIndependentOfMapping(at.Key("filters"), b.Filters) {
 		entry.markFilterReported(filter)
 	}
 	c.buyers[b.ID] = entry

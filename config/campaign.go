@@ -60,8 +60,9 @@ func (c *compiler) compileCampaign(at syntax.KeyPath, form *schema.Campaign) {
 	c.out.Catalog.Campaigns[id] = campaign
 }
 
-// checkCampaignValues reports mistakes in those values of a campaign that do not refer to
-// suppliers, buyers or lists.
+// checkCampaignValues reports mistakes in a campaign's name, verticals, method, auction times and
+// consent sources. It also compares prices, floor and payout, and adds warnings. compileCampaign checks
+// the other values.
 func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign) {
 	c.checkPrintableText(at.Key("name"), form.Name, maxLabel)
 	c.checkPrintableText(at.Key("vertical"), form.Vertical, maxLabel)
@@ -77,7 +78,7 @@ func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign)
 	c.warnNoFloor(at, form)
 	c.checkPricesAgainstFloorAndPayout(at, form)
 	c.checkUniquePrintableTexts(at.Key("consent_required_sources"), form.ConsentSources, maxLabel)
-	c.checkConsentSourceWildcards(at.Key("consent_required_sources"), form.ConsentSources)
+	c.reportWildcardsInLeadSources(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
 // compileAllowedSuppliers returns the suppliers that may send leads to a campaign, or nil for

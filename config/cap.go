@@ -62,8 +62,8 @@ func (c *compiler) compileCap(at syntax.KeyPath, limit *schema.Cap, scope market
 	return built
 }
 
-// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil
-// without a schedule, which means always open.
+// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil without a
+// schedule, which means always open, and also after a mistake.
 func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil
@@ -100,7 +100,7 @@ func (c *compiler) compileStates(at syntax.KeyPath, codes []string) market.USSta
 	}
 	var set market.USStateSet
 	for i, code := range codes {
-		state := market.ParseUSState([]byte(code))
+		state := market.ParseUSStateCode([]byte(code))
 		switch {
 		case state == market.NoState:
 			c.reportMistake(at.Index(i), "is not a US state; give its two capital letters, such as CA")

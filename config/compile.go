@@ -59,7 +59,7 @@ func (s *ParsedDocument) Compile() (*CompiledDocument, error) {
 				Suppliers: make(map[market.SupplierID]*market.Supplier, len(s.Document.Suppliers)),
 				Buyers:    make(map[market.BuyerID]*market.Buyer, len(s.Document.Buyers)),
 				Campaigns: make(map[market.CampaignID]*market.Campaign, len(s.Document.Campaigns)),
-				Lists:     make(map[market.ListID]*market.SuppressionList, len(s.Document.Lists)),
+				Lists:     make(map[market.ListID]*market.SuppressionListDefinition, len(s.Document.Lists)),
 			},
 		},
 		zones:       make(map[string]*time.Location),

@@ -80,16 +80,16 @@ func TestPausedIsInitialValue(t *testing.T) {
 func TestBuyerAuth(t *testing.T) {
 	for _, c := range []struct {
 		auth   string
-		post   market.Endpoint
+		post   market.OutboundEndpoint
 		secret string
 	}{
-		{"auth: {bearer: tok}", market.Endpoint{Credential: "buyer/buy_a/bearer", Header: "Authorization", Scheme: "Bearer "}, "tok"},
-		{"auth: {api_key: key}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "x-api-key"}, "key"},
-		{"auth: {api_key: key, header: X-Other}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "X-Other"}, "key"},
-		{"auth: {api_key: key, header: Authorization}", market.Endpoint{Credential: "buyer/buy_a/api_key", Header: "Authorization"}, "key"},
+		{"auth: {bearer: tok}", market.OutboundEndpoint{Credential: "buyer/buy_a/bearer", Header: "Authorization", Scheme: "Bearer "}, "tok"},
+		{"auth: {api_key: key}", market.OutboundEndpoint{Credential: "buyer/buy_a/api_key", Header: "x-api-key"}, "key"},
+		{"auth: {api_key: key, header: X-Other}", market.OutboundEndpoint{Credential: "buyer/buy_a/api_key", Header: "X-Other"}, "key"},
+		{"auth: {api_key: key, header: Authorization}", market.OutboundEndpoint{Credential: "buyer/buy_a/api_key", Header: "Authorization"}, "key"},
 		{
 			`auth: {oauth: {token_url: "https://t.example", client_id: c, client_secret: "a b"}}`,
-			market.Endpoint{Credential: "buyer/buy_a/oauth", Header: "Authorization", Scheme: "Bearer ", OAuth: &market.OAuthClient{TokenURL: "https://t.example", ClientID: "c"}},
+			market.OutboundEndpoint{Credential: "buyer/buy_a/oauth", Header: "Authorization", Scheme: "Bearer ", OAuth: &market.OutboundOAuthClient{TokenURL: "https://t.example", ClientID: "c"}},
 			"a b",
 		},
 	} {
@@ -123,7 +123,7 @@ func TestBuyerAddresses(t *testing.T) {
 	}
 }
 
-func urlOf(e *market.Endpoint) string {
+func urlOf(e *market.OutboundEndpoint) string {
 	if e == nil {
 		return ""
 	}
@@ -173,7 +173,7 @@ campaigns:
     buyers: [{buyer: a, states: [NV, NY], filters: [{field: zip, absent: true}]}]
 `, nil)
 	set := exchange.Catalog.Campaigns["c"].FilterSets[0]
-	nevada := market.USStateSet(0).WithState(market.ParseUSState([]byte("NV")))
+	nevada := market.USStateSet(0).WithState(market.ParseUSStateCode([]byte("NV")))
 	if set.States != nevada {
 		t.Errorf("states %b", set.States)
 	}

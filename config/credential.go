@@ -67,13 +67,13 @@ func (c *compiler) requireSecret(at syntax.KeyPath, s schema.Secret) {
 
 // compileScopes returns the scopes (rights) of an OAuth client or a token. It reports unknown
 // and repeated names.
-func (c *compiler) compileScopes(at syntax.KeyPath, scopeNames []string) (scopes event.TokenScopes) {
+func (c *compiler) compileScopes(at syntax.KeyPath, scopeNames []string) (scopes event.OAuthScopes) {
 	seen := make(map[string]syntax.KeyPath, len(scopeNames))
 	for i, name := range scopeNames {
 		if c.checkOneOf(at.Index(i), name, schema.ScopePing, schema.ScopePost, schema.ScopeWebhook) {
 			c.checkUnique(at.Index(i), seen, name)
 		}
-		scope, _ := event.ParseScope(name)
+		scope, _ := event.ParseOAuthScope(name)
 		scopes |= scope
 	}
 	return scopes

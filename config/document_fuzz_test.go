@@ -42,7 +42,7 @@ func FuzzDocument(f *testing.F) {
 	for _, word := range []string{ // texts that need quotes in YAML
 		"true", "null", "~", "12", "1e3", "0x1", "no", "- a", "a: b", "#x", "$${A}", "$$${A}", "{a}", "[a]", "'", "\"", "\\", "%a", "@a", "a #b", "é ü", "2026-01-01", "12:30", "=", "<<", "*a", "&a", "!a", "|", ">", "?", "-", "--- a", " a", "a ", "😀",
 	} {
-		f.Add([]byte(`suppliers: [{id: a, name: ` + syntax.Quote(word) + `}]`))
+		f.Add([]byte(`suppliers: [{id: a, name: ` + syntax.QuoteForJSONAndYAML(word) + `}]`))
 	}
 	env := func(name string) (string, bool) { return "whsec_aGk=" + strings.ToLower(name), len(name) > 1 }
 	baseline := compileText(f, base, nil)

@@ -12,7 +12,7 @@ func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *m
 	secrets := c.compileNamedSecrets(at.Key("secrets"), b)
 	own, test := c.checkBuyerURLsAndHideSecrets(at, b.ProductionURLs(), secrets), c.checkBuyerURLsAndHideSecrets(at, b.TestURLs(), secrets)
 	there := own.PostURL() != "" || test.PostURL() != ""
-	var endpoint market.Endpoint
+	var endpoint market.OutboundEndpoint
 	switch {
 	case b.Auth != nil && !there:
 		c.reportMistake(at.Key("auth"), "the buyer has no endpoint to use it for; give endpoint, or remove auth")
@@ -27,7 +27,7 @@ func (c *compiler) compileEndpoints(at syntax.KeyPath, b *schema.Buyer, buyer *m
 	case !there:
 		c.reportMistake(at.Key("idempotent"), "is about posts, but the buyer has no endpoint for them; give endpoint, or remove idempotent")
 	}
-	build := func(address schema.OutboundURL, how requestAndAnswerFormat) *market.Endpoint {
+	build := func(address schema.OutboundURL, how requestAndAnswerFormat) *market.OutboundEndpoint {
 		if address == "" {
 			return nil
 		}

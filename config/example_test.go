@@ -118,10 +118,10 @@ func TestExampleCampaign(t *testing.T) {
 func TestExampleBuyer(t *testing.T) {
 	exchange := compileExample(t)
 	b := exchange.Catalog.Buyers["buy_blue"]
-	post := market.Endpoint{
+	post := market.OutboundEndpoint{
 		URL: "https://blue.example/v1/post", Credential: "buyer/buy_blue/oauth",
 		Header: "Authorization", Scheme: "Bearer ",
-		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/oauth/token", ClientID: "x", Scope: "ping post"},
+		OAuth: &market.OutboundOAuthClient{TokenURL: "https://blue.example/oauth/token", ClientID: "x", Scope: "ping post"},
 	}
 	ping := post
 	ping.URL = "https://blue.example/v1/ping"
@@ -141,7 +141,7 @@ func TestExampleBuyer(t *testing.T) {
 		"caps":       len(b.Caps) == 2 && b.Caps[0].Limit == 500 && b.Caps[1].Limit == 20_000_000_000 && b.Caps[1].Unit == market.UnitMoney,
 		"schedule":   openAtNoon && !openAtSeven,
 		"filter set": s.Buyer == b && s.Priority == 1 && s.Weight == 3 && s.Price == 12_000_000,
-		"states":     s.States.Has(market.ParseUSState([]byte("CA"))) && !s.States.Has(market.ParseUSState([]byte("NY"))),
+		"states":     s.States.Has(market.ParseUSStateCode([]byte("CA"))) && !s.States.Has(market.ParseUSStateCode([]byte("NY"))),
 		"filters":    len(s.Filters) == 2 && len(s.Caps) == 1 && s.Caps[0].Scope == market.ScopePair,
 	})
 }

@@ -20,12 +20,12 @@ func (c *compiler) compileMapping(at syntax.KeyPath, campaign *schema.Campaign) 
 	}
 	spec.Unknown = unknown
 	for i := range campaign.Fields {
-		good = c.compileField(at.Key("fields").Index(i), &campaign.Fields[i], &spec.Fields[i]) && good
+		good = c.convertFieldToSpec(at.Key("fields").Index(i), &campaign.Fields[i], &spec.Fields[i]) && good
 	}
 	mapping, mistakes := c.findOrCompileMapping(&spec)
 	for _, mistake := range mistakes {
 		if mistake.Key == "type" && mistake.Field >= 0 && campaign.Fields[mistake.Field].Type != "" && spec.Fields[mistake.Field].Type == 0 {
-			continue // compileField has reported the unknown name
+			continue // convertFieldToSpec has reported the unknown name
 		}
 		where := at.Key(mistake.Key)
 		if mistake.Field >= 0 {
@@ -56,11 +56,11 @@ func (c *compiler) findOrCompileMapping(spec *market.FieldMappingSpec) (*market.
 	return mapping, mistakes
 }
 
-func (c *compiler) compileField(at syntax.KeyPath, f *schema.Field, into *market.FieldSpec) (valid bool) {
+func (c *compiler) convertFieldToSpec(at syntax.KeyPath, f *schema.Field, into *market.FieldSpec) (valid bool) {
 	valid = true
 	*into = market.FieldSpec{
 		Name: f.Name, NameForBuyers: f.To, Required: f.Required,
-		Values: schema.ScalarStrings(f.Values), Min: f.Min.Digits(), Max: f.Max.Digits(),
+		Values: schema.ScalarStrings(f.Values), Min: f.Min.TextOrNil(), Max: f.Max.TextOrNil(),
 		MinLength: f.MinLength, MaxLength: f.MaxLength, Pattern: f.Pattern,
 		Coerce: f.Coerce, Ping: f.Ping, Contact: f.Contact,
 	}

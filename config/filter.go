@@ -13,7 +13,7 @@ import (
 // mistakes. compileFilters then only reports the filters' own mistakes, and returns nil.
 func (c *compiler) compileFilters(at syntax.KeyPath, filters []schema.Filter, mapping *market.FieldMapping) []market.Filter {
 	if mapping == nil {
-		c.checkFiltersWithoutMapping(at, filters)
+		c.checkFiltersIndependentOfMapping(at, filters)
 		return nil
 	}
 	var out []market.Filter
@@ -27,7 +27,7 @@ func (c *compiler) compileFilters(at syntax.KeyPath, filters []schema.Filter, ma
 
 var errReported = errors.New("reported already")
 
-func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *market.FieldMapping) (market.Filter, error) {
+func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *market.FieldMapping) (filter market.Filter, reportedErr error) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return market.Filter{}, errReported
@@ -52,16 +52,16 @@ func textWithoutFieldName(err error) string {
 	return err.Error()
 }
 
-// checkFiltersWithoutMapping reports the mistakes in filters that it can find without a
+// checkFiltersIndependentOfMapping reports the mistakes in filters that it can find without a
 // campaign's field mapping. The mapping defines which fields the leads have, and their types. It is
 // missing for the filters of a buyer, which buys in several campaigns, and for the filters of a
 // campaign whose fields have mistakes. The function returns the indexes of the filters with a
 // reported mistake.
-func (c *compiler) checkFiltersWithoutMapping(at syntax.KeyPath, filters []schema.Filter) (indexesWithMistakes []int) {
+func (c *compiler) checkFiltersIndependentOfMapping(at syntax.KeyPath, filters []schema.Filter) (indexesWithMistakes []int) {
 	for i := range filters {
 		f := &filters[i]
 		before := len(c.problems)
-		c.checkFilterWithoutMapping(at.Index(i), f)
+		c.checkFilterIndependentOfMapping(at.Index(i), f)
 		if len(c.problems) > before {
 			indexesWithMistakes = append(indexesWithMistakes, i)
 		}
@@ -69,9 +69,9 @@ func (c *compiler) checkFiltersWithoutMapping(at syntax.KeyPath, filters []schem
 	return indexesWithMistakes
 }
 
-// checkFilterWithoutMapping reports a filter without a field name, or with conditions that are
+// checkFilterIndependentOfMapping reports a filter without a field name, or with conditions that are
 // missing, malformed or contradictory. It tests the conditions on a field that every campaign has.
-func (c *compiler) checkFilterWithoutMapping(at syntax.KeyPath, f *schema.Filter) {
+func (c *compiler) checkFilterIndependentOfMapping(at syntax.KeyPath, f *schema.Filter) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return

@@ -54,7 +54,7 @@ func visitKeys(v reflect.Value, visit func(key string, set bool)) {
 		for i := range v.Len() {
 			visitKeys(v.Index(i), visit)
 		}
-	case v.Kind() == reflect.Struct && schema.IsStructWrittenAsMapping(v):
+	case v.Kind() == reflect.Struct && schema.IsStructWithFixedKeys(v):
 		for name, index := range schema.FieldIndexByKey(v.Type()) {
 			field := v.Field(index)
 			visit(v.Type().Name()+"."+name, !field.IsZero())

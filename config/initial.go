@@ -18,7 +18,7 @@ import (
 type InitialValues struct {
 	Credentials []InitialCredential
 	Secrets     []InitialOutboundSecret
-	Paused      InitialPauses
+	Paused      InitialCampaignAndBuyerPauses
 	Balances    []InitialBalance
 	Lists       []InitialSuppressionFile
 }
@@ -28,10 +28,10 @@ type InitialValues struct {
 type InitialCredential struct {
 	Owner    event.ConfigObjectKind // a supplier or a buyer
 	OwnerID  string
-	Kind     event.CredentialKind
+	Kind     event.SupplierOrBuyerCredentialKind
 	ClientID string // for an OAuth client
 	Value    schema.Secret
-	Scopes   event.TokenScopes // zero for an API key
+	Scopes   event.OAuthScopes // zero for an API key
 }
 
 // InitialOutboundSecret is a secret that the exchange presents to others, so it needs the plain
@@ -44,9 +44,9 @@ type InitialOutboundSecret struct {
 	Follows bool // replaces the value in force: a variable of an address
 }
 
-// InitialPauses are the campaigns and buyers that are paused when the exchange first sees
+// InitialCampaignAndBuyerPauses are the campaigns and buyers that are paused when the exchange first sees
 // them.
-type InitialPauses struct {
+type InitialCampaignAndBuyerPauses struct {
 	Campaigns []market.CampaignID
 	Buyers    []market.BuyerID
 }
@@ -69,8 +69,9 @@ func (c *compiler) addInitialCredential(credential InitialCredential) {
 	c.out.Initial.Credentials = append(c.out.Initial.Credentials, credential)
 }
 
-// addInitialSecretOrRecordUnset adds a secret that the exchange presents to others, if its value is known
-// in this process. It returns the secret's name.
+// addInitialSecretOrRecordUnset adds a secret that the exchange presents to others, if its value is
+// known in this process. If the secret's variable has no value, it records the variable as unset. It
+// always returns the secret's name.
 func (c *compiler) addInitialSecretOrRecordUnset(at syntax.KeyPath, name string, value schema.Secret) (secretName string) {
 	c.recordIfUnset(at, UnsetEnvironmentVariable{Secret: name})
 	if value.Reveal() != "" {

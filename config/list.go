@@ -17,7 +17,7 @@ func (c *compiler) compileSuppressionList(at syntax.KeyPath, l *schema.Suppressi
 	if !ok {
 		c.reportMistake(at.Key("field"), "unknown or missing; use phone or email")
 	}
-	hash, ok := market.ParseSuppressionLineEncoding(l.Hash)
+	hash, ok := market.ParseSuppressionHashKind(l.Hash)
 	if !ok {
 		c.reportMistake(at.Key("hash"), "unknown; use plain, md5 or sha256")
 	}
@@ -25,13 +25,13 @@ func (c *compiler) compileSuppressionList(at syntax.KeyPath, l *schema.Suppressi
 		c.checkPrintableText(at.Key("file"), l.File, maxURL)
 		c.out.Initial.Lists = append(c.out.Initial.Lists, InitialSuppressionFile{ID: id, Path: c.source.resolvePath(l.File), At: c.newProblemAt(at.Key("file"), "")})
 	}
-	c.out.Catalog.Lists[id] = &market.SuppressionList{ID: id, Field: field, Hash: hash}
+	c.out.Catalog.Lists[id] = &market.SuppressionListDefinition{ID: id, Field: field, Hash: hash}
 }
 
 // resolveSuppressionLists returns the suppression lists with these names. It reports unknown
 // and repeated names.
-func (c *compiler) resolveSuppressionLists(at syntax.KeyPath, names []string) []*market.SuppressionList {
-	var out []*market.SuppressionList
+func (c *compiler) resolveSuppressionLists(at syntax.KeyPath, names []string) []*market.SuppressionListDefinition {
+	var out []*market.SuppressionListDefinition
 	seen := make(map[string]syntax.KeyPath, len(names))
 	for i, name := range names {
 		list, ok := c.out.Catalog.Lists[market.ListID(name)]

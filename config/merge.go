@@ -66,12 +66,12 @@ func (c *FileAndAPIDocument) encodeMergedText(canonicalFile []byte) error {
 	return nil
 }
 
-// SetSentEntryForCompile tells Compile which entry an operator has just sent. Secrets that the sent
+// MarkEntryAsJustSent tells Compile which entry an operator has just sent. Secrets that the sent
 // entry omits stay as they were in its earlier text, which is the argument of Compile.
-func (c *FileAndAPIDocument) SetSentEntryForCompile(ref canonical.EntryRef) { c.sent = ref }
+func (c *FileAndAPIDocument) MarkEntryAsJustSent(ref canonical.EntryRef) { c.sent = ref }
 
 // Compile checks and compiles the combined document. sentEntryBefore is the text of the sent entry
-// (SetSentEntryForCompile) that is in force until now, or nil for a new entry. Secrets that the sent entry
+// (MarkEntryAsJustSent) that is in force until now, or nil for a new entry. Secrets that the sent entry
 // omits stay as they are in that text. The error is *syntax.Problems. Their paths name entries by
 // id, and their messages say if an entry other than the sent one comes from the API.
 func (c *FileAndAPIDocument) Compile(sentEntryBefore json.RawMessage) (*CompiledDocument, error) {
@@ -172,9 +172,10 @@ func (c *FileAndAPIDocument) entryByIndex(collection, indexText string) (ref can
 	return ref, fromAPI
 }
 
-// keepOmittedSecretsOfEntry gives the entry that an operator has just sent the secrets of its earlier text
-// (earlierEntry) that it omits. The operator cannot see these secrets. Omitting a secret does not
-// remove it; choosing another form of auth, or no auth, does.
+// keepOmittedSecretsOfEntry looks for secrets of the earlier text (earlierEntry) that the entry just
+// sent by an operator omits. It declares them in the entry without their values, so they stay in force.
+// The operator cannot see these secrets. Omitting a secret does not remove it; choosing another form of
+// auth, or no auth, does.
 func keepOmittedSecretsOfEntry(d *schema.Document, ref canonical.EntryRef, earlierEntry json.RawMessage) {
 	if earlierEntry == nil {
 		return

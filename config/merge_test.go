@@ -90,7 +90,7 @@ func TestMergeProblemsNameEntryID(t *testing.T) {
 		},
 	} {
 		c := mustMerge(t, document, row.fromAPI)
-		c.SetSentEntryForCompile(sentRef)
+		c.MarkEntryAsJustSent(sentRef)
 		_, err := c.Compile(nil)
 		var problems *syntax.Problems
 		if !errors.As(err, &problems) {
@@ -137,7 +137,7 @@ func TestMergeKeepsOmittedSecrets(t *testing.T) {
 	} {
 		ref := canonical.EntryRef{Kind: row.kind, ID: "new"}
 		c := mustMerge(t, mergeBase(t), canonical.Entries{}.WithEntry(ref, json.RawMessage(row.sent)))
-		c.SetSentEntryForCompile(ref)
+		c.MarkEntryAsJustSent(ref)
 		built, err := c.Compile(json.RawMessage(row.before))
 		if err != nil {
 			t.Errorf("%s: %v", row.sent, err)
@@ -153,7 +153,7 @@ func TestMergeKeepsOmittedSecrets(t *testing.T) {
 	}
 	// A new client has no secret to keep.
 	c := mustMerge(t, mergeBase(t), canonical.Entries{}.WithEntry(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"}, json.RawMessage(`{"id":"new","oauth_clients":[{"client_id":"b"}]}`)))
-	c.SetSentEntryForCompile(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"})
+	c.MarkEntryAsJustSent(canonical.EntryRef{Kind: canonical.Suppliers, ID: "new"})
 	if _, err := c.Compile(json.RawMessage(supplier)); err == nil || !strings.Contains(err.Error(), "suppliers[new].oauth_clients[0].client_secret: is missing") {
 		t.Error(err)
 	}

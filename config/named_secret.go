@@ -45,7 +45,7 @@ func (c *compiler) compileNamedSecrets(at syntax.KeyPath, b *schema.Buyer) secre
 // DescribeSecretMistake checks a value for the stored secret with this name. It returns the
 // required form if the value is invalid, otherwise "". The rules are those for secrets in a
 // document.
-func DescribeSecretMistake(storedName, value string) string {
+func DescribeSecretMistake(storedName, value string) (requiredForm string) {
 	of, kind, _ := strings.Cut(storedName, "/")
 	_, kind, _ = strings.Cut(kind, "/")
 	switch {

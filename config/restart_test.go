@@ -62,8 +62,8 @@ func setNonZero(t *testing.T, v reflect.Value) {
 		*at = schema.NewSecret("another")
 	case *[]netip.Prefix:
 		*at = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	case *[]schema.CollectorHeader:
-		*at = []schema.CollectorHeader{{Name: "a"}}
+	case *[]schema.TraceCollectorHeader:
+		*at = []schema.TraceCollectorHeader{{Name: "a"}}
 	default:
 		switch v.Kind() {
 		case reflect.String:

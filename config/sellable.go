@@ -95,7 +95,7 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 		highest = max(highest, form.Buyers[i].Price)
 	}
 	if fixed > highest && len(form.Buyers) > 0 {
-		c.reportOrWarnNeverWorks(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
+		c.reportNeverWorksOrWarnIfAccepted(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
 	for i := range form.Buyers {
@@ -106,21 +106,22 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 		}
 		switch {
 		case price < form.Floor:
-			c.reportOrWarnNeverWorks(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
+			c.reportNeverWorksOrWarnIfAccepted(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
 		case price < fixed:
-			c.reportOrWarnNeverWorks(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
+			c.reportNeverWorksOrWarnIfAccepted(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
 		case price == 0:
 			c.addWarning(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
 		}
 	}
 }
 
-// checkConsentSourceWildcards reports a * in the names of lead sources, which is no wildcard there.
-func (c *compiler) checkConsentSourceWildcards(at syntax.KeyPath, names []string) {
+// reportWildcardsInLeadSources reports a lead source named *, because a * is no wildcard there. It only
+// warns about a * inside a longer name.
+func (c *compiler) reportWildcardsInLeadSources(at syntax.KeyPath, names []string) {
 	for i, name := range names {
 		switch {
 		case name == "*":
-			c.reportOrWarnNeverWorks(at.Index(i), "is not a source: * matches only a source with that name, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
+			c.reportNeverWorksOrWarnIfAccepted(at.Index(i), "is not a source: * matches only a source with that name, so no lead would need consent. Name each source, or set required: true on the field consent_cert_url")
 		case strings.Contains(name, "*"):
 			c.addWarning(at.Index(i), "has a *, which is no wildcard in sources; name each source")
 		}

@@ -94,7 +94,7 @@ func TestExistingEntryBreakingNewRuleIsWarning(t *testing.T) {
 	entries := canonical.Entries{}.WithEntry(ref, json.RawMessage(`{"id":"old","method":"waterfall","floor":3,"buyers":[{"buyer":"buy_a","price":2}]}`)).
 		WithEntry(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_x"}, json.RawMessage(`{"id":"buy_x"}`))
 	c := mustMerge(t, mergeBase(t), entries)
-	c.SetSentEntryForCompile(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_x"})
+	c.MarkEntryAsJustSent(canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_x"})
 	for range 2 {
 		built, err := c.Compile(nil)
 		if err != nil {
@@ -103,9 +103,9 @@ func TestExistingEntryBreakingNewRuleIsWarning(t *testing.T) {
 		if fromAPI := c.ProblemsInAPIEntries(built.Warnings); len(fromAPI) != 1 || fromAPI[0].Path != path {
 			t.Errorf("warnings about API entries: %v of %v", fromAPI, built.Warnings)
 		}
-		c.SetSentEntryForCompile(canonical.EntryRef{})
+		c.MarkEntryAsJustSent(canonical.EntryRef{})
 	}
-	c.SetSentEntryForCompile(ref)
+	c.MarkEntryAsJustSent(ref)
 	var problems *syntax.Problems
 	if _, err := c.Compile(nil); !errors.As(err, &problems) || (*problems)[0].Path != path {
 		t.Errorf("the sent entry causes no problem: %v", err)

@@ -42,7 +42,7 @@ type Settings struct {
 	PingIdempotency time.Duration  `key:"ping_idempotency"` // retention of a ping's answer and key
 	TokenLifetime   time.Duration  `key:"token_lifetime"`
 	Limits          ServerLimitSettings
-	Webhooks        WebhookConcurrency
+	Webhooks        WebhookConcurrencyPerEndpoint
 	Report          ReportRetentionSettings
 	Traces          TraceSettings
 }
@@ -244,7 +244,7 @@ type ReportRetentionSettings struct {
 	Keep time.Duration `key:"report.keep"`
 }
 
-func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportSettings) ReportRetentionSettings {
+func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportRetentionSettings) ReportRetentionSettings {
 	if keep := r.Keep.OrZero(); keep != 0 && (keep < schema.Day || keep > 3650*schema.Day) {
 		c.reportMistake(at.Key("keep"), "is out of range; give 1d to 3650d, or 0s for no report")
 	}
@@ -253,7 +253,7 @@ func (c *compiler) compileReport(at syntax.KeyPath, r *schema.ReportSettings) Re
 
 // TLSSettings are the certificate files with resolved paths. Empty: the listener uses
 // plain HTTP.
-type TLSSettings struct{ Cert, Key string }
+type TLSSettings struct{ CertFile, KeyFile string }
 
 // IsSet reports whether the listener uses TLS.
 func (t TLSSettings) IsSet() bool { return t != TLSSettings{} }
@@ -264,14 +264,14 @@ func (c *compiler) compileTLS(at syntax.KeyPath, t *schema.TLS) TLSSettings {
 	if t == nil {
 		return TLSSettings{}
 	}
-	c.checkPEMPath(at.Key("cert"), t.Cert)
-	c.checkPEMPath(at.Key("key"), t.Key)
-	return TLSSettings{Cert: c.source.resolvePath(t.Cert), Key: c.source.resolvePath(t.Key)}
+	c.reportMissingPathOrPEMText(at.Key("cert"), t.Cert)
+	c.reportMissingPathOrPEMText(at.Key("key"), t.Key)
+	return TLSSettings{CertFile: c.source.resolvePath(t.Cert), KeyFile: c.source.resolvePath(t.Key)}
 }
 
-// checkPEMPath reports a mistake if the path is missing, or if the value is the text of a PEM
+// reportMissingPathOrPEMText reports a mistake if the path is missing, or if the value is the text of a PEM
 // file instead of its path.
-func (c *compiler) checkPEMPath(at syntax.KeyPath, path string) {
+func (c *compiler) reportMissingPathOrPEMText(at syntax.KeyPath, path string) {
 	switch {
 	case path == "":
 		c.reportMistake(at, "is missing; tls needs cert and key, the paths of two PEM files")
@@ -283,9 +283,9 @@ func (c *compiler) checkPEMPath(at syntax.KeyPath, path string) {
 // TraceSettings are the checked settings of tracing. Without an endpoint there are no
 // traces.
 type TraceSettings struct {
-	Endpoint string                   `key:"traces.endpoint"`
-	Sample   market.ShareInMillionths `key:"traces.sample"`
-	Headers  []schema.CollectorHeader `key:"traces.headers"`
+	Endpoint string                        `key:"traces.endpoint"`
+	Sample   market.ShareInMillionths      `key:"traces.sample"`
+	Headers  []schema.TraceCollectorHeader `key:"traces.headers"`
 }
 
 // HTTPHeader returns the headers that are sent with each batch of traces to the collector.
@@ -303,14 +303,14 @@ func (t *TraceSettings) HTTPHeader() http.Header {
 // makes at most 256 to all endpoints together.
 const maxInFlight = 64
 
-// WebhookConcurrency are the checked settings of webhooks.
-type WebhookConcurrency struct {
+// WebhookConcurrencyPerEndpoint is the highest number of concurrent webhook attempts to one endpoint.
+type WebhookConcurrencyPerEndpoint struct {
 	InFlight int `key:"webhooks.in_flight"`
 }
 
-func (c *compiler) compileWebhookConcurrency(at syntax.KeyPath, w *schema.WebhookSettings) WebhookConcurrency {
+func (c *compiler) compileWebhookConcurrency(at syntax.KeyPath, w *schema.WebhookConcurrencyPerEndpoint) WebhookConcurrencyPerEndpoint {
 	c.checkIntRange(at.Key("in_flight"), *w.InFlight, 1, maxInFlight)
-	return WebhookConcurrency{InFlight: *w.InFlight}
+	return WebhookConcurrencyPerEndpoint{InFlight: *w.InFlight}
 }
 
 // OIDCSettings are the checked settings of the sign-in at an OpenID Connect provider. Without an

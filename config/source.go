@@ -35,16 +35,16 @@ func LoadAllowingUnsetVariables(path string, env func(string) (string, bool)) (*
 // loadFileOfBinder reads and parses the document at binder.File. The error is *syntax.Problems.
 func loadFileOfBinder(binder *schema.Binder) (*ParsedDocument, error) {
 	path := binder.File
-	data, err := readLimitedFile(path)
+	data, err := readFileTruncatedAboveLimit(path)
 	if err != nil {
 		return nil, syntax.Problems{{File: path, Message: "cannot be read: " + errorTextWithoutPath(err) + "; check the path and its permissions"}}.Err()
 	}
 	return parseDocument(binder, data, nil)
 }
 
-// readLimitedFile reads a file, but at most one byte more than the largest document, so that
+// readFileTruncatedAboveLimit reads a file, but at most one byte more than the largest document, so that
 // the caller sees that it is too large.
-func readLimitedFile(path string) ([]byte, error) {
+func readFileTruncatedAboveLimit(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *ParsedDocument) compileDespiteFormMistakes(formMistakes syntax.Problems
 		return nil
 	}
 	for _, problem := range *found {
-		if !hasProblemOverlappingPath(formMistakes, problem.Path) && !(hasProblemWithID(formMistakes) && isPathOfEntryReference(problem.Path)) {
+		if !hasProblemOverlappingPath(formMistakes, problem.Path) && !(hasProblemAffectingEntryIDs(formMistakes) && isPathOfEntryReference(problem.Path)) {
 			more = append(more, problem)
 		}
 	}
@@ -179,9 +179,9 @@ func isAtOrInside(path, outer string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// hasProblemWithID reports whether one of the problems concerns an id. References to the entry
+// hasProblemAffectingEntryIDs reports whether one of the problems concerns an id. References to the entry
 // would then be reported as unknown, which would be misleading.
-func hasProblemWithID(problems syntax.Problems) bool {
+func hasProblemAffectingEntryIDs(problems syntax.Problems) bool {
 	for _, known := range problems {
 		switch collection, rest, _ := strings.Cut(known.Path, "["); collection {
 		case "suppliers", "buyers", "suppression_lists":

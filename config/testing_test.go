@@ -25,7 +25,7 @@ func TestBuyerTestEndpoints(t *testing.T) {
 		if urlOf(buyer.TestPing) != c.ping || urlOf(buyer.TestPost) != c.post {
 			t.Errorf("%s: %q %q", c.keys, urlOf(buyer.TestPing), urlOf(buyer.TestPost))
 		}
-		for _, pair := range [][2]*market.Endpoint{{buyer.Ping, buyer.TestPing}, {buyer.Post, buyer.TestPost}} {
+		for _, pair := range [][2]*market.OutboundEndpoint{{buyer.Ping, buyer.TestPing}, {buyer.Post, buyer.TestPost}} {
 			own, test := pair[0], pair[1]
 			if own == nil || test == nil {
 				continue

@@ -35,7 +35,7 @@ type SecretWithSourceVariable struct {
 	secret   string // full name of a sealed secret; for credentials see the next fields
 	owner    event.ConfigObjectKind
 	id       string
-	kind     event.CredentialKind
+	kind     event.SupplierOrBuyerCredentialKind
 	client   string
 	variable string
 	address  schema.OutboundURL // see UnsetEnvironmentVariable
@@ -75,7 +75,7 @@ func SecretNamesOfCommonAddressVariables(a, b *schema.Document) map[string]bool 
 // FindSecretsAndVariables returns the secrets of a document's suppliers and buyers, each with the
 // variable that gave it, and the variables in their addresses. The value is true if the secret is
 // set. Secrets of settings are not included.
-func FindSecretsAndVariables(d *schema.Document) map[SecretWithSourceVariable]bool {
+func FindSecretsAndVariables(d *schema.Document) (isSetBySecret map[SecretWithSourceVariable]bool) {
 	all := make(map[SecretWithSourceVariable]bool)
 	add := func(of SecretWithSourceVariable, s schema.Secret) {
 		of.variable = s.VariableName()

@@ -45,10 +45,10 @@ func (c *compiler) warnWeakWebhookSecret(at syntax.KeyPath, key []byte) {
 	}
 }
 
-// reportOrWarnNeverWorks reports a value that can never work. In a document, and in an entry that
+// reportNeverWorksOrWarnIfAccepted reports a value that can never work. In a document, and in an entry that
 // an operator has just sent, this is a mistake. In an entry that the exchange has already it
 // is a warning, so that a new rule does not prevent a start.
-func (c *compiler) reportOrWarnNeverWorks(at syntax.KeyPath, message string) {
+func (c *compiler) reportNeverWorksOrWarnIfAccepted(at syntax.KeyPath, message string) {
 	if c.source.isAccepted != nil && c.source.isAccepted(at) {
 		c.addWarning(at, message)
 		return
@@ -62,15 +62,15 @@ func (c *compiler) warnWeakAdminAccess(d *schema.Document) {
 	if text := d.Admin.Password.Reveal(); text != "" && utf8.RuneCountInString(text) < passphrase.MinLength {
 		c.addWarning("admin.password", "has fewer than 12 characters and could be guessed; use a longer one, preferably as ${NAME} from the environment")
 	}
-	if d.Admin.TLS == nil && c.isReachableFromOutside(d.Admin.Listen) {
+	if d.Admin.TLS == nil && c.isReachableFromUntrustedNetwork(d.Admin.Listen) {
 		c.addWarning("admin.listen", "can be reached from other machines without TLS, so passwords cross the network unencrypted; add admin.tls, or listen on 127.0.0.1")
 	}
 }
 
-// isReachableFromOutside reports whether machines outside the trusted networks can reach a
-// listen address. An address without a host, for all interfaces, counts as reachable. The
-// function does not resolve host names.
-func (c *compiler) isReachableFromOutside(listen string) bool {
+// isReachableFromUntrustedNetwork reports whether machines outside the trusted networks can reach a
+// listen address. An address without a host, for all interfaces, counts as reachable. The function does
+// not resolve host names, and returns false for them and for loopback addresses.
+func (c *compiler) isReachableFromUntrustedNetwork(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		return false // checkListenAddress reports it

@@ -11,7 +11,7 @@ import (
 
 // compileWebhook checks a supplier's webhook and returns its endpoint, or nil for a supplier
 // without a webhook. The endpoint's credential is never sent: it signs the webhooks.
-func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.WebhookEndpoint) *market.Endpoint {
+func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.WebhookEndpoint) *market.OutboundEndpoint {
 	if w == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (c *compiler) compileWebhook(at syntax.KeyPath, supplier string, w *schema.
 	if key, ok := signature.ParseSecret(w.Secret.Reveal()); ok {
 		c.warnWeakWebhookSecret(at.Key("secret"), key)
 	}
-	return &market.Endpoint{URL: address, Credential: c.addInitialSecretOrRecordUnset(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
+	return &market.OutboundEndpoint{URL: address, Credential: c.addInitialSecretOrRecordUnset(at.Key("secret"), WebhookSecretName(supplier), w.Secret)}
 }
 
 // WebhookSecretName returns the name of the secret that signs a supplier's webhooks.

@@ -18,27 +18,27 @@ func documentWithWebhook(webhook string) string {
 func TestCompileWebhook(t *testing.T) {
 	for name, c := range map[string]struct {
 		webhook string
-		want    market.Endpoint
+		want    market.OutboundEndpoint
 		secrets []string
 	}{
 		"https": {
 			`{url: "https://a.example/hooks?x=1", secret: whsec_aGk=}`,
-			market.Endpoint{URL: "https://a.example/hooks?x=1", Credential: "supplier/sup/webhook"},
+			market.OutboundEndpoint{URL: "https://a.example/hooks?x=1", Credential: "supplier/sup/webhook"},
 			[]string{"supplier/sup/webhook=whsec_aGk="},
 		},
 		"http inside trusted networks": {
 			`{url: "http://10.1.2.3:80/", secret: whsec_aGk}`,
-			market.Endpoint{URL: "http://10.1.2.3:80/", Credential: "supplier/sup/webhook"},
+			market.OutboundEndpoint{URL: "http://10.1.2.3:80/", Credential: "supplier/sup/webhook"},
 			[]string{"supplier/sup/webhook=whsec_aGk"},
 		},
 		"http to a name, which is checked when dialing": {
 			`{url: "http://inside.example/", secret: whsec_aGk}`,
-			market.Endpoint{URL: "http://inside.example/", Credential: "supplier/sup/webhook"},
+			market.OutboundEndpoint{URL: "http://inside.example/", Credential: "supplier/sup/webhook"},
 			[]string{"supplier/sup/webhook=whsec_aGk"},
 		},
 		"a secret set before": {
 			`{url: "https://a.example", secret: {set: true}}`,
-			market.Endpoint{URL: "https://a.example", Credential: "supplier/sup/webhook"},
+			market.OutboundEndpoint{URL: "https://a.example", Credential: "supplier/sup/webhook"},
 			nil,
 		},
 	} {

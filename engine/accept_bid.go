@@ -15,7 +15,7 @@ import (
 //   - rejectReason: the campaign or the buyer rejects this lead.
 //   - err: errDeadline if the answer fell due while other requests held the auction, a duplicate's
 //     values or the capacity. ErrUnavailable if the engine stops.
-func (in *leadSale) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
+func (in *leadSaleWorkspace) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	if in.accepted.forgotten {
 		refusalCode, err = in.refusalForAuctionGoneFromLog()
 		return refusalCode, market.ReasonNone, err
@@ -24,10 +24,10 @@ func (in *leadSale) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectR
 		return refusalCode, market.ReasonNone, err
 	}
 	if in.accepted.post != nil {
-		in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
-		in.recordLeadAndCampaign()
+		in.id = market.LeadID(in.engine.newULID(in.now, &in.random))
+		in.writeLeadAndCampaignIntoEvent()
 		in.record.SellerAuction = string(in.accepted.post.Auction.Text)
-		in.record.Fields = append(in.record.Fields, event.LeadField{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerID})
+		in.record.Fields = append(in.record.Fields, event.LeadField{Name: event.FieldSellerLeadID, Kind: market.KindString, Text: in.accepted.sellerLeadID})
 	}
 	if rejectReason, err = in.checkRulesOfCampaignAndBuyer(); err != nil || rejectReason != market.ReasonNone {
 		return "", rejectReason, err
@@ -38,9 +38,9 @@ func (in *leadSale) prepareSaleAtAcceptedBid() (refusalCode RefusalCode, rejectR
 // refusalForAuctionGoneFromLog returns the refusal for a bid whose auction the log's history no
 // longer has. It is AlreadySold if the auction's sale is still valid, and otherwise BidExpired.
 // The bid token was lost with the auction's record, so it cannot be checked.
-func (in *leadSale) refusalForAuctionGoneFromLog() (refusal RefusalCode, err error) {
+func (in *leadSaleWorkspace) refusalForAuctionGoneFromLog() (refusal RefusalCode, err error) {
 	if lead := in.accepted.soldLead; !lead.IsZero() {
-		if sold, err := in.waitForAnswerOfAuctionsSoldLead(lead); sold || err != nil {
+		if sold, err := in.waitForSupplierAnswerOfSoldLead(lead); sold || err != nil {
 			return AlreadySold, err
 		}
 	}
@@ -52,7 +52,7 @@ func (in *leadSale) refusalForAuctionGoneFromLog() (refusal RefusalCode, err err
 // Otherwise it returns BidExpired or AlreadySold. While another sale of the auction is in
 // progress, claimAuctionAndChooseBidder waits, because a refusal by that sale's buyer makes the auction
 // available again.
-func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err error) {
+func (in *leadSaleWorkspace) claimAuctionAndChooseBidder() (refusal RefusalCode, err error) {
 	e, p := in.engine, &in.accepted
 	for {
 		row, found, wait := e.state.ClaimAuctionForSale(&in.reserved, p.auction.Name, in.now)
@@ -66,7 +66,7 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 		case !row.IsSoldOrBeingPosted():
 			return in.chooseBidderOrBidExpired(), nil
 		default:
-			sold, err := in.waitForAnswerOfAuctionsSoldLead(row.Lead)
+			sold, err := in.waitForSupplierAnswerOfSoldLead(row.Lead)
 			if sold || err != nil {
 				return AlreadySold, err
 			}
@@ -74,11 +74,11 @@ func (in *leadSale) claimAuctionAndChooseBidder() (refusal RefusalCode, err erro
 	}
 }
 
-// waitForAnswerOfAuctionsSoldLead waits until soldLead, which was sold from the auction, has its answer.
+// waitForSupplierAnswerOfSoldLead waits until soldLead, which was sold from the auction, has its answer.
 // saleStillValid reports that the sale is still valid; at the deadline it counts as valid, because its
 // intent is committed. saleStillValid is false if the delivery failed. It is also false after a wait:
 // the caller must then look at the auction again.
-func (in *leadSale) waitForAnswerOfAuctionsSoldLead(soldLead market.LeadID) (saleStillValid bool, err error) {
+func (in *leadSaleWorkspace) waitForSupplierAnswerOfSoldLead(soldLead market.LeadID) (saleStillValid bool, err error) {
 	d := in.engine.deliveries.FindRunning(soldLead)
 	if d == nil {
 		row, known := in.engine.state.Lead(soldLead)
@@ -100,7 +100,7 @@ func (in *leadSale) waitForAnswerOfAuctionsSoldLead(soldLead market.LeadID) (sal
 // returns BidExpired if the bid has expired or its currency is not the campaign's. BidExpired
 // also means that campaign or buyer was removed or paused, that the campaign no longer accepts the
 // supplier, or that too many of the buyer's deliveries are unconfirmed.
-func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
+func (in *leadSaleWorkspace) chooseBidderOrBidExpired() RefusalCode {
 	bid := in.accepted.bid
 	if in.now >= bid.ValidUntil || in.live == nil || in.isCampaignPaused() {
 		return BidExpired
@@ -118,7 +118,7 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 		return BidExpired
 	}
 	in.choice = chosenBuyer{filterSet: filterSet, price: bid.Amount, payout: bid.Payout}
-	in.bid = bidReference{auction: in.accepted.auction.ID, token: bid.Token}
+	in.bid = auctionIDAndBuyerBidToken{auction: in.accepted.auction.ID, token: bid.Token}
 	return ""
 }
 
@@ -127,7 +127,7 @@ func (in *leadSale) chooseBidderOrBidExpired() RefusalCode {
 // and then the buyer's filters and suppression lists. A rejection by the buyer becomes the buyer's
 // outcome. The auction could check only the fields of the ping, which has no contact data. The
 // error is errDeadline if a possible duplicate was still undecided at the deadline.
-func (in *leadSale) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) {
+func (in *leadSaleWorkspace) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) {
 	reason, err := in.checkRulesAndClaimDuplicates()
 	switch {
 	case reason == market.ReasonTimeout:
@@ -153,7 +153,7 @@ func (in *leadSale) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) 
 
 // excludeBidBuyer gives the buyer of the accepted bid an outcome. The lead's event then records that
 // this buyer, and not the campaign, rejected the lead.
-func (in *leadSale) excludeBidBuyer(outcome market.BuyerOutcome) {
+func (in *leadSaleWorkspace) excludeBidBuyer(outcome market.BuyerOutcome) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.candidates.Exclude(in.choice.filterSet, outcome)
 }
@@ -162,7 +162,7 @@ func (in *leadSale) excludeBidBuyer(outcome market.BuyerOutcome) {
 // encodes the post. It returns BidExpired if the capacity is used up, because a bid reserves none,
 // or if the bid expires while reserveCapacityAndEncodePost waits for other requests. A reason means
 // that the lead is a duplicate or that the buyer's adapter cannot encode it.
-func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
+func (in *leadSaleWorkspace) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rejectReason market.UnsoldReason, err error) {
 	for {
 		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
@@ -190,7 +190,7 @@ func (in *leadSale) reserveCapacityAndEncodePost() (refusalCode RefusalCode, rej
 
 // sellAtAcceptedBid sells the lead to the buyer of the accepted bid, at the bid's price.
 // prepareSaleAtAcceptedBid has reserved everything that the sale needs.
-func (in *singleRequestWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) sellAtAcceptedBid() (IngestAnswer, error) {
 	in.candidates.ResetToAll(in.live.CompiledFilterSets)
 	in.record.Sale.Ping = in.accepted.auction.Name
 	return in.sellToChosenBuyer()

@@ -14,11 +14,11 @@ import (
 // client, or a sandbox's static bearer token. The engine gets only its hash, never the credential
 // itself.
 type Credential struct {
-	Kind   event.CredentialKind
+	Kind   event.SupplierOrBuyerCredentialKind
 	Owner  event.ConfigObjectKind // supplier or buyer
 	ID     string                 // of the owner
 	Client string                 // for the secret of an OAuth client: its client id
-	Scopes event.TokenScopes      // none for an API key
+	Scopes event.OAuthScopes      // none for an API key
 	Hash   [32]byte
 	Hint   string // its first characters, by which operators recognize it
 
@@ -30,8 +30,8 @@ type Credential struct {
 // owner installs the new one.
 const maxActiveSecrets = 2
 
-// newCredentialEvent returns the event that activates credential c, in the operator's name.
-func (e OperatorActions) newCredentialEvent(c *Credential) *event.CredentialAddedOrRevoked {
+// newCredentialAddedEvent returns the event that activates credential c, in the operator's name.
+func (e OperatorActions) newCredentialAddedEvent(c *Credential) *event.CredentialAddedOrRevoked {
 	return &event.CredentialAddedOrRevoked{
 		Credential: c.Kind, Owner: c.Owner, OwnerRef: e.state.RefOf(c.Owner, c.ID), Client: c.Client,
 		Scopes: c.Scopes, Hash: c.Hash, Hint: c.Hint, At: e.opt.Clock.Now(), By: e.by,
@@ -58,7 +58,7 @@ func (e *TooManyCredentialsError) Error() string {
 func (e OperatorActions) AddCredential(c *Credential) error {
 	e.configuring.Lock()
 	defer e.configuring.Unlock()
-	record := e.newCredentialEvent(c)
+	record := e.newCredentialAddedEvent(c)
 	if record.OwnerRef == 0 {
 		return fmt.Errorf("%w: no supplier or buyer %q was ever configured", ErrNotFound, c.ID)
 	}
@@ -320,7 +320,8 @@ func (e OperatorActions) AcceptInvitation(hash [32]byte, name, passwordHash stri
 }
 
 // EnrollSecondFactor stores a new, encrypted TOTP secret for a user. The sign-in requires it once
-// ConfirmSecondFactor confirms it. ErrConflict means that the user has a confirmed one already.
+// ConfirmSecondFactor confirms it. It replaces an unconfirmed secret. ErrConflict means that the user
+// has a confirmed one already, and ErrNotFound that the account does not exist.
 func (e OperatorActions) EnrollSecondFactor(user string, sealed []byte) error {
 	e.staffing.Lock()
 	defer e.staffing.Unlock()
@@ -330,7 +331,7 @@ func (e OperatorActions) EnrollSecondFactor(user string, sealed []byte) error {
 	if factor, _ := e.state.SecondFactorEvenIfUnconfirmed(user); factor.Active {
 		return fmt.Errorf("%w: user %q has a second factor already; remove it first", ErrConflict, user)
 	}
-	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorEnrolled, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserSecondFactorChangedOrUsed{User: user, Change: event.SecondFactorEnrolled, Sealed: sealed, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // ConfirmSecondFactor turns on a user's second factor, with the hashes of its recovery codes. step
@@ -343,7 +344,7 @@ func (e OperatorActions) ConfirmSecondFactor(verified *state.SecondFactor, step 
 	if !ok || now.Active || !bytes.Equal(now.Sealed, verified.Sealed) {
 		return fmt.Errorf("%w: the second factor of user %q was changed at the same time; begin again", ErrConflict, verified.User)
 	}
-	return e.commit(&event.UserSecondFactorChanged{
+	return e.commit(&event.UserSecondFactorChangedOrUsed{
 		User: verified.User, Change: event.SecondFactorConfirmed, Step: step, Recovery: recovery, At: e.opt.Clock.Now(), By: e.by,
 	}, nil)
 }
@@ -355,9 +356,9 @@ func (e OperatorActions) MarkSecondFactorStepUsed(verified *state.SecondFactor, 
 	defer e.staffing.Unlock()
 	now, ok := e.state.SecondFactorEvenIfUnconfirmed(verified.User)
 	if !ok || !now.Active || !bytes.Equal(now.Sealed, verified.Sealed) || step <= now.LastStep {
-		return fmt.Errorf("%w: the code was used already; wait for the next one", ErrConflict)
+		return fmt.Errorf("%w: the code was used already, or the second factor was changed meanwhile; use the next code of the present factor", ErrConflict)
 	}
-	return e.commit(&event.UserSecondFactorChanged{User: now.User, Change: event.SecondFactorUsed, Step: step, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserSecondFactorChangedOrUsed{User: now.User, Change: event.SecondFactorUsed, Step: step, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
 // UseRecoveryCode uses up one of a user's recovery codes. ErrConflict means that the user has no
@@ -368,7 +369,7 @@ func (e OperatorActions) UseRecoveryCode(user string, code event.RecoveryCodeHas
 	if now, _ := e.state.SecondFactorEvenIfUnconfirmed(user); !now.Active || !slices.Contains(now.Recovery, code) {
 		return fmt.Errorf("%w: the recovery code is wrong or was used already", ErrConflict)
 	}
-	return e.commit(&event.UserSecondFactorChanged{
+	return e.commit(&event.UserSecondFactorChangedOrUsed{
 		User: user, Change: event.SecondFactorUsed, Recovery: []event.RecoveryCodeHash{code}, At: e.opt.Clock.Now(), By: e.by,
 	}, nil)
 }
@@ -380,5 +381,5 @@ func (e OperatorActions) RemoveSecondFactor(user string) error {
 	if _, ok := e.state.SecondFactorEvenIfUnconfirmed(user); !ok {
 		return nil
 	}
-	return e.commit(&event.UserSecondFactorChanged{User: user, Change: event.SecondFactorRemoved, At: e.opt.Clock.Now(), By: e.by}, nil)
+	return e.commit(&event.UserSecondFactorChangedOrUsed{User: user, Change: event.SecondFactorRemoved, At: e.opt.Clock.Now(), By: e.by}, nil)
 }

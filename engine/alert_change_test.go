@@ -27,7 +27,7 @@ func TestNotificationOutcomeIsLoggedDespiteFullQueue(t *testing.T) {
 			expectError(t, x.engine.RecordAlertOrNotificationChange(&event.AlertOrNotificationChanged{Transition: outcome, Of: 1, Channels: []string{channel}, At: 2}), nil)
 			expectEqual(t, fmt.Sprint(refuse), "0", "refusals left")
 		}
-		expectEqual(t, fmt.Sprint(len(x.state.Alerts().ChangesWithUnsentNotifications(0))), "0", "unfinished changes")
+		expectEqual(t, fmt.Sprint(len(x.state.Alerts().ChangesWithUnfinishedNotifications(0))), "0", "unfinished changes")
 		refuse = 1
 		expectError(t, x.engine.RecordAlertOrNotificationChange(&fired), engine.ErrBusy)
 	})

@@ -96,4 +96,4 @@ func (r *Refusal) Error() string { return string(r.Code) }
 // ErrUnavailable is returned if the exchange cannot serve a request now. It is starting or
 // stopping, it is at a limit, a log read failed, or another request's result did not come in time.
 // The caller can safely send the request again.
-var ErrUnavailable = errors.New("the exchange accepts no requests right now")
+var ErrUnavailable = errors.New("the exchange cannot serve this request now, because it starts, stops, is at a limit or failed to read its log; send it again")

@@ -235,7 +235,7 @@ func TestNextBidderPausedDuringPostIsSkipped(t *testing.T) {
 		x.buyers.scriptPosts("blue", refuses.after(time.Second))
 		s := x.startIngest(leadRequest(1))
 		time.Sleep(500 * ms)
-		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true))
+		must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", true))
 		expectEqual(t, s.wait(), "tan", "sold, after ", x.buyers.postAttempts())
 	})
 }
@@ -246,7 +246,7 @@ func TestBestBidderPausedDuringAuctionIsSkipped(t *testing.T) {
 		x.buyers.scriptBids("gold", bids("10").after(time.Second))
 		s := x.startIngest(leadRequest(1))
 		time.Sleep(500 * ms)
-		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
+		must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "blue", true))
 		got := s.wait() + ", " + x.describeOutcomes(last(t, eventsOf[*event.LeadDecided](x)).Trail)
 		expectEqual(t, got, "gold, blue:paused gold:post_pending")
 	})

@@ -89,7 +89,7 @@ func (x *testExchange) scriptOutcomes() {
 	} {
 		x.buyers.scriptBids(buyer, o)
 	}
-	must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "paused", true))
+	must.Succeed(x.t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "paused", true))
 }
 
 // The harness checks that each filter set has exactly one outcome.
@@ -228,7 +228,7 @@ func TestAuctionReasons(t *testing.T) {
 				x.buyers.scriptBids(name, o)
 			}
 			if test.pause != "" {
-				must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, test.pause, true))
+				must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, test.pause, true))
 			}
 			expectEqual(t, describePing(x.ping(supplierPing(1)))+" "+x.ingestResult(leadRequest(1)), test.want+" "+test.want)
 		})

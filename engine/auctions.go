@@ -32,7 +32,7 @@ func (e *Engine) newAuctionRunner() *auction.Runner {
 // suppression list has the lead; nil skips the lists, because a ping has no contact data. Errors:
 // ErrUnavailable if the exchange stops or too many pings are in flight; a *Refusal if the supplier
 // has too many open auctions.
-func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionList) bool, timings *timing.Timings) error {
+func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionListDefinition) bool, timings *timing.Timings) error {
 	err := e.auctions.AddOpenAuction(supplier)
 	switch {
 	case errors.Is(err, auction.ErrTooManyAuctions):
@@ -59,7 +59,7 @@ func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *
 // excludeBeforePings excludes the candidates that runPreparedAuction must not ping: by state, filters,
 // suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
-func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, isListed func(*market.SuppressionList) bool) {
+func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, isListed func(*market.SuppressionListDefinition) bool) {
 	preparedAuction.Candidates.ResetToAll(campaign.CompiledFilterSets)
 	if preparedAuction.Lead.USState() == market.NoState {
 		preparedAuction.Candidates.ExcludeAll(preparedAuction.Candidates.Eligible, market.OutcomeWrongState)
@@ -76,18 +76,18 @@ func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *
 // runAuctionAndReserveSale holds an auction for an ingested lead and reserves a sale to the best
 // bidder. If that sale fails only because another request reserves the capacity,
 // runAuctionAndReserveSale waits for that request and chooses again. It does not ping again.
-func (in *leadSale) runAuctionAndReserveSale() (market.UnsoldReason, error) {
+func (in *leadSaleWorkspace) runAuctionAndReserveSale() (market.UnsoldReason, error) {
 	e := in.engine
 	a := &in.auction
 	reserve := int64(in.live.Campaign.PostReserve)
-	id := market.AuctionID(e.newTimeOrderedID(in.now, &in.random))
-	a.PrepareAuction(&in.live.FilterSetsWithPingLimiters, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
+	id := market.AuctionID(e.newULID(in.now, &in.random))
+	a.PrepareAuction(&in.live.CampaignFilterSetsWithPingLimiters, e.state, id, in.now, in.answerDueNanos()-reserve, in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	if err := e.runPreparedAuction(a, in.live, in.req.Supplier, in.inList, in.timings); err != nil {
 		return market.ReasonNone, err
 	}
 	in.now = max(in.now, e.opt.Clock.Now())
-	return in.chooseAndReserveNextBuyer()
+	return in.chooseAndReserveRemainingBuyer()
 }
 
 // appendAuctionFilterSetOutcomes appends the outcomes of an auction's filter sets, each with its filter sets,

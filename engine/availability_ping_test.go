@@ -40,7 +40,7 @@ func TestInvalidAvailabilityRequests(t *testing.T) {
 		{"malformed idempotency key", func() request { r := availabilityRequest(); r.badKey = true; return r }(), "invalid_payload Idempotency-Key:invalid_format"},
 	}
 	runWithExchange(t, "all", r, func(t *testing.T, x *testExchange) {
-		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "paused", true))
+		must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "paused", true))
 		begun := x.log.len()
 		for _, test := range tests {
 			expectEqual(t, describePing(x.requestAvailability(test.request)), test.want, test.name)

@@ -114,25 +114,29 @@ func TestAvailabilityChangesTakeEffectAtNextLead(t *testing.T) {
 	}{
 		{"at first", nil, "blue"},
 		{"the money is used up", nil, "gold"},
-		{"a top-up", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, "") }, "blue"},
+		{"a top-up", func(x *testExchange) error { return x.engine.AsOperator("").AdjustBuyerFunds("blue", 10_000_000, "") }, "blue"},
 		{"used up again", nil, "gold"},
 		{"two top-ups that are not enough alone", func(x *testExchange) error {
-			if err := x.engine.AsOperator("").TopUpBuyer("blue", 9_999_999, ""); err != nil {
+			if err := x.engine.AsOperator("").AdjustBuyerFunds("blue", 9_999_999, ""); err != nil {
 				return err
 			}
-			return x.engine.AsOperator("").TopUpBuyer("blue", 1, "")
+			return x.engine.AsOperator("").AdjustBuyerFunds("blue", 1, "")
 		}, "blue"},
-		{"money for two", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 20_000_000, "") }, "blue"},
-		{"some is taken back", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", -1, "") }, "gold"},
-		{"gold is paused", func(x *testExchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true) }, "no_bid"},
+		{"money for two", func(x *testExchange) error { return x.engine.AsOperator("").AdjustBuyerFunds("blue", 20_000_000, "") }, "blue"},
+		{"some is taken back", func(x *testExchange) error { return x.engine.AsOperator("").AdjustBuyerFunds("blue", -1, "") }, "gold"},
+		{"gold is paused", func(x *testExchange) error {
+			return x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", true)
+		}, "no_bid"},
 		{"and opened", func(x *testExchange) error {
-			return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false)
+			return x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", false)
 		}, "gold"},
 		{"gold's cap is reached", nil, "insufficient_funds"},
-		{"blue is paused", func(x *testExchange) error { return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true) }, "insufficient_funds"},
-		{"and has money", func(x *testExchange) error { return x.engine.AsOperator("").TopUpBuyer("blue", 1, "") }, "no_bid"},
+		{"blue is paused", func(x *testExchange) error {
+			return x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "blue", true)
+		}, "insufficient_funds"},
+		{"and has money", func(x *testExchange) error { return x.engine.AsOperator("").AdjustBuyerFunds("blue", 1, "") }, "no_bid"},
 		{"and is opened", func(x *testExchange) error {
-			return x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", false)
+			return x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "blue", false)
 		}, "blue"},
 	}
 	runInVirtualTime(t, "steps", func(t *testing.T) {
@@ -157,7 +161,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		r.campaigns = append(r.campaigns, other)
 		x := newExchange(t, r)
 		pause := func(paused bool) {
-			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", paused))
+			must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "auto", paused))
 		}
 		pause(true)
 		pause(true)
@@ -168,7 +172,7 @@ func TestPausedCampaignIsInactive(t *testing.T) {
 		got = append(got, x.ingestResult(leadRequest(4)))
 		want := "invalid_payload flo_campaign_id:inactive|blue|invalid_payload flo_campaign_id:inactive|blue"
 		expectEqual(t, strings.Join(got, "|"), want)
-		if err := x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
+		if err := x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "boat", true); err == nil || !strings.Contains(err.Error(), engine.ErrNotFound.Error()) {
 			t.Errorf("pausing an unknown campaign: %v", err)
 		}
 	})

@@ -53,12 +53,12 @@ func (c *commonRequestFields) waitOrUnavailable(otherRequestOrDeliveryEnded <-ch
 	return nil
 }
 
-// claimIdempotencyKeyOrWait claims an idempotency key for this request. If an earlier request used the
+// claimKeyOrFindEarlierUse claims an idempotency key for this request. If an earlier request used the
 // key, it returns that use, and it waits for an earlier request that is still in progress. For a
 // new key it returns the zero claim. The reservation then holds the key until the event with the
 // key is applied. Errors: ErrUnavailable, or a *Refusal with KeyReused if the earlier request had
 // another body.
-func (c *commonRequestFields) claimIdempotencyKeyOrWait(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
+func (c *commonRequestFields) claimKeyOrFindEarlierUse(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
 	for {
 		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
@@ -124,7 +124,7 @@ func (in *ingestOrPostInput) claimKeyOrFindFirstLead(endpointNumber byte) (first
 	req := in.req
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, in.hashInput = in.engine.hashIdempotencyKey(in.hashInput, endpointNumber, req.Supplier.Ref, req.Key, req.Body, in.test)
-	claim, err := in.claimIdempotencyKeyOrWait(&in.reserved, &use)
+	claim, err := in.claimKeyOrFindEarlierUse(&in.reserved, &use)
 	if err != nil || claim.IsUsed() {
 		return claim.Lead, err
 	}
@@ -174,7 +174,7 @@ func (in *ingestOrPostInput) waitForFirstIngestAnswer(firstLead market.LeadID) (
 // duplicates. campaignOrBuyerScope is the campaign, or the campaign and one buyer, in which a
 // repeat counts. If another lead with equal values is in progress, it waits, because the result of
 // that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
-func (in *leadSale) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
+func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
 	for {
 		result, wait := in.tryClaimDuplicateValues(campaignOrBuyerScope)
 		switch result {
@@ -192,7 +192,7 @@ func (in *leadSale) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (mar
 // tryClaimDuplicateValues claims the lead's values that identify duplicates within the scope, and
 // does not wait. Full means that the lead is a duplicate. Contended means that another lead with
 // equal values is in progress; the returned channel closes when that lead ends its claim.
-func (in *leadSale) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}) {
+func (in *leadSaleWorkspace) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, campaignOrBuyerScope, &e.opt.Secret, in.duplicateKeys[:0])
 	result, first, wait := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
@@ -207,7 +207,7 @@ func (in *leadSale) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result
 
 // recordDuplicateClaims writes the claimed duplicate values into the lead's event. Each expires
 // validForNanos nanoseconds from now.
-func (in *leadSale) recordDuplicateClaims(validForNanos int64) {
+func (in *leadSaleWorkspace) recordDuplicateClaims(validForNanos int64) {
 	sale := &in.record.Sale
 	sale.Duplicates = sale.Duplicates[:0]
 	for _, key := range in.duplicateKeys {

@@ -117,7 +117,7 @@ func TestChoiceOfUnavailableBidIsUnmatched(t *testing.T) {
 			time.Sleep(time.Hour)
 		}, nil, "bid_expired", false},
 		{"the buyer is paused", nil, func(x *testExchange, _ auctionInfo) {
-			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "blue", true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "blue", true))
 		}, nil, "bid_expired", false},
 		{"the filter set is removed", nil, func(x *testExchange, _ auctionInfo) {
 			r := twoBidders()

@@ -71,8 +71,9 @@ func (p *pendingLogEvent) releaseReservations() {
 	}
 }
 
-// commit makes an event durable and applies it to the state. After an error the event is not
-// durable and never will be. commit always releases the reservations, which may be nil.
+// commit makes an event durable and applies it to the state. If the log's queue is full, it returns
+// ErrBusy at once. After any error the event is not durable and never will be. commit always releases
+// the reservations, which may be nil.
 func (e *Engine) commit(record event.Event, reserved *state.RequestReservations) error {
 	err := e.commitUnlessQueueFull(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
@@ -136,10 +137,10 @@ type PendingLeadDecision struct {
 // IsQueued reports whether the lead's event is in the log's queue, so that Wait may block.
 func (d *PendingLeadDecision) IsQueued() bool { return d.queued }
 
-// Wait returns the answer as soon as the lead's event is durable and applied. After an error the
+// WaitUntilCommitted returns the answer as soon as the lead's event is durable and applied. After an error the
 // event never becomes durable. The caller calls Wait once and must not use the PendingLeadDecision
 // afterwards, because another lead may reuse it.
-func (d *PendingLeadDecision) Wait() (IngestAnswer, error) {
+func (d *PendingLeadDecision) WaitUntilCommitted() (IngestAnswer, error) {
 	err := d.waitAndNotifyObserver()
 	answer := d.answer
 	d.pending.engine.decisions.Put(d)
@@ -167,7 +168,7 @@ func (d *PendingLeadDecision) waitAndNotifyObserver() error {
 // not wait. It encodes the event and then returns the event's lists to the workspace, because
 // applying the event does not need them. After an error the reservations still belong to the
 // lead.
-func (in *leadSale) queueDecision() error {
+func (in *leadSaleWorkspace) queueDecision() error {
 	d := in.PendingLeadDecision
 	in.setDecisionWebhookAndCachePayload()
 	d.pending.encode(&d.record, &d.reserved)
@@ -179,14 +180,14 @@ func (in *leadSale) queueDecision() error {
 
 // lendMemoryToEvent gives the lead's event the workspace's memory for its lists, so that writing
 // the event allocates no memory. takeBackMemoryFromEvent returns the memory.
-func (in *leadSale) lendMemoryToEvent() {
+func (in *leadSaleWorkspace) lendMemoryToEvent() {
 	in.record.Fields, in.record.Trail, in.record.Sealed = in.fields[:0], in.steps[:0], in.sealed[:0]
 	in.record.Auction.Bids = in.bids[:0]
 }
 
 // takeBackMemoryFromEvent returns the memory that lendMemoryToEvent gave to the lead's event. It
 // clears the pointers in it, so that the garbage collector can free the lead's texts.
-func (in *leadSale) takeBackMemoryFromEvent() {
+func (in *leadSaleWorkspace) takeBackMemoryFromEvent() {
 	in.fields, in.steps, in.sealed = in.record.Fields, in.record.Trail, in.record.Sealed
 	in.bids = in.record.Auction.Bids
 	in.record.Fields, in.record.Trail, in.record.Sealed, in.record.Auction.Bids = nil, nil, nil, nil

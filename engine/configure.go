@@ -117,7 +117,7 @@ func (e *Engine) commitMissingInitialValues(update *CatalogUpdate) error {
 	now := e.opt.Clock.Now()
 	s := e.state
 	for i := range update.Initial.Credentials {
-		if record := e.AsOperator(update.By).newCredentialEvent(&update.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
+		if record := e.AsOperator(update.By).newCredentialAddedEvent(&update.Initial.Credentials[i]); !s.HasCredentialEverExisted(record) {
 			records = append(records, record)
 		}
 	}
@@ -127,7 +127,7 @@ func (e *Engine) commitMissingInitialValues(update *CatalogUpdate) error {
 		}
 	}
 	for _, first := range update.Initial.Balances {
-		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.BuyerFunds(ref).Opened {
+		if ref := s.RefOf(event.ObjectBuyer, string(first.Buyer)); !s.AppliedBuyerFunds(ref).Opened {
 			records = append(records, &event.BuyerFundsAdjusted{Buyer: ref, Amount: first.Amount, Opening: true, At: now, By: update.By})
 		}
 	}
@@ -140,7 +140,7 @@ func (e *Engine) commitMissingInitialValues(update *CatalogUpdate) error {
 	for id, file := range update.Lists {
 		ref := s.RefOf(event.ObjectList, string(id))
 		if _, ok := s.SuppressionListFile(ref); !ok {
-			records = append(records, &event.SuppressionListReplaced{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: update.By})
+			records = append(records, &event.SuppressionListContentLoaded{List: ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: update.By})
 		}
 	}
 	for _, record := range records {
@@ -163,7 +163,7 @@ func (e OperatorActions) appendPauseUnlessEverSet(records []event.Event, targetK
 
 // SuppressionList returns the suppression list with this id from the active configuration, or
 // ErrNotFound.
-func (e *Engine) SuppressionList(id market.ListID) (*market.SuppressionList, error) {
+func (e *Engine) SuppressionList(id market.ListID) (*market.SuppressionListDefinition, error) {
 	if plan := e.plan.Load(); plan != nil && plan.catalog.Lists[id] != nil {
 		return plan.catalog.Lists[id], nil
 	}
@@ -181,7 +181,7 @@ func (e *Engine) ReplaceSuppressionList(id market.ListID, table *fingerprint.Fin
 		return err
 	}
 	now := e.opt.Clock.Now()
-	err = e.commit(&event.SuppressionListReplaced{
+	err = e.commit(&event.SuppressionListContentLoaded{
 		List: list.Ref, File: file.File, Source: file.Source, Entries: file.Entries, At: now, By: file.By, Uploaded: file.Uploaded,
 	}, nil)
 	if err != nil {

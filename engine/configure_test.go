@@ -152,8 +152,8 @@ func TestInitialValuesAreSetOnce(t *testing.T) {
 		put(keyed(3, 30), "c")
 		expectEqual(t, current(), first)
 		for _, err := range []error{
-			x.engine.AsOperator("").RevokeCredential(x.apiKey("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").TopUpBuyer("blue", -4, ""),
-			x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "auto", false), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
+			x.engine.AsOperator("").RevokeCredential(x.apiKey("acme", "1")), x.engine.AsOperator("").SetOutgoingSecret("blue/auth", []byte{9}), x.engine.AsOperator("").AdjustBuyerFunds("blue", -4, ""),
+			x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "auto", false), x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil {
 				t.Error(err)
@@ -197,10 +197,10 @@ func TestAPIKeyRotationKeepsPreviousKey(t *testing.T) {
 		expectEqual(t, live(), "3", "after a restart")
 		for name, err := range map[string]error{
 			"API key of an unknown supplier": x.engine.AsOperator("").AddCredential(newAPIKey("nobody", 9)),
-			"top-up of an unknown buyer":     x.engine.AsOperator("").TopUpBuyer("nobody", 1, ""),
-			"pause of an unknown buyer":      x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "nobody", true),
+			"top-up of an unknown buyer":     x.engine.AsOperator("").AdjustBuyerFunds("nobody", 1, ""),
+			"pause of an unknown buyer":      x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "nobody", true),
 			"the word on no lead":            x.engine.AsOperator("").ResolveUnconfirmedDelivery(market.LeadID{}, event.SettledConfirmed),
-			"a pause of a supplier":          x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "acme", true),
+			"a pause of a supplier":          x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "acme", true),
 		} {
 			expectError(t, err, engine.ErrNotFound, name)
 		}

@@ -201,7 +201,7 @@ func TestPowerCutAtEveryEntryOfManyDeliveries(t *testing.T) {
 	}
 	acts := func(x *testExchange) {
 		for _, err := range []error{
-			x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true), x.engine.AsOperator("").TopUpBuyer("blue", 5_000_000, "more"), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", false),
+			x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", true), x.engine.AsOperator("").AdjustBuyerFunds("blue", 5_000_000, "more"), x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", false),
 		} {
 			if err != nil && !errors.Is(err, errLogFailed) {
 				x.t.Error(err)

@@ -20,7 +20,7 @@ func newClientSecret(owner event.ConfigObjectKind, id, client string, number byt
 }
 
 // liveCredentials returns the owner's credentials as "client/hint", oldest first.
-func (x *testExchange) liveCredentials(kind event.CredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
+func (x *testExchange) liveCredentials(kind event.SupplierOrBuyerCredentialKind, owner event.ConfigObjectKind, id string) (hints string) {
 	for _, c := range x.state.CredentialsOf(kind, owner, x.state.RefOf(owner, id)) {
 		hints += c.Client + "/" + c.Hint + " "
 	}
@@ -35,7 +35,7 @@ func TestClientHasTwoLiveSecrets(t *testing.T) {
 			must.Succeed(t, x.engine.AsOperator("").AddCredential(c))
 		}
 		supplier, client := event.ObjectSupplier, event.CredentialOAuthClient
-		want := func(kind event.CredentialKind, id, hints string) {
+		want := func(kind event.SupplierOrBuyerCredentialKind, id, hints string) {
 			t.Helper()
 			expectEqual(t, x.liveCredentials(kind, supplier, id), hints, id, " has")
 		}

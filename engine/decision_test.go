@@ -48,7 +48,7 @@ func TestDecisionDoesNotUseRequestMemory(t *testing.T) {
 		expectEqual(t, time.Since(start), 0, "duration of Decide, which must not wait for the log")
 		expectEqual(t, x.observed.decidedLeads.Load(), 0, "decisions reported before they were durable")
 		for i, u := range all {
-			answer, err := u.decision.Wait()
+			answer, err := u.decision.WaitUntilCommitted()
 			expectEqual(t, describeIngest(answer, err), u.want, "lead ", i)
 			lead := x.lead(answer)
 			if lead.Request != answer.Request || lead.Payout != answer.Payout {
@@ -70,7 +70,7 @@ func TestDecisionIsLostWhenLogFails(t *testing.T) {
 		x.log.setSyncTime(time.Second)
 		x.log.failAfterEntries(x.log.len(), nil)
 		decision := must.Value(x.engine.DecideAndDeliver(x.ingestRequest(leadRequest(1).withKey("k"))))(t)
-		if answer, err := decision.Wait(); !errors.Is(err, errLogFailed) || answer != (engine.IngestAnswer{}) {
+		if answer, err := decision.WaitUntilCommitted(); !errors.Is(err, errLogFailed) || answer != (engine.IngestAnswer{}) {
 			t.Errorf("answer %+v, error %v", answer, err)
 		}
 		expectError(t, errorOf(x.engine.DecideAndDeliver(x.ingestRequest(leadRequest(2).withKey("l")))), errLogFailed, "the next one")

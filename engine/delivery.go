@@ -11,9 +11,9 @@ import (
 	"pingpost/engine/state"
 )
 
-// bidReference identifies the bid at which a lead is sold, so that the post can name it to the
+// auctionIDAndBuyerBidToken identifies the bid at which a lead is sold, so that the post can name it to the
 // buyer.
-type bidReference struct {
+type auctionIDAndBuyerBidToken struct {
 	auction market.AuctionID // the exchange's id; zero: no auction was held
 	token   string           // the buyer's
 }
@@ -22,9 +22,9 @@ type bidReference struct {
 // until the answer is due. Before each post it commits the intent (the record that the post will
 // be sent), because a crash must not lose a sent lead. When the answer is due, the supplier gets
 // it, and the attempts continue in the background.
-func (in *singleRequestWorkspace) deliverAndAnswer() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	e := in.engine
-	in.fillIntentForChosenBuyer(&in.record.Post)
+	in.fillIntentWithBuyerEndpoint(&in.record.Post)
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
 	in.recordOutcomesAndBids()
 	in.encryptContactIntoEvent(in.body)
@@ -41,7 +41,7 @@ func (in *singleRequestWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	}
 	d.RetryUnsent = in.accepted.post != nil
 	for {
-		d.LoadAndDecryptIntent(e.state.UnfinishedPost(in.id))
+		d.SetIntentAndDecryptBody(e.state.UnfinishedPost(in.id))
 		var answer IngestAnswer
 		var err error
 		more := false
@@ -53,7 +53,7 @@ func (in *singleRequestWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 		case event.SettledPending:
 			return in.answerAndContinueInBackground(d)
 		default:
-			answer, err = in.commitAndAnswerAccepted(d, how)
+			answer, err = in.commitAcceptedBeforeConfirmation(d, how)
 		}
 		if err != nil {
 			return in.endDeliveryAfterError(d, err)
@@ -68,7 +68,7 @@ func (in *singleRequestWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 // runDeliveryUntilDeadline makes attempts to post the lead until the supplier's answer is due at the
 // latest, and returns the result of Delivery.RunAttemptsUntil. It adds the time to the request's
 // timings.
-func (in *singleRequestWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
+func (in *ingestOrPostWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery) event.PostSettlement {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	how := d.RunAttemptsUntil(in.answerDueNanos())
@@ -78,7 +78,7 @@ func (in *singleRequestWorkspace) runDeliveryUntilDeadline(d *delivery.Delivery)
 
 // commitSettlementWithTiming commits a settlement, which is the outcome of the delivery, and
 // releases the reservations. It adds the time to the request's timings.
-func (in *singleRequestWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
+func (in *ingestOrPostWorkspace) commitSettlementWithTiming(d *delivery.Delivery, settlement *event.PostSettled, reserved *state.RequestReservations) error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := d.CommitSettlement(settlement, reserved)
@@ -86,19 +86,19 @@ func (in *singleRequestWorkspace) commitSettlementWithTiming(d *delivery.Deliver
 	return err
 }
 
-// fillIntentForChosenBuyer writes the chosen buyer's endpoint and the bid's auction into an intent
+// fillIntentWithBuyerEndpoint writes the chosen buyer's endpoint and the bid's auction into an intent
 // (the record that a post will be sent). All attempts use this endpoint, even if the
 // configuration changes.
-func (in *leadSale) fillIntentForChosenBuyer(intent *event.PostIntent) {
+func (in *leadSaleWorkspace) fillIntentWithBuyerEndpoint(intent *event.PostIntent) {
 	buyer := in.chosenFilterSet().Buyer
 	*intent = event.NewPostIntent(buyer.Post, int64(buyer.PostTimeout))
 	intent.Auction = in.bid.auction
 }
 
-// encodePostBody encodes the body of the post to the chosen buyer. It returns false if the
-// buyer's adapter cannot encode the lead. If no auction was held, the body has no bid token, and
-// the lead's id is sent as the auction id.
-func (in *leadSale) encodePostBody() (encodable bool) {
+// encodePostBody encodes the body of the post to the chosen buyer. It returns false if the buyer's
+// adapter cannot encode the lead. For a buyer without an endpoint it encodes no body and returns true.
+// If no auction was held, the body has no bid token, and the lead's id is sent as the auction id.
+func (in *leadSaleWorkspace) encodePostBody() (encodable bool) {
 	to, campaign := in.chosenFilterSet().Buyer.Post, in.live.Campaign
 	if to == nil {
 		return true
@@ -114,19 +114,19 @@ func (in *leadSale) encodePostBody() (encodable bool) {
 	}
 	body := append(in.body[:0], `{"auction_id":"`...)
 	if in.bid.auction.IsZero() {
-		body = append(in.id.AppendTo(body), '"')
+		body = append(in.id.AppendAsText(body), '"')
 	} else {
-		body = append(in.bid.auction.AppendTo(body), `","bid_token":`...)
+		body = append(in.bid.auction.AppendAsText(body), `","bid_token":`...)
 		body = escape.AppendJSONString(body, []byte(in.bid.token))
 	}
 	body = append(body, `,"lead":`...)
-	body = campaign.Mapping.AppendPostLead(body, &in.lead, in.id)
+	body = campaign.Mapping.AppendLeadOfBuyerPost(body, &in.lead, in.id)
 	in.body = append(body, '}')
 	return true
 }
 
 // commitDelivered commits that the chosen buyer has the lead, and returns the supplier's answer.
-func (in *singleRequestWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) commitDelivered(d *delivery.Delivery) (IngestAnswer, error) {
 	if err := in.commitSettlementWithTiming(d, d.NewSettlement(event.SettledDelivered), nil); err != nil {
 		return IngestAnswer{}, err
 	}
@@ -138,7 +138,7 @@ func (in *singleRequestWorkspace) commitDelivered(d *delivery.Delivery) (IngestA
 // together with the sale to that buyer. mustPostNext reports that the next buyer must get a post;
 // otherwise answer is final. A lead that the refusing buyer may have, or that was promised to it,
 // goes to no other buyer.
-func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
+func (in *ingestOrPostWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
 	refusal := d.NewSettlement(event.SettledRefused)
@@ -148,7 +148,7 @@ func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Deliver
 			e.state.ReleaseDuplicateKeyClaims(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = d.CapCharges()
-		if reason, err = in.chooseAndReserveNextBuyer(); err != nil {
+		if reason, err = in.chooseAndReserveRemainingBuyer(); err != nil {
 			return IngestAnswer{}, false, err
 		}
 	}
@@ -158,7 +158,7 @@ func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Deliver
 		if err := in.commitSettlementWithTiming(d, refusal, &in.reserved); err != nil {
 			return IngestAnswer{}, false, err
 		}
-		return in.addAnswerIDs(IngestAnswer{Reason: refusal.Reason}), false, nil
+		return in.addLeadRequestAndCampaignIDs(IngestAnswer{Reason: refusal.Reason}), false, nil
 	}
 	mustPostNext = in.addNextSaleToRefusal(refusal)
 	if err := in.commitSettlementWithTiming(d, refusal, &in.reserved); err != nil {
@@ -172,13 +172,13 @@ func (in *singleRequestWorkspace) commitRefusalAndChooseNext(d *delivery.Deliver
 
 // addNextSaleToRefusal writes the sale to the next buyer into the event of the refusal. needsPost
 // reports whether that buyer has an endpoint and gets a post; otherwise the lead is only recorded.
-func (in *singleRequestWorkspace) addNextSaleToRefusal(refusal *event.PostSettled) (needsPost bool) {
+func (in *ingestOrPostWorkspace) addNextSaleToRefusal(refusal *event.PostSettled) (needsPost bool) {
 	refusal.Next.Duplicates = append(refusal.Next.Duplicates, in.record.Sale.Duplicates...)
 	refusal.Next.Turn = in.record.Sale.Turn
 	in.fillSaleFromChoice(&refusal.Next)
 	outcome := market.OutcomeWon
 	if in.chosenFilterSet().Buyer.Post != nil {
-		in.fillIntentForChosenBuyer(&refusal.Post)
+		in.fillIntentWithBuyerEndpoint(&refusal.Post)
 		outcome, needsPost = market.OutcomePostPending, true
 		in.contact.Fields = in.contact.Fields[:0] // the first intent has them
 		refusal.Slot, refusal.Sealed = in.keySlot, in.appendEncryptedPostBody(nil, in.body)
@@ -191,11 +191,11 @@ func (in *singleRequestWorkspace) addNextSaleToRefusal(refusal *event.PostSettle
 	return needsPost
 }
 
-// commitAndAnswerAccepted commits that the supplier gets ACCEPTED although the buyer has not
+// commitAcceptedBeforeConfirmation commits that the supplier gets ACCEPTED although the buyer has not
 // confirmed the lead, and returns that answer. settlement says why: attempts remain
 // (SettledPending), or the delivery is unconfirmed (SettledUnknown).
-func (in *singleRequestWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
-	in.buyerSilent = d.IsBuyerSilent()
+func (in *ingestOrPostWorkspace) commitAcceptedBeforeConfirmation(d *delivery.Delivery, settlement event.PostSettlement) (IngestAnswer, error) {
+	in.buyerSilent = d.IsAttemptInProgressOrTimedOut()
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := d.BuildAndCommitSettlement(settlement)
@@ -208,8 +208,8 @@ func (in *singleRequestWorkspace) commitAndAnswerAccepted(d *delivery.Delivery, 
 
 // answerAndContinueInBackground returns the supplier's answer when it is due while attempts remain. The
 // delivery continues on its own goroutine.
-func (in *singleRequestWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (IngestAnswer, error) {
-	answer, err := in.commitAndAnswerAccepted(d, event.SettledPending)
+func (in *ingestOrPostWorkspace) answerAndContinueInBackground(d *delivery.Delivery) (IngestAnswer, error) {
+	answer, err := in.commitAcceptedBeforeConfirmation(d, event.SettledPending)
 	if err != nil {
 		return in.endDeliveryAfterError(d, err)
 	}
@@ -219,14 +219,14 @@ func (in *singleRequestWorkspace) answerAndContinueInBackground(d *delivery.Deli
 }
 
 // endDeliveryAndWakeWaiters ends the delivery that this request runs. Requests that wait for it continue.
-func (in *singleRequestWorkspace) endDeliveryAndWakeWaiters(d *delivery.Delivery) {
+func (in *ingestOrPostWorkspace) endDeliveryAndWakeWaiters(d *delivery.Delivery) {
 	in.delivery = nil
 	d.UnregisterAndWakeWaiters()
 }
 
 // endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
 // The next start of the process continues it if its intent is durable.
-func (in *singleRequestWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
 	in.endDeliveryAndWakeWaiters(d)
 	return IngestAnswer{}, err
 }
@@ -236,7 +236,7 @@ func (in *singleRequestWorkspace) endDeliveryAfterError(d *delivery.Delivery, er
 func (e *Engine) newDeliveries() *delivery.RunningDeliveries {
 	return delivery.NewRunningDeliveries(delivery.Options{
 		State: e.state, Clock: e.opt.Clock, Buyers: e.opt.Buyers, Observer: e.opt.Observer, Stop: e.stop,
-		NewRequestID:      func(now int64) market.RequestID { return market.RequestID(e.newTimeOrderedID(now, new([10]byte))) },
+		NewRequestID:      func(now int64) market.RequestID { return market.RequestID(e.newULID(now, new([10]byte))) },
 		Commit:            e.commitRetryingFullQueue,
 		OpenContact:       e.decryptOpenPostContact,
 		ReadContactFields: e.readContactFieldsOrNil,

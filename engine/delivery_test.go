@@ -357,7 +357,7 @@ func TestResolveUnconfirmedDelivery(t *testing.T) {
 				expectReplay(t, answer, repeated)
 				sleepUntil(t, "2000-01-02 00:00:00") // a new cap window
 				x.buyers.scriptPosts("blue", accepts)
-				must.Succeed(t, x.engine.AsOperator("").TopUpBuyer("blue", 10_000_000, ""))
+				must.Succeed(t, x.engine.AsOperator("").AdjustBuyerFunds("blue", 10_000_000, ""))
 				expectEqual(t, x.ingestResult(leadRequest(1)), test.again, "the same person again")
 			})
 		}

@@ -277,7 +277,7 @@ func TestFundsAndCreditLimitAreExact(t *testing.T) {
 		first := x.soldLead(1)
 		got := []string{x.ingestResult(leadRequest(2)), x.ingestResult(leadRequest(3)), x.balance("blue")}
 		for _, amount := range []market.Money{1, 1} {
-			must.Succeed(t, x.engine.AsOperator("").TopUpBuyer("blue", amount, ""))
+			must.Succeed(t, x.engine.AsOperator("").AdjustBuyerFunds("blue", amount, ""))
 			got = append(got, x.ingestResult(leadRequest(4)), x.balance("blue"))
 		}
 		got = append(got, x.reportResult(newReport(first, "returned")), x.balance("blue"), x.ingestResult(leadRequest(5)), x.balance("blue"))

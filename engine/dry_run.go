@@ -9,7 +9,7 @@ import (
 type DryRunDecision struct {
 	Campaign   *market.Campaign
 	Reason     market.UnsoldReason      // why the lead would be unsold; none if a buyer would get it or a ping
-	Rule       *exclusion.Rule          // of the campaign itself; nil if the campaign accepts the lead
+	Rule       *exclusion.UnmetRule     // of the campaign itself; nil if the campaign accepts the lead
 	Buyer      market.BuyerID           // that would get the lead; empty in a ping_post campaign
 	FilterSets []DryRunFilterSetOutcome // by index; empty if the campaign itself rejects the lead
 }
@@ -18,8 +18,8 @@ type DryRunDecision struct {
 type DryRunFilterSetOutcome struct {
 	Buyer     market.BuyerID
 	Outcome   market.BuyerOutcome
-	WouldPing bool            // the buyer would get a ping, and its bid would decide
-	Rule      *exclusion.Rule // nil if no rule excludes the buyer
+	WouldPing bool                 // the buyer would get a ping, and its bid would decide
+	Rule      *exclusion.UnmetRule // nil if no rule excludes the buyer
 }
 
 // DryRunTestLead decides about a lead as if it were a test lead, and records and sends nothing: no
@@ -30,14 +30,14 @@ type DryRunFilterSetOutcome struct {
 // a buyer needs a test endpoint. Rejected: a decision as for a production lead. It would need the
 // reservations of other requests, and differ from the test lead that follows it.
 func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRunDecision, error) {
-	if err := e.checkCanAcceptRequest(); err != nil {
+	if err := e.rejectIfStoppedOrAtLimit(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.workspaces.Get().(*singleRequestWorkspace)
+	in := e.workspaces.Get().(*ingestOrPostWorkspace)
 	d := e.decisions.Get().(*PendingLeadDecision)
 	testLead := *req
 	testLead.Test, testLead.Key = true, nil
@@ -57,12 +57,12 @@ func (e *Engine) DryRunTestLead(req *IngestRequest) (*DryRunDecision, error) {
 }
 
 // runDryRun executes the steps of runIngest and chooseBuyerAndSell that neither send nor record.
-func (in *singleRequestWorkspace) runDryRun() (*DryRunDecision, error) {
+func (in *ingestOrPostWorkspace) runDryRun() (*DryRunDecision, error) {
 	if err := in.parseIngestRequest(); err != nil {
 		return nil, err
 	}
-	in.id = market.LeadID(in.engine.newTimeOrderedID(in.now, &in.random))
-	in.recordLeadAndCampaign()
+	in.id = market.LeadID(in.engine.newULID(in.now, &in.random))
+	in.writeLeadAndCampaignIntoEvent()
 	result := &DryRunDecision{Campaign: in.live.Campaign}
 	reason, err := in.checkRulesAndClaimDuplicates()
 	if err != nil {
@@ -70,7 +70,7 @@ func (in *singleRequestWorkspace) runDryRun() (*DryRunDecision, error) {
 	}
 	facts := in.newDryRunDecisionInputs()
 	if reason != market.ReasonNone {
-		result.Reason, result.Rule = reason, facts.CampaignRule(reason)
+		result.Reason, result.Rule = reason, facts.UnmetCampaignRule(reason)
 		return result, nil
 	}
 	pinged := in.live.Campaign.Method == market.PingPost
@@ -86,7 +86,7 @@ func (in *singleRequestWorkspace) runDryRun() (*DryRunDecision, error) {
 		if !pinged && reason == market.ReasonNone && i == in.choice.filterSet {
 			set.Outcome, result.Buyer = market.OutcomeWon, set.Buyer
 		}
-		set.Rule = facts.RuleFor(i, set.Outcome, nil)
+		set.Rule = facts.UnmetRuleFor(i, set.Outcome, nil)
 		result.FilterSets = append(result.FilterSets, set)
 	}
 	return result, nil
@@ -94,12 +94,12 @@ func (in *singleRequestWorkspace) runDryRun() (*DryRunDecision, error) {
 
 // excludeAsAuctionWouldWithoutPings excludes the filter sets that runAuctionAndReserveSale would not
 // ping. It returns ReasonNone if a buyer remains.
-func (in *leadSale) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
+func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
 	a, e := &in.auction, in.engine
-	a.PrepareAuction(&in.live.FilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
+	a.PrepareAuction(&in.live.CampaignFilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	e.excludeBeforePings(a, in.live, in.inList)
-	e.auctions.RunWithoutPings(a)
+	e.auctions.ExcludeUnpingableCandidates(a)
 	if in.candidates.Eligible.NextFrom(0) >= 0 {
 		return market.ReasonNone
 	}
@@ -107,11 +107,11 @@ func (in *leadSale) excludeAsAuctionWouldWithoutPings() market.UnsoldReason {
 }
 
 // newDryRunDecisionInputs returns the present values that the rules of a test lead compare.
-func (in *leadSale) newDryRunDecisionInputs() *exclusion.DecisionInputs {
+func (in *leadSaleWorkspace) newDryRunDecisionInputs() *exclusion.DecisionInputs {
 	s := in.engine.state
 	return &exclusion.DecisionInputs{
 		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
-		IsListed: func(list *market.SuppressionList) (bool, exclusion.ActualValueBasis) {
+		IsListed: func(list *market.SuppressionListDefinition) (bool, exclusion.ActualValueBasis) {
 			return in.isSuppressedBy(list), ""
 		},
 		Unconfirmed: func(buyer *market.Buyer) (int, exclusion.ActualValueBasis) {
@@ -123,7 +123,7 @@ func (in *leadSale) newDryRunDecisionInputs() *exclusion.DecisionInputs {
 
 // FindOnSuppressionList reports whether the present content of a list has the lead. loaded is false
 // if the list has no content or is not configured any more.
-func (e *Engine) FindOnSuppressionList(list *market.SuppressionList, lead *market.Lead) (listed, loaded bool) {
+func (e *Engine) FindOnSuppressionList(list *market.SuppressionListDefinition, lead *market.Lead) (listed, loaded bool) {
 	p := e.plan.Load()
 	if p == nil || p.tables[list.Ref] == nil {
 		return false, false

@@ -75,7 +75,7 @@ type Engine struct {
 	opt            Options
 	state          *state.State
 	plan           atomic.Pointer[compiledCatalog]
-	workspaces     sync.Pool // *singleRequestWorkspace
+	workspaces     sync.Pool // *ingestOrPostWorkspace
 	pendingCommits sync.Pool // *pendingLogEvent
 	decisions      sync.Pool // *PendingLeadDecision
 	pings          sync.Pool // *pingWorkspace
@@ -83,8 +83,8 @@ type Engine struct {
 	recent         pastauction.AuctionCache
 	log            logReader
 
-	changing  keyedmutex.Mutex[market.LeadID]   // leads with a status change in progress
-	returning keyedmutex.Mutex[buyerSalesMonth] // months with a return in progress
+	changing  keyedmutex.Mutex[market.LeadID]      // leads with a status change in progress
+	returning keyedmutex.Mutex[campaignBuyerMonth] // months with a return in progress
 
 	configuring sync.Mutex                  // one change of configuration at a time
 	staffing    sync.Mutex                  // one change of operators' accounts at a time
@@ -121,7 +121,7 @@ func New(opt Options) *Engine {
 	if observer, ok := opt.Observer.(WebhookObserver); ok {
 		e.webhooks.observer = observer
 	}
-	e.workspaces.New = func() any { return new(singleRequestWorkspace) }
+	e.workspaces.New = func() any { return new(ingestOrPostWorkspace) }
 	e.pings.New = func() any { return &pingWorkspace{pending: pendingLogEvent{engine: e, done: make(chan error, 1)}} }
 	e.pendingCommits.New = func() any { return &pendingLogEvent{engine: e, done: make(chan error, 1)} }
 	e.decisions.New = func() any {
@@ -147,12 +147,12 @@ func (e *Engine) Close() {
 		close(e.stop)
 		e.auctions.Close()
 	}
-	e.deliveries.CloseAndWait()
+	e.deliveries.RejectNewAndWaitForRunning()
 }
 
-// checkCanAcceptRequest returns an error if the engine cannot accept a new request: it stops, too many
+// rejectIfStoppedOrAtLimit returns an error if the engine cannot accept a new request: it stops, too many
 // deliveries run, or Options.Admit refuses.
-func (e *Engine) checkCanAcceptRequest() error {
+func (e *Engine) rejectIfStoppedOrAtLimit() error {
 	if e.stopped.Load() || e.deliveries.Count() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
 	}
@@ -162,17 +162,17 @@ func (e *Engine) checkCanAcceptRequest() error {
 	return nil
 }
 
-// newTimeOrderedID returns a new identifier: nowNanos in milliseconds, followed by random bytes.
+// newULID returns a new identifier: nowNanos in milliseconds, followed by random bytes.
 // randomBuffer is memory for these bytes. The caller owns it, because a local variable would escape
 // to the heap through the Entropy port.
-func (e *Engine) newTimeOrderedID(nowNanos int64, randomBuffer *[10]byte) [16]byte {
+func (e *Engine) newULID(nowNanos int64, randomBuffer *[10]byte) [16]byte {
 	e.opt.Entropy(randomBuffer[:])
 	return market.ComposeID(nowNanos/int64(time.Millisecond), *randomBuffer)
 }
 
 // NewRequestID returns a new identifier for a request, ordered by time.
 func (e *Engine) NewRequestID() market.RequestID {
-	return market.RequestID(e.newTimeOrderedID(e.opt.Clock.Now(), new([10]byte)))
+	return market.RequestID(e.newULID(e.opt.Clock.Now(), new([10]byte)))
 }
 
 type discardObserver struct{}

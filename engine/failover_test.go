@@ -65,7 +65,7 @@ func TestFailoverSkipsUnavailableBuyers(t *testing.T) {
 		time.Sleep(58 * time.Second)
 		a := x.startIngest(leadRequest(1))
 		time.Sleep(time.Second)
-		must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "gold", true))
+		must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "gold", true))
 		expectEqual(t, a.wait(), "red", "sold, after ", x.buyers.postAttempts())
 	})
 }

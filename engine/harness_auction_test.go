@@ -77,7 +77,7 @@ type receivedPing struct {
 }
 
 // pingEndpointOf returns the buyer's ping endpoint.
-func pingEndpointOf(buyer string) *market.Endpoint {
+func pingEndpointOf(buyer string) *market.OutboundEndpoint {
 	to := endpointOf(buyer)
 	to.URL = "https://" + buyer + ".example/v1/ping"
 	return to
@@ -274,7 +274,7 @@ type auctionInfo struct {
 func (x *testExchange) pingAuction(r request) auctionInfo {
 	x.t.Helper()
 	a := must.Value(x.ping(r))(x.t)
-	t := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendTo(nil))}
+	t := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendAsText(nil))}
 	if a.Token.IsZero() {
 		t.token = "none"
 	}

@@ -86,11 +86,11 @@ func (w *fakeBuyers) scriptPosts(buyer string, replies ...postReply) {
 }
 
 // endpointOf returns the buyer's post endpoint, with a value in every field.
-func endpointOf(buyer string) *market.Endpoint {
+func endpointOf(buyer string) *market.OutboundEndpoint {
 	at := "https://" + buyer + ".example/"
-	return &market.Endpoint{
+	return &market.OutboundEndpoint{
 		URL: at + "v1/post", Credential: buyer + "/auth", Header: "Authorization", Scheme: "Bearer ",
-		OAuth: &market.OAuthClient{TokenURL: at + "oauth/token", ClientID: buyer, Scope: "post"},
+		OAuth: &market.OutboundOAuthClient{TokenURL: at + "oauth/token", ClientID: buyer, Scope: "post"},
 	}
 }
 

@@ -83,7 +83,7 @@ type filterSet struct {
 type list struct {
 	id      string
 	field   market.SuppressionListField
-	hash    market.SuppressionLineEncoding
+	hash    market.SuppressionHashKind
 	entries []string
 }
 
@@ -111,7 +111,7 @@ func (r marketSpec) catalog(t testing.TB) *market.Catalog {
 	t.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
-		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionListDefinition{},
 	}
 	for _, id := range append([]string{"acme"}, r.suppliers...) {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), ConcurrentAuctions: r.concurrentAuctions}
@@ -123,7 +123,7 @@ func (r marketSpec) catalog(t testing.TB) *market.Catalog {
 		c.Suppliers[market.SupplierID(id)] = &market.Supplier{ID: market.SupplierID(id), Test: true}
 	}
 	for _, l := range r.lists {
-		c.Lists[market.ListID(l.id)] = &market.SuppressionList{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
+		c.Lists[market.ListID(l.id)] = &market.SuppressionListDefinition{ID: market.ListID(l.id), Field: l.field, Hash: l.hash}
 	}
 	for _, b := range r.buyers {
 		c.Buyers[market.BuyerID(b.id)] = b.build(t, c)
@@ -212,7 +212,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	return built
 }
 
-func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.SuppressionList) {
+func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.SuppressionListDefinition) {
 	t.Helper()
 	for _, id := range ids {
 		if c.Lists[market.ListID(id)] == nil {

@@ -58,7 +58,7 @@ func (x *testExchange) statusRequest(words []statusReport) *engine.StatusReportR
 func (x *testExchange) report(w statusReport) (engine.StatusReportAnswer, error) {
 	req := x.statusRequest([]statusReport{w})
 	req.Lead, _ = market.ParseLeadID(w.lead)
-	return x.engine.ProcessStatusReport(req)
+	return x.engine.ProcessSingleStatusReport(req)
 }
 
 // reportAll processes all reports as one request, with the last one's key.

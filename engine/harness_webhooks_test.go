@@ -15,24 +15,24 @@ import (
 )
 
 // webhookEndpoint returns the supplier's webhook endpoint.
-func webhookEndpoint(supplier string) *market.Endpoint {
-	return &market.Endpoint{URL: "https://" + supplier + ".example/hooks", Credential: "supplier/" + supplier + "/webhook"}
+func webhookEndpoint(supplier string) *market.OutboundEndpoint {
+	return &market.OutboundEndpoint{URL: "https://" + supplier + ".example/hooks", Credential: "supplier/" + supplier + "/webhook"}
 }
 
 // withWebhooks returns the market with webhooks for its suppliers.
 func withWebhooks(r marketSpec) marketSpec { r.webhooks = true; return r }
 
 var (
-	webhookDelivered = market.WebhookResult{Delivered: true, Status: 204}
-	webhookFailed    = market.WebhookResult{Status: 500}
-	webhookTimedOut  = market.WebhookResult{Fault: market.FaultTimeout, Elapsed: time.Second}
+	webhookDelivered = market.WebhookAttemptResult{Delivered: true, Status: 204}
+	webhookFailed    = market.WebhookAttemptResult{Status: 500}
+	webhookTimedOut  = market.WebhookAttemptResult{Fault: market.FaultTimeout, Elapsed: time.Second}
 )
 
 // webhookReceivers sends due webhooks one at a time and simulates the suppliers' endpoints, across
 // restarts. It checks that a webhook keeps its id and body and has no contact data.
 type webhookReceivers struct {
 	t        testing.TB
-	script   []market.WebhookResult // results by attempt; the last one repeats; empty: all are delivered
+	script   []market.WebhookAttemptResult // results by attempt; the last one repeats; empty: all are delivered
 	attempts []*receivedWebhook
 }
 
@@ -45,11 +45,11 @@ type receivedWebhook struct {
 	body   []byte
 	cause  uint64
 	number int // of this webhook's attempt, from 1
-	result market.WebhookResult
+	result market.WebhookAttemptResult
 }
 
 // record checks and records an attempt, and returns its result.
-func (r *webhookReceivers) record(x *testExchange, h *state.OutboxWebhook, m *engine.WebhookMessage) market.WebhookResult {
+func (r *webhookReceivers) record(x *testExchange, h *state.OutboxWebhook, m *engine.WebhookMessage) market.WebhookAttemptResult {
 	r.t.Helper()
 	a := &receivedWebhook{at: time.Since(virtualStart), id: m.ID, event: h.Type.String(), lead: h.Lead.String(), body: bytes.Clone(m.Body), cause: h.Cause, number: 1, result: webhookDelivered}
 	if supplier := x.state.NameOf(event.ObjectSupplier, m.Supplier); m.Endpoint.URL != "" && m.Endpoint != *webhookEndpoint(supplier) {
@@ -93,7 +93,7 @@ func (r *webhookReceivers) sendDue(x *testExchange) {
 			if !ok {
 				break
 			}
-			m, err := x.engine.BuildWebhookMessage(&h)
+			m, err := x.engine.BuildWebhookMessageOrDeadLetter(&h)
 			if err == nil {
 				err = x.engine.RecordWebhookAttempt(h, r.record(x, &h, &m))
 			}
@@ -144,13 +144,13 @@ type webhookObserver struct {
 	switchedOff []string
 }
 
-func (n *webhookObserver) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, _ *market.WebhookResult) {
+func (n *webhookObserver) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, _ *market.WebhookAttemptResult) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.outcomes = append(n.outcomes, supplier+" "+outcome.String())
 }
 
-func (n *webhookObserver) LogWebhooksSwitchedOff(supplier string) {
+func (n *webhookObserver) LogWebhooksSwitchedOffAfterFailures(supplier string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.switchedOff = append(n.switchedOff, supplier)

@@ -53,9 +53,9 @@ func (r *logReader) ReadIfKept(logPosition uint64, deadlineNanos int64) (event.E
 	return r.decodeRecord(logPosition, data)
 }
 
-// ReadDecision reads the lead's first record, which has its fields, outcomes and sale. It returns
+// ReadDecisionIfKept reads the lead's first record, which has its fields, outcomes and sale. It returns
 // nil without an error if the log's history no longer has the record.
-func (r *logReader) ReadDecision(lead *state.Lead, deadlineNanos int64) (*event.LeadDecided, error) {
+func (r *logReader) ReadDecisionIfKept(lead *state.Lead, deadlineNanos int64) (*event.LeadDecided, error) {
 	record, err := r.ReadIfKept(lead.Seq, deadlineNanos)
 	if record == nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"pingpost/engine/timing"
 )
 
-// IngestRequest is a lead as its supplier sent it. The engine reads the memory of its fields
-// until Ingest or Decide returns.
+// IngestRequest is a lead as its supplier sent it. The engine reads the memory of its fields until
+// Ingest or DecideAndDeliver returns.
 type IngestRequest struct {
 	Supplier *market.Supplier    // the owner of the credential
 	Members  []market.JSONMember // of the body
@@ -25,15 +25,15 @@ type IngestRequest struct {
 	Timings  *timing.Timings // accumulates the time that the call waits; nil: not measured
 }
 
-// singleRequestWorkspace is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
+// ingestOrPostWorkspace is the workspace of one request that brings a lead: an ingest or a post. A pool keeps
 // the workspaces, so that an ordinary lead allocates almost no memory. A workspace belongs to one
 // goroutine at a time.
 //
 // It has three layers, and the methods of each use only the layers below. ingestOrPostInput validates
-// the input. leadSale finds the buyer, and reserves and records the sale. singleRequestWorkspace delivers
-// the lead and answers.
-type singleRequestWorkspace struct {
-	leadSale
+// the input. leadSaleWorkspace finds the buyer, and reserves and records the sale.
+// ingestOrPostWorkspace delivers the lead and answers.
+type ingestOrPostWorkspace struct {
+	leadSaleWorkspace
 
 	delivery       *delivery.Delivery        // runs the post, while this call waits for it
 	deliveryClaims state.RequestReservations // claims that outlive the commit while a post is open
@@ -51,27 +51,27 @@ func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 	if err != nil {
 		return IngestAnswer{}, err
 	}
-	return decision.Wait()
+	return decision.WaitUntilCommitted()
 }
 
 // DecideAndDeliver does the same as Ingest, but returns as soon as the engine no longer reads the request.
 // The caller may then reuse the request's memory, and calls PendingLeadDecision.Wait for the answer.
 //
-// For a lead without a post (it is unsold, or only recorded for its buyer), Decide returns before
-// the log's write. A lead with a post needs its request until its answer is due, because after a
-// refusal the engine encodes the next buyer's body. Wait then does not block. Rejected: a copy of
-// the request, which would cost each post an allocation to save memory that few posts need.
+// For a lead without a post (it is unsold, or only recorded for its buyer), DecideAndDeliver returns
+// before the log's write. A lead with a post needs its request until its answer is due, because after a
+// refusal the engine encodes the next buyer's body. Wait then does not block. Rejected: a copy of the
+// request, which would cost each post an allocation to save memory that few posts need.
 //
 // The errors are those of Ingest.
 func (e *Engine) DecideAndDeliver(req *IngestRequest) (*PendingLeadDecision, error) {
-	if err := e.checkCanAcceptRequest(); err != nil {
+	if err := e.rejectIfStoppedOrAtLimit(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	in := e.workspaces.Get().(*singleRequestWorkspace)
+	in := e.workspaces.Get().(*ingestOrPostWorkspace)
 	d := e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
@@ -92,7 +92,7 @@ func (e *Engine) DecideAndDeliver(req *IngestRequest) (*PendingLeadDecision, err
 	return d, nil
 }
 
-func (in *singleRequestWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *PendingLeadDecision) {
+func (in *ingestOrPostWorkspace) resetForRequest(e *Engine, req *IngestRequest, plan *compiledCatalog, d *PendingLeadDecision) {
 	in.commonRequestFields = commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings}
 	in.req, in.plan, in.live = req, plan, nil
 	in.test = req.Test || req.Supplier.Test
@@ -102,7 +102,7 @@ func (in *singleRequestWorkspace) resetForRequest(e *Engine, req *IngestRequest,
 	in.candidates.ClearOutcomes()
 	in.auction.ResetKeepingMemory()
 	in.accepted.resetKeepingMemory()
-	in.bid = bidReference{}
+	in.bid = auctionIDAndBuyerBidToken{}
 	in.buyerSilent, in.delivered, in.buyerLeadID = false, false, ""
 	in.faults, in.refusedCharges, in.delivery = in.faults[:0], nil, nil
 	if in.inList == nil {
@@ -110,7 +110,7 @@ func (in *singleRequestWorkspace) resetForRequest(e *Engine, req *IngestRequest,
 	}
 }
 
-func (in *singleRequestWorkspace) releaseClaimsAndWipe() {
+func (in *ingestOrPostWorkspace) releaseClaimsAndWipe() {
 	in.timings.TraceOrNil().SetPingOutcomes(&in.auction)
 	if !in.queued {
 		in.takeBackMemoryFromEvent()
@@ -129,7 +129,7 @@ func (in *singleRequestWorkspace) releaseClaimsAndWipe() {
 // continues. Reservations that the log's committer owns are left to it. If a post may have been
 // sent, the duplicate claims stay until the next start, which continues that delivery. The
 // workspace does not return to the pool.
-func (in *singleRequestWorkspace) releaseReservationsAfterPanic() {
+func (in *ingestOrPostWorkspace) releaseReservationsAfterPanic() {
 	open := in.delivery != nil && in.delivery.HasIntent()
 	if in.delivery != nil {
 		in.endDeliveryAndWakeWaiters(in.delivery)
@@ -144,7 +144,7 @@ func (in *singleRequestWorkspace) releaseReservationsAfterPanic() {
 
 // runIngest executes the steps of an ingest in their order: idempotency, validation, encryption
 // key, campaign rules, sale.
-func (in *singleRequestWorkspace) runIngest() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) runIngest() (IngestAnswer, error) {
 	e := in.engine
 	if len(in.req.Key) > 0 {
 		answer, found, err := in.answerRepeatedIngestOrClaimKey()
@@ -158,8 +158,8 @@ func (in *singleRequestWorkspace) runIngest() (IngestAnswer, error) {
 	if err := in.takeEncryptionKey(); err != nil {
 		return IngestAnswer{}, err
 	}
-	in.id = market.LeadID(e.newTimeOrderedID(in.now, &in.random))
-	in.recordLeadAndCampaign()
+	in.id = market.LeadID(e.newULID(in.now, &in.random))
+	in.writeLeadAndCampaignIntoEvent()
 	if in.accepted.bid != nil || in.accepted.forgotten {
 		return in.sellToBuyerNamedBySupplier()
 	}
@@ -175,7 +175,7 @@ func (in *singleRequestWorkspace) runIngest() (IngestAnswer, error) {
 
 // chooseBuyerAndSell chooses a buyer by the campaign's method and sells the lead. If no buyer can
 // take it, the lead is committed as unsold.
-func (in *singleRequestWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 	reason, err := in.chooseAndReserveBuyer()
 	if err != nil {
 		return IngestAnswer{}, err
@@ -188,7 +188,7 @@ func (in *singleRequestWorkspace) chooseBuyerAndSell() (IngestAnswer, error) {
 
 // sellToChosenBuyer sells the lead to the chosen buyer, for which everything is reserved. A buyer with
 // an endpoint gets a post; for the others the event alone records the sale.
-func (in *singleRequestWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 	in.record.Decided = in.now
 	in.fillSaleFromChoice(&in.record.Sale)
 	if in.chosenFilterSet().Buyer.Post != nil {
@@ -206,7 +206,7 @@ func (in *singleRequestWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 // sellToBuyerNamedBySupplier sells the lead to the buyer that the supplier named in the request, at the bid
 // of that buyer. If the bid was used or has expired, the lead is committed as unsold with
 // ReasonBidExpired.
-func (in *singleRequestWorkspace) sellToBuyerNamedBySupplier() (IngestAnswer, error) {
+func (in *ingestOrPostWorkspace) sellToBuyerNamedBySupplier() (IngestAnswer, error) {
 	code, reason, err := in.prepareSaleAtAcceptedBid()
 	if errors.Is(err, errDeadline) {
 		reason, err = market.ReasonTimeout, nil

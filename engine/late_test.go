@@ -113,7 +113,7 @@ func TestUnconfirmedDeliveriesStayInMemory(t *testing.T) {
 				t.Error("the supplier gets no webhook")
 			}
 			period := ledger.Period{From: from.UnixNano(), To: time.Now().Add(time.Second).UnixNano()}
-			tally := ledger.NewStatementBuilder(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.BuyerFunds(0))
+			tally := ledger.NewStatementBuilder(ledger.Party{Kind: event.ObjectSupplier, Ref: x.lead(lost).Supplier}, period, x.state.AppliedBuyerFunds(0))
 			for i, record := range decodeAll(t, x.log.durable()) {
 				tally.AddEvent(uint64(i+1), x.log.entries[i].at, record)
 			}

@@ -9,19 +9,19 @@ import (
 // LeadView is a lead as its supplier or its buyer may see it: it has the payout for the supplier
 // and the price for the buyer. It has no contact data.
 type LeadView struct {
-	Lead     market.LeadID
-	Status   market.LeadStatus
-	Delivery market.DeliveryState
-	Reason   market.UnsoldReason // if it was not sold
-	Return   market.ReturnState
-	Campaign string
-	Buyer    string          // empty: it was not sold
-	SellerID string          // the seller's own id, for the seller alone; may be empty
-	Auction  string          // the viewer's id of the auction; empty: no auction
-	Price    market.Money    // the seller's payout, or the buyer's price
-	Currency market.Currency // zero: not sold
-	Created  int64           // Unix nanoseconds
-	Test     bool
+	Lead         market.LeadID
+	Status       market.LeadStatus
+	Delivery     market.DeliveryState
+	Reason       market.UnsoldReason // if it was not sold
+	Return       market.ReturnState
+	Campaign     string
+	Buyer        string          // empty: it was not sold
+	SellerLeadID string          // the seller's own id, for the seller alone; may be empty
+	Auction      string          // the viewer's id of the auction; empty: no auction
+	Price        market.Money    // the seller's payout, or the buyer's price
+	Currency     market.Currency // zero: not sold
+	Created      int64           // Unix nanoseconds
+	Test         bool
 }
 
 // ViewLeadForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
@@ -33,11 +33,11 @@ func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.Permanent
 	}
 	view := e.newLeadView(&lead)
 	view.setPriceIfSold(&lead, lead.Payout)
-	decided, err := e.log.ReadDecision(&lead, deadlineNanos)
+	decided, err := e.log.ReadDecisionIfKept(&lead, deadlineNanos)
 	if decided == nil {
 		return view, err
 	}
-	view.SellerID, view.Auction = decided.SellerLeadID(), decided.SellerAuction
+	view.SellerLeadID, view.Auction = decided.SellerLeadID(), decided.SellerAuction
 	if view.Auction == "" {
 		view.Auction = decided.AuctionIDText()
 	}
@@ -54,7 +54,7 @@ func (e *Engine) ViewLeadForBuyer(id market.LeadID, buyer market.PermanentNumber
 	}
 	view := e.newLeadView(&lead)
 	view.setPriceIfSold(&lead, lead.Price)
-	decided, err := e.log.ReadDecision(&lead, deadlineNanos)
+	decided, err := e.log.ReadDecisionIfKept(&lead, deadlineNanos)
 	if decided != nil {
 		view.Auction = decided.AuctionIDText()
 	}

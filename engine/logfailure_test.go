@@ -50,7 +50,7 @@ func TestFailedLogFailsAllRequests(t *testing.T) {
 			expectError(t, errorOf(x.ingest(home(10+i))), errLogFailed, "a lead after the failure")
 		}
 		for _, err := range []error{
-			x.engine.AsOperator("").TopUpBuyer("blue", 1, ""), x.engine.AsOperator("").SetPaused(event.ObjectBuyer, "red", true),
+			x.engine.AsOperator("").AdjustBuyerFunds("blue", 1, ""), x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, "red", true),
 			x.engine.AsOperator("").AddCredential(newAPIKey("acme", 1)), x.engine.AsOperator("").SetOutgoingSecret("s", nil),
 			x.engine.Configure(x.configuration(threeBuyers(market.Waterfall))),
 		} {

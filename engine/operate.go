@@ -36,9 +36,9 @@ func (e OperatorActions) RecordAction(record *event.OperatorActionRecorded) erro
 	return e.commitRetryingFullQueue(record, nil)
 }
 
-// SetPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
+// SetCampaignOrBuyerPaused pauses or resumes a campaign or a buyer. It commits no event if nothing changes.
 // ErrNotFound: no campaign or buyer with this id was ever configured.
-func (e OperatorActions) SetPaused(targetKind event.ConfigObjectKind, targetID string, paused bool) error {
+func (e OperatorActions) SetCampaignOrBuyerPaused(targetKind event.ConfigObjectKind, targetID string, paused bool) error {
 	ref := e.state.RefOf(targetKind, targetID)
 	if ref == 0 {
 		return fmt.Errorf("%w: cannot pause or resume %q, because no campaign or buyer with this id was ever configured", ErrNotFound, targetID)
@@ -64,14 +64,15 @@ func (e OperatorActions) RemoveOutgoingSecret(name string) error {
 	return e.commit(&event.SecretStoredOrDeleted{Name: name, At: e.opt.Clock.Now(), By: e.by}, nil)
 }
 
-// TopUpBuyer adds money to a buyer's account. ErrNotFound: no such buyer was ever configured.
-// ErrNoAccount: the configuration gives the buyer no funds, so its spending is not limited.
-func (e OperatorActions) TopUpBuyer(buyer market.BuyerID, amount market.Money, note string) error {
+// AdjustBuyerFunds adds money to a buyer's account; a negative amount corrects a mistake. ErrNotFound:
+// no such buyer was ever configured. ErrNoAccount: the configuration gives the buyer no funds, so its
+// spending is not limited.
+func (e OperatorActions) AdjustBuyerFunds(buyer market.BuyerID, amount market.Money, note string) error {
 	ref := e.state.RefOf(event.ObjectBuyer, string(buyer))
 	if ref == 0 {
 		return fmt.Errorf("%w: no buyer %q was ever configured", ErrNotFound, buyer)
 	}
-	if !e.state.BuyerFunds(ref).Opened {
+	if !e.state.AppliedBuyerFunds(ref).Opened {
 		return fmt.Errorf("%w: buyer %q has no funds in the configuration, so its spending is not limited; configure funds first", ErrNoAccount, buyer)
 	}
 	return e.commit(&event.BuyerFundsAdjusted{Buyer: ref, Amount: amount, Note: note, At: e.opt.Clock.Now(), By: e.by}, nil)
@@ -99,7 +100,7 @@ func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operator
 	if err != nil {
 		return err
 	}
-	if sendable := d.LoadAndDecryptIntent(post); !sendable && operatorDecision == event.SettledResent {
+	if sendable := d.SetIntentAndDecryptBody(post); !sendable && operatorDecision == event.SettledResent {
 		d.UnregisterAndWakeWaiters()
 		return fmt.Errorf("%w: lead %s cannot be resent, because its contact data was erased or its key cannot be read; confirm or release it", ErrConflict, lead)
 	}
@@ -178,7 +179,7 @@ type LeadAndKeySlot struct {
 func (e OperatorActions) EraseContactData(leads []LeadAndKeySlot) (skippedInDelivery []LeadAndKeySlot, err error) {
 	e.configuring.Lock() // so that no operator resends a post meanwhile
 	defer e.configuring.Unlock()
-	record := event.LeadPersonalDataErased{At: e.opt.Clock.Now(), By: e.by}
+	record := event.PersonalDataOfLeadsErased{At: e.opt.Clock.Now(), By: e.by}
 	slots := make([]uint64, 0, len(leads))
 	for _, lead := range leads {
 		if lead.Slot == 0 {

@@ -21,13 +21,13 @@ func TestEventsNameRequestingOperator(t *testing.T) {
 			expectEqual(t, event.RequestingOperator(record), "", "operator of ", event.DescribeAsJSON(record))
 		}
 		for name, act := range map[string]func() error{
-			"pause":  func() error { return anna.SetPaused(event.ObjectCampaign, "auto", true) },
+			"pause":  func() error { return anna.SetCampaignOrBuyerPaused(event.ObjectCampaign, "auto", true) },
 			"secret": func() error { return anna.SetOutgoingSecret("x", []byte{1}) },
 			"secret removed": func() error {
 				_ = x.engine.AsOperator("bob").SetOutgoingSecret("y", []byte{1})
 				return anna.RemoveOutgoingSecret("y")
 			},
-			"funds":      func() error { return anna.TopUpBuyer("blue", 5, "") },
+			"funds":      func() error { return anna.AdjustBuyerFunds("blue", 5, "") },
 			"credential": func() error { return anna.AddCredential(key) },
 			"return":     func() error { return anna.DecideReturn(returned.Lead, false, "") },
 			"webhooks":   func() error { return anna.SwitchOffAndDeadLetterWebhooks("acme") },

@@ -83,7 +83,7 @@ type pingWorkspace struct {
 	record     event.PingAuctionCompleted
 	pending    pendingLogEvent // of record and reserved
 	scratch    []byte          // memory for hashing
-	random     [10]byte        // memory for newTimeOrderedID
+	random     [10]byte        // memory for newULID
 }
 
 // maxBidValidity is the time after the start of an auction at which its bids expire at the latest.
@@ -93,9 +93,9 @@ const maxBidValidity = int64(5 * time.Second)
 // indicate a loop, and the ping gets no bid.
 const maxHops = 3
 
-// PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid
-// and its token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
-// ErrUnavailable, or the log's failure; after an error no auction is recorded.
+// PingForBestBid holds an auction for a seller's ping (POST /v1/ping) and answers with the best bid and
+// its token. It returns when the result, a bid or no bid, is durable. Errors are a *Refusal,
+// ErrUnavailable, ErrBusy, or the log's failure; after an error no auction is recorded.
 func (e *Engine) PingForBestBid(req *SupplierPingRequest) (SupplierPingAnswer, error) {
 	return e.servePing(req, endpointPing)
 }
@@ -109,7 +109,7 @@ func (e *Engine) PingForAllBids(req *SupplierPingRequest) (SupplierPingAnswer, e
 // servePing is the common part of PingForBestBid and PingForAllBids: it takes a workspace from the
 // pool, runs the ping in it and returns the workspace. pingEndpoint says which of the two it is.
 func (e *Engine) servePing(req *SupplierPingRequest, pingEndpoint byte) (SupplierPingAnswer, error) {
-	if err := e.checkCanAcceptRequest(); err != nil {
+	if err := e.rejectIfStoppedOrAtLimit(); err != nil {
 		return SupplierPingAnswer{}, err
 	}
 	plan := e.plan.Load()
@@ -198,7 +198,7 @@ func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer SupplierPingAnswe
 	e := p.engine
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, p.scratch = e.hashIdempotencyKey(p.scratch, p.endpoint, p.req.Supplier.Ref, p.req.Key, p.req.Body, p.test)
-	first, err := p.claimIdempotencyKeyOrWait(&p.reserved, &use)
+	first, err := p.claimKeyOrFindEarlierUse(&p.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
@@ -217,7 +217,7 @@ func (p *pingWorkspace) answerRepeatedPingOrClaimKey() (answer SupplierPingAnswe
 // another ping with that id is in progress, assignIDAndClaimAuctionName waits for its result.
 func (p *pingWorkspace) assignIDAndClaimAuctionName() error {
 	e := p.engine
-	p.record.Auction = market.AuctionID(e.newTimeOrderedID(p.now, &p.random))
+	p.record.Auction = market.AuctionID(e.newULID(p.now, &p.random))
 	if p.endpoint == endpointAvailability {
 		p.record.Name = e.computeAuctionName(pastauction.ByPingID.ForTest(p.test), p.req.Supplier, p.record.Auction[:])
 		return nil

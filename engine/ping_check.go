@@ -53,7 +53,7 @@ func (p *pingWorkspace) parseSellerPing() (refusal error) {
 	p.sellerAuction = p.parsePrintableMember(memberAuction, true)
 	vertical := p.parsePrintableMember(memberVertical, true)
 	subVertical := p.parsePrintableMember(memberSubVertical, false)
-	p.parseExpiresAt()
+	p.parseSellerAnswerDeadline()
 	p.live = p.engine.findAuctionCampaign(p.plan, p.req.Supplier.ID, vertical, subVertical, p.test)
 	mapping := p.mappingOfCampaignOrDefault()
 	p.lead.Reset(mapping.SlotCount())
@@ -114,9 +114,9 @@ func (p *pingWorkspace) parsePrintableMember(name string, required bool) []byte 
 	return nil
 }
 
-// parseExpiresAt reads expires_at, the time at which the seller stops waiting for the answer. It
+// parseSellerAnswerDeadline reads expires_at, the time at which the seller stops waiting for the answer. It
 // never extends the auction beyond maxBidValidity.
-func (p *pingWorkspace) parseExpiresAt() {
+func (p *pingWorkspace) parseSellerAnswerDeadline() {
 	const expected = "a future time in RFC 3339 form, such as 2026-01-31T09:30:00Z"
 	m := findBodyMember(p.req.Members, memberExpires)
 	if m == nil {

@@ -11,7 +11,7 @@ import (
 // reason and pings no buyer.
 func (p *pingWorkspace) runAuctionAndRecordResult() error {
 	a := &p.auction
-	p.record.Reason = p.reasonNotToPing()
+	p.record.Reason = p.reasonToSkipAuction()
 	if p.record.Reason != market.ReasonNone {
 		var campaign *market.Campaign
 		if p.live != nil {
@@ -22,7 +22,7 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 	}
 	ceiling := p.now + maxBidValidity
 	limit := min(p.expires-int64(auction.AnswerTimeMargin), ceiling-int64(p.live.Campaign.PingReserve))
-	a.PrepareAuction(&p.live.FilterSetsWithPingLimiters, p.engine.state, p.record.Auction, p.now, limit, ceiling)
+	a.PrepareAuction(&p.live.CampaignFilterSetsWithPingLimiters, p.engine.state, p.record.Auction, p.now, limit, ceiling)
 	a.Lead, a.Candidates, a.Request, a.Hops = &p.lead, &p.candidates, p.req.Request, p.req.Hops+1
 	if err := p.engine.runPreparedAuction(a, p.live, p.req.Supplier, nil, p.timings); err != nil {
 		return err
@@ -36,9 +36,9 @@ func (p *pingWorkspace) runAuctionAndRecordResult() error {
 	return nil
 }
 
-// reasonNotToPing returns the reason for which no buyer is pinged, or ReasonNone if the auction
+// reasonToSkipAuction returns the reason for which no buyer is pinged, or ReasonNone if the auction
 // may begin.
-func (p *pingWorkspace) reasonNotToPing() market.UnsoldReason {
+func (p *pingWorkspace) reasonToSkipAuction() market.UnsoldReason {
 	switch {
 	case p.live == nil:
 		return market.ReasonNoCampaign

@@ -106,7 +106,7 @@ func TestPingCampaignSelection(t *testing.T) {
 	})
 	runWithExchange(t, "paused campaign", r, func(t *testing.T, x *testExchange) {
 		for i, paused := range []bool{true, false} {
-			must.Succeed(t, x.engine.AsOperator("").SetPaused(event.ObjectCampaign, "cars", paused))
+			must.Succeed(t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectCampaign, "cars", paused))
 			want := map[bool]string{true: "no_campaign", false: "10"}[paused]
 			expectEqual(t, describePing(x.ping(supplierPing(i, "vertical", "auto"))), want)
 		}

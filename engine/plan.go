@@ -27,7 +27,7 @@ type compiledCatalog struct {
 	campaigns     map[market.CampaignID]*compiledCampaign
 	tables        map[market.PermanentNumber]*fingerprint.FingerprintTable // of suppression lists, by the list's number
 	businessLines map[businessLine][]*compiledCampaign                     // ping_post campaigns, by line of business, then id
-	webhooks      map[market.PermanentNumber]*market.Endpoint              // by supplier
+	webhooks      map[market.PermanentNumber]*market.OutboundEndpoint      // by supplier
 }
 
 // businessLine is the vertical and sub-vertical (such as auto insurance) by which a seller's ping
@@ -37,7 +37,7 @@ type businessLine struct{ vertical, subVertical string }
 // compiledCampaign is a campaign of a configuration, compiled for requests. It can also be the test
 // campaign, which gets the campaign's test leads.
 type compiledCampaign struct {
-	auction.FilterSetsWithPingLimiters
+	auction.CampaignFilterSetsWithPingLimiters
 	availability atomic.Pointer[selection.UnavailableFilterSets]
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
@@ -54,7 +54,7 @@ func compileCatalog(catalog *market.Catalog, suppressionTables map[market.Perman
 		catalog: catalog, tables: suppressionTables,
 		campaigns:     make(map[market.CampaignID]*compiledCampaign, len(catalog.Campaigns)),
 		businessLines: make(map[businessLine][]*compiledCampaign),
-		webhooks:      make(map[market.PermanentNumber]*market.Endpoint),
+		webhooks:      make(map[market.PermanentNumber]*market.OutboundEndpoint),
 	}
 	for _, supplier := range catalog.Suppliers {
 		if supplier.Webhooks != nil {
@@ -62,7 +62,7 @@ func compileCatalog(catalog *market.Catalog, suppressionTables map[market.Perman
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Campaigns)) {
-		o := &compiledCampaign{FilterSetsWithPingLimiters: auction.FilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
+		o := &compiledCampaign{CampaignFilterSetsWithPingLimiters: auction.CampaignFilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
 		o.initLazyTestCampaign()
 		p.campaigns[id] = o
 		if o.Campaign.Method != market.PingPost {
@@ -149,7 +149,7 @@ func compileTestCampaign(production *market.Campaign) *compiledCampaign {
 			excluded.Add(i)
 		}
 	}
-	o := &compiledCampaign{FilterSetsWithPingLimiters: auction.FilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
+	o := &compiledCampaign{CampaignFilterSetsWithPingLimiters: auction.CampaignFilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(&campaign), Test: true}, excluded: excluded}
 	if campaign.Method == market.PingPost {
 		o.compileForAuctions(func(*market.Buyer) *auction.BuyerPingLimiter { return nil })
 	}
@@ -189,7 +189,7 @@ func (o *compiledCampaign) initLazyTestCampaign() {
 // ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
 // test campaign it also excludes those whose buyer has a production endpoint but no test endpoint.
 func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
-	o.CompiledFilterSets.ExcludeByStateAndFilters(lead, candidates)
+	o.CompiledFilterSets.ExcludeByUSStateAndFilters(lead, candidates)
 	if o.excluded != nil {
 		candidates.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}
@@ -197,7 +197,7 @@ func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selec
 
 // filterSetIndexOf returns the index of a buyer's filter set in the campaign. It returns -1 if
 // the buyer has none, or if the test campaign excludes it.
-func (o *compiledCampaign) filterSetIndexOf(buyer market.PermanentNumber) int {
+func (o *compiledCampaign) filterSetIndexOf(buyer market.PermanentNumber) (indexOrMinusOne int) {
 	for i := range o.Campaign.FilterSets {
 		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i
@@ -226,7 +226,7 @@ func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, now
 	if cached := campaign.availability.Load(); cached != nil && cached.Version == version && nowNanos < cached.Until {
 		return cached
 	}
-	a := selection.NewUnavailableFilterSets(campaign.CompiledFilterSets)
+	a := selection.NewEmptyUnavailableFilterSets(campaign.CompiledFilterSets)
 	a.Version, a.Until = version, math.MaxInt64
 	for i := range campaign.Campaign.FilterSets {
 		addUnavailableReasons(campaign, i, s, nowNanos, a)
@@ -239,7 +239,7 @@ func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, now
 // be sold to it now. It lowers Until to the time at which a reason may change by itself.
 func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
 	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
-	price := selection.FixedPriceOrLowestValidBid(campaign.Campaign, filterSet)
+	price := selection.FixedPriceOrMinimumBid(campaign.Campaign, filterSet)
 	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
 		unavailable.Closed.Add(filterSetIndex)
 	}

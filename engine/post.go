@@ -62,13 +62,13 @@ type SupplierPostAnswer struct {
 //   - The sale's event names the auction. An event that reverses the sale makes the auction
 //     available again.
 type acceptedBid struct {
-	post      *SupplierPostRequest         // nil: an ingest
-	auction   *pastauction.RecordedAuction // nil: no auction has the name
-	bid       *event.Bid                   // nil: the request names no bid of the auction
-	forgotten bool                         // the log's history no longer has the auction, and its window is over
-	soldLead  market.LeadID                // if forgotten: the lead that the auction sold, or zero
-	sellerID  []byte                       // the seller's own id of the lead
-	pingLead  market.Lead                  // the fields of the ping
+	post         *SupplierPostRequest         // nil: an ingest
+	auction      *pastauction.RecordedAuction // nil: no auction has the name
+	bid          *event.Bid                   // nil: the request names no bid of the auction
+	forgotten    bool                         // the log's history no longer has the auction, and its window is over
+	soldLead     market.LeadID                // if forgotten: the lead that the auction sold, or zero
+	sellerLeadID []byte                       // the seller's own id of the lead
+	pingLead     market.Lead                  // the fields of the ping
 }
 
 // resetKeepingMemory clears the accepted bid for the next request, but keeps the memory for the
@@ -77,22 +77,22 @@ func (p *acceptedBid) resetKeepingMemory() {
 	*p = acceptedBid{pingLead: p.pingLead}
 }
 
-// SellAtBid sells a lead to the buyer whose bid was in the answer to the seller's ping. The
-// error is nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, or the
-// log's failure.
+// SellAtBid sells a lead to the buyer whose bid was in the answer to the seller's ping. The error is
+// nil only if the buyer has the lead. Errors are a *Refusal, ErrUnavailable, ErrBusy, or the log's
+// failure.
 //
 // After the refusals BuyerUnavailable and BuyerTimeout the delivery continues, or an operator decides
 // about it (Refusal.DeliveryStopped). If the seller repeats the request with the same idempotency key,
 // it gets the present result of the delivery.
 func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error) {
-	if err := e.checkCanAcceptRequest(); err != nil {
+	if err := e.rejectIfStoppedOrAtLimit(); err != nil {
 		return SupplierPostAnswer{}, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return SupplierPostAnswer{}, ErrUnavailable
 	}
-	in, d := e.workspaces.Get().(*singleRequestWorkspace), e.decisions.Get().(*PendingLeadDecision)
+	in, d := e.workspaces.Get().(*ingestOrPostWorkspace), e.decisions.Get().(*PendingLeadDecision)
 	returned := false
 	defer func() {
 		if !returned {
@@ -114,7 +114,7 @@ func (e *Engine) SellAtBid(req *SupplierPostRequest) (SupplierPostAnswer, error)
 
 // runSupplierPost executes the steps of a post in their order: idempotency, auction, validation,
 // encryption key, reservation, sale.
-func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
+func (in *ingestOrPostWorkspace) runSupplierPost() (SupplierPostAnswer, error) {
 	if len(in.req.Key) > 0 {
 		first, err := in.claimKeyOrFindFirstLead(endpointPost)
 		if err != nil {
@@ -124,7 +124,7 @@ func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) 
 			return in.answerRepeatedSupplierPost(first)
 		}
 	}
-	if err := in.findAuctionAndBidOfPost(); err != nil {
+	if err := in.setAuctionAndBidOfPostIfFound(); err != nil {
 		return SupplierPostAnswer{}, err
 	}
 	if err := in.parsePostRequest(); err != nil {
@@ -165,14 +165,14 @@ func (in *singleRequestWorkspace) runSupplierPost() (SupplierPostAnswer, error) 
 // answerRepeatedSupplierPost returns the answer for firstLead, which an earlier post with the same
 // idempotency key sold or tried to sell. While its delivery is in progress, answerRepeatedSupplierPost
 // waits, at most until the answer is due.
-func (in *singleRequestWorkspace) answerRepeatedSupplierPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
+func (in *ingestOrPostWorkspace) answerRepeatedSupplierPost(firstLead market.LeadID) (SupplierPostAnswer, error) {
 	d := in.engine.deliveries.FindRunning(firstLead)
 	if d != nil {
 		if err := in.waitAndUpdateNow(d.Ended()); err != nil && !errors.Is(err, errDeadline) {
 			return SupplierPostAnswer{}, err
 		}
 	}
-	answer, err := in.newSupplierPostAnswer(firstLead, d != nil && d.IsBuyerSilent())
+	answer, err := in.newSupplierPostAnswer(firstLead, d != nil && d.IsAttemptInProgressOrTimedOut())
 	var refusal *Refusal
 	if errors.As(err, &refusal) && !refusal.Request.IsZero() {
 		refusal.Replayed = true
@@ -184,7 +184,7 @@ func (in *singleRequestWorkspace) answerRepeatedSupplierPost(firstLead market.Le
 // newSupplierPostAnswer returns the answer to a post from the present state of its lead. It reads only
 // applied events, so the first answer and its repeats are equal. For a delivery that is still
 // open, noBuyerAnswerInTime selects BuyerTimeout instead of BuyerUnavailable.
-func (in *singleRequestWorkspace) newSupplierPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
+func (in *ingestOrPostWorkspace) newSupplierPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
 	e := in.engine
 	lead, ok := e.state.Lead(id)
 	if !ok {
@@ -217,7 +217,7 @@ func (in *singleRequestWorkspace) newSupplierPostAnswer(id market.LeadID, noBuye
 // loadBuyerLeadID returns the id that the buyer gave to a lead. If this request delivered the
 // lead, the id is in.buyerLeadID. Otherwise it is read from the log, because the state does not
 // keep it. It is empty for a buyer without an endpoint.
-func (in *singleRequestWorkspace) loadBuyerLeadID(lead *state.Lead) (string, error) {
+func (in *ingestOrPostWorkspace) loadBuyerLeadID(lead *state.Lead) (string, error) {
 	if lead.Settled == 0 {
 		return "", nil // the buyer has no endpoint
 	}

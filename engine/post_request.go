@@ -90,14 +90,14 @@ func (in *ingestOrPostInput) setSellerLeadIDOrAddFault(m *market.JSONMember) {
 	case text == nil:
 	case utf8.RuneCount(text) > maxSellerLeadIDLength:
 		in.addFault("lead.lead_uuid", errcode.FieldTooLong, expected)
-	case !isPrintable(text):
+	case !isPrintableUnicode(text):
 		in.addFault("lead.lead_uuid", errcode.FieldInvalidFormat, expected)
 	default:
-		in.accepted.sellerID = text
+		in.accepted.sellerLeadID = text
 	}
 }
 
-func isPrintable(text []byte) bool {
+func isPrintableUnicode(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
@@ -164,11 +164,11 @@ func areBothPresentAndDiffer(first, second market.FieldValue, partToCompare func
 	return !bytes.Equal(first.Text, second.Text)
 }
 
-// findAuctionAndBidOfPost finds the auction that a post names by the seller's auction id, and its
+// setAuctionAndBidOfPostIfFound finds the auction that a post names by the seller's auction id, and its
 // campaign. It sets the accepted bid if the post's token is the one of that auction's winner.
 // Without a match it returns nil, and validation or runSupplierPost rejects the post. An error is that of
 // reading the auction.
-func (in *ingestOrPostInput) findAuctionAndBidOfPost() error {
+func (in *ingestOrPostInput) setAuctionAndBidOfPostIfFound() error {
 	e, p := in.engine, &in.accepted
 	if p.post.Auction.Kind != market.JSONString {
 		return nil

@@ -33,7 +33,7 @@ func exclusions() []exclusion {
 		{reason: "caps_full", change: func(b *buyer, _ *filterSet) { b.caps = []string{"day 0"} }},
 		{reason: "insufficient_funds", change: func(b *buyer, _ *filterSet) { b.funds = "9" }},
 		{reason: "no_bid", before: func(x *testExchange, buyer string) {
-			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(event.ObjectBuyer, buyer, true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, buyer, true))
 		}},
 		{reason: "below_floor", change: func(_ *buyer, s *filterSet) { s.price = "7" }},
 		{reason: "post_rejected", change: func(b *buyer, _ *filterSet) { b.postEndpoint = true }, before: func(x *testExchange, buyer string) {
@@ -106,7 +106,7 @@ func TestExcludedBuyerDoesNotStopNextBuyer(t *testing.T) {
 
 // A campaign rejects these leads before it considers any buyer.
 func TestCampaignSuppressionAndFilters(t *testing.T) {
-	hash := func(list market.SuppressionLineEncoding, value string) string {
+	hash := func(list market.SuppressionHashKind, value string) string {
 		switch list {
 		case market.HashMD5:
 			sum := md5.Sum([]byte(value))
@@ -117,7 +117,7 @@ func TestCampaignSuppressionAndFilters(t *testing.T) {
 		}
 		return value
 	}
-	for _, kind := range []market.SuppressionLineEncoding{market.HashPlain, market.HashMD5, market.HashSHA256} {
+	for _, kind := range []market.SuppressionHashKind{market.HashPlain, market.HashMD5, market.HashSHA256} {
 		runInVirtualTime(t, "suppressed by "+kind.String(), func(t *testing.T) {
 			x := newExchange(t, marketSpec{
 				buyers: []buyer{{id: "blue", postEndpoint: true}},

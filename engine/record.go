@@ -14,7 +14,7 @@ import (
 // recordPlainAndContactFields writes the lead's values into the event. Personal values go into the
 // event's contact part, which is encrypted and can be erased. A text that contains a personal value
 // goes there too.
-func (in *leadSale) recordPlainAndContactFields() {
+func (in *leadSaleWorkspace) recordPlainAndContactFields() {
 	mapping := in.live.Campaign.Mapping
 	in.contact.Fields = in.contact.Fields[:0]
 	in.person.Reset()
@@ -39,14 +39,14 @@ func (in *leadSale) recordPlainAndContactFields() {
 	}
 }
 
-func (in *leadSale) recordContactField(name string, value *market.FieldValue) {
+func (in *leadSaleWorkspace) recordContactField(name string, value *market.FieldValue) {
 	in.contact.Fields = append(in.contact.Fields, event.LeadField{Name: name, Kind: value.Kind, Text: value.Text})
 	in.person.Add(name, value.Text)
 }
 
 // recordOutcomesAndBids writes the outcome of each filter set into the lead's event, and also
 // the bids if an auction was held.
-func (in *leadSale) recordOutcomesAndBids() {
+func (in *leadSaleWorkspace) recordOutcomesAndBids() {
 	in.record.Trail = in.appendCandidateOutcomes(in.record.Trail[:0])
 	if a := &in.auction; a.IsPrepared() {
 		held := &in.record.Auction
@@ -57,7 +57,7 @@ func (in *leadSale) recordOutcomesAndBids() {
 
 // appendCandidateOutcomes appends the lead's present outcomes to trail, each with its filter
 // sets. After an auction, filter sets with a valid bid that was not used get OutcomeLost.
-func (in *leadSale) appendCandidateOutcomes(trail []event.FilterSetsWithOutcome) []event.FilterSetsWithOutcome {
+func (in *leadSaleWorkspace) appendCandidateOutcomes(trail []event.FilterSetsWithOutcome) []event.FilterSetsWithOutcome {
 	if in.auction.IsPrepared() {
 		return appendAuctionFilterSetOutcomes(trail, &in.candidates)
 	}
@@ -71,16 +71,17 @@ func appendFilterSetsByOutcome(outcomes []event.FilterSetsWithOutcome, candidate
 	return outcomes
 }
 
-// takeEncryptionKey takes a prepared key to encrypt the lead's contact data. It runs before
-// the lead reserves caps and funds, so that no other request waits for a lead without a key.
-func (in *leadSale) takeEncryptionKey() (err error) {
+// takeEncryptionKey takes a prepared key to encrypt the lead's contact data, or returns ErrBusy if no
+// key is prepared. It runs before the lead reserves caps and funds, so that no other request waits for
+// a lead without a key.
+func (in *leadSaleWorkspace) takeEncryptionKey() (err error) {
 	in.keySlot, err = in.engine.opt.Sealer.TakeUnusedKey(&in.key)
 	return err
 }
 
 // encryptContactIntoEvent encrypts the lead's contact part into the event. postBodyOrNil is the
 // post's body, or nil without a post; a restart needs it to continue the delivery.
-func (in *leadSale) encryptContactIntoEvent(postBodyOrNil []byte) {
+func (in *leadSaleWorkspace) encryptContactIntoEvent(postBodyOrNil []byte) {
 	in.contact.Body = postBodyOrNil
 	in.plain = in.contact.AppendEncoded(in.plain[:0])
 	in.record.Slot = in.keySlot
@@ -89,7 +90,7 @@ func (in *leadSale) encryptContactIntoEvent(postBodyOrNil []byte) {
 
 // appendEncryptedPostBody encrypts the body of a post to a later buyer, and appends it to dst. The
 // result has no contact fields, because the first event of the lead has them.
-func (in *leadSale) appendEncryptedPostBody(dst, postBody []byte) []byte {
+func (in *leadSaleWorkspace) appendEncryptedPostBody(dst, postBody []byte) []byte {
 	next := event.LeadPersonalData{Body: postBody}
 	in.plain = next.AppendEncoded(in.plain[:0])
 	return in.engine.opt.Sealer.Seal(dst, in.keySlot, &in.key, in.id, in.plain)
@@ -138,7 +139,7 @@ func (e *Engine) readContactFieldsOrNil(id market.LeadID) []event.LeadField {
 	if !ok {
 		return nil
 	}
-	decided, err := e.log.ReadDecision(&lead, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+	decided, err := e.log.ReadDecisionIfKept(&lead, e.opt.Clock.Now()+int64(e.opt.Ceiling))
 	if err != nil || decided == nil {
 		return nil
 	}

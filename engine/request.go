@@ -44,9 +44,9 @@ type ingestOrPostInput struct {
 	lead       market.Lead
 	accepted   acceptedBid
 	faults     []market.FieldError
-	inList     func(*market.SuppressionList) bool // isSuppressedBy, bound once
-	listProbes []uint64                           // memory for isSuppressedBy
-	hashInput  []byte                             // memory for hashIdempotencyKey
+	inList     func(*market.SuppressionListDefinition) bool // isSuppressedBy, bound once
+	listProbes []uint64                                     // memory for isSuppressedBy
+	hashInput  []byte                                       // memory for hashIdempotencyKey
 }
 
 // parseIngestRequest finds the campaign of an ingest and maps the body to its fields. It returns a
@@ -151,7 +151,7 @@ func (id *idWithAlias) ignoreAliasIfField(mapping *market.FieldMapping) {
 	}
 }
 
-// memberAndNameUsed returns the member with the id and the name that the supplier memberAndUsedName.
+// memberAndNameUsed returns the member with the id and the name that the supplier used.
 // The member is nil if the id is missing.
 func (id *idWithAlias) memberAndNameUsed() (member *market.JSONMember, name string) {
 	if id.isUnderAlias() {
@@ -331,7 +331,7 @@ func (in *ingestOrPostInput) mapIngestFieldsAndAddFaults() {
 
 // isSuppressedBy reports whether a suppression list has one of the lead's values, for example its
 // phone number.
-func (in *ingestOrPostInput) isSuppressedBy(list *market.SuppressionList) bool {
+func (in *ingestOrPostInput) isSuppressedBy(list *market.SuppressionListDefinition) bool {
 	table := in.plan.tables[list.Ref]
 	if table == nil {
 		return false

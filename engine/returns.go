@@ -11,26 +11,26 @@ import (
 	"pingpost/engine/state"
 )
 
-// buyerSalesMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
+// campaignBuyerMonth identifies one calendar month of sales to a buyer in a campaign. A return rule may
 // limit the share of these leads that the buyer returns.
-type buyerSalesMonth struct {
+type campaignBuyerMonth struct {
 	campaign, buyer market.PermanentNumber
 	began           int64 // Unix nanoseconds
 }
 
-func salesMonthOf(lead *state.Lead) buyerSalesMonth {
-	return buyerSalesMonth{lead.Campaign, lead.Buyer, market.StartOfUTCMonth(lead.Decided)}
+func salesMonthOf(lead *state.Lead) campaignBuyerMonth {
+	return campaignBuyerMonth{lead.Campaign, lead.Buyer, market.StartOfUTCMonth(lead.Decided)}
 }
 
-func compareMonths(first, second buyerSalesMonth) int {
+func compareMonths(first, second campaignBuyerMonth) int {
 	return cmp.Or(cmp.Compare(first.campaign, second.campaign), cmp.Compare(first.buyer, second.buyer), cmp.Compare(first.began, second.began))
 }
 
 func compareLeadIDs(first, second market.LeadID) int { return bytes.Compare(first[:], second[:]) }
 
-// returnRuleOrDefault returns the rule for returning leads of a campaign, from the present
+// returnRuleOrDefaultIfRemoved returns the rule for returning leads of a campaign, from the present
 // configuration. A removed campaign has the default rule.
-func (p *compiledCatalog) returnRuleOrDefault(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
+func (p *compiledCatalog) returnRuleOrDefaultIfRemoved(e *Engine, campaign market.PermanentNumber) market.ReturnRule {
 	if o := p.campaigns[market.CampaignID(e.state.NameOf(event.ObjectCampaign, campaign))]; o != nil {
 		return o.Campaign.Returns
 	}
@@ -46,7 +46,7 @@ func returnLimitAppliesToLead(rule *market.ReturnRule, lead *state.Lead) bool {
 // returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
 // the rule limits them; then the caller must lock the month. A report that is no return, or is
 // already rejected, needs no lock.
-func (r *statusReportWorkspace) returnMonthToLock(rep *parsedBuyerReport) (month buyerSalesMonth, mustLock bool) {
+func (r *statusRequestInProgress) returnMonthToLock(rep *parsedBuyerReport) (month campaignBuyerMonth, mustLock bool) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
 		return month, false
 	}
@@ -56,14 +56,14 @@ func (r *statusReportWorkspace) returnMonthToLock(rep *parsedBuyerReport) (month
 	}
 	month = salesMonthOf(&lead)
 	month.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
-	rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
+	rule := r.plan.returnRuleOrDefaultIfRemoved(r.engine, lead.Campaign)
 	return month, returnLimitAppliesToLead(&rule, &lead)
 }
 
 // isWithinReturnLimit reports whether the buyer may return this lead, within the limit of its month.
 // The caller has locked the month. If the lead's delivery was unconfirmed, it counts as sold,
 // because this report confirms it.
-func (r *statusReportWorkspace) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
+func (r *statusRequestInProgress) isWithinReturnLimit(lead *state.Lead, rule *market.ReturnRule) bool {
 	if !returnLimitAppliesToLead(rule, lead) {
 		return true
 	}
@@ -77,12 +77,12 @@ func (r *statusReportWorkspace) isWithinReturnLimit(lead *state.Lead, rule *mark
 
 // countReturnInRequest counts an accepted return of this request, so that later reports of the
 // request see it in their limit. Test leads do not count.
-func (r *statusReportWorkspace) countReturnInRequest(lead *state.Lead) {
+func (r *statusRequestInProgress) countReturnInRequest(lead *state.Lead) {
 	if lead.IsTest() {
 		return
 	}
 	if r.returns == nil {
-		r.returns = make(map[buyerSalesMonth]int64)
+		r.returns = make(map[campaignBuyerMonth]int64)
 	}
 	r.returns[salesMonthOf(lead)]++
 }
@@ -129,8 +129,8 @@ func (e *Engine) readCapChargesOfSale(lead *state.Lead, deadlineNanos int64) ([]
 	panic("BUG: a lead was sold by a " + record.Kind().String())
 }
 
-// webhookTypeIfConfigured returns webhookType, or WebhookNone if the supplier has no webhook endpoint.
-func (p *compiledCatalog) webhookTypeIfConfigured(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
+// webhookTypeIfSupplierHasEndpoint returns webhookType, or WebhookNone if the supplier has no webhook endpoint.
+func (p *compiledCatalog) webhookTypeIfSupplierHasEndpoint(supplier market.PermanentNumber, webhookType market.WebhookType) market.WebhookType {
 	if p.webhooks[supplier] == nil {
 		return market.WebhookNone
 	}
@@ -182,7 +182,7 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 	change.WasPending = true
 	if approve {
 		change.Result = event.ChangeDone
-		change.Webhook = p.webhookTypeIfConfigured(change.Supplier, market.WebhookReturned)
+		change.Webhook = p.webhookTypeIfSupplierHasEndpoint(change.Supplier, market.WebhookReturned)
 	} else {
 		change.Result = event.ChangeRefused
 		change.Return = event.MoneyAndCapsReversedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
@@ -207,7 +207,7 @@ func (e *Engine) lockLeadStatus(id market.LeadID, deadlineNanos int64) (lockedLe
 // readOrRebuildRequestedReturn returns the buyer of a pending return and the change that it requested,
 // from the log. If the log's history no longer has the request, it computes the change from the
 // lead and the present rules. ErrNotFound: the state no longer has the lead either.
-func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnRequest, deadlineNanos int64) (buyer market.PermanentNumber, change event.RequestedLeadStatusChange, err error) {
+func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnSeqAndTime, deadlineNanos int64) (buyer market.PermanentNumber, change event.RequestedLeadStatusChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, deadlineNanos)
 	if err != nil {
 		return 0, change, err
@@ -224,7 +224,7 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 	if !ok {
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
-	rule := p.returnRuleOrDefault(e, lead.Campaign)
+	rule := p.returnRuleOrDefaultIfRemoved(e, lead.Campaign)
 	change = event.RequestedLeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
 	change.Return, err = e.newMoneyAndCapsReversed(&lead, &rule, deadlineNanos)
 	return lead.Buyer, change, err

@@ -17,18 +17,19 @@ type chosenBuyer struct {
 	payout    market.Money
 }
 
-// leadSale is a lead while its buyer is chosen: the remaining candidates, the chosen buyer with
-// the reservations for the sale, and the event that records it.
-type leadSale struct {
+// leadSaleWorkspace is the memory of one request while it chooses the lead's buyer. It has the
+// remaining candidates, the chosen buyer with the reservations for the sale, and the event that records
+// the sale.
+type leadSaleWorkspace struct {
 	ingestOrPostInput
 
 	id             market.LeadID
 	candidates     selection.Candidates
 	auction        auction.Auction // of a ping_post campaign
 	choice         chosenBuyer
-	bid            bidReference      // of the choice
-	body           []byte            // of the post to the choice
-	refusedCharges []event.CapCharge // of the refused post, while the next buyer is chosen
+	bid            auctionIDAndBuyerBidToken // of the choice
+	body           []byte                    // of the post to the choice
+	refusedCharges []event.CapCharge         // of the refused post, while the next buyer is chosen
 
 	// The contact part of the event: its plaintext and its key.
 	contact event.LeadPersonalData
@@ -49,14 +50,14 @@ type leadSale struct {
 	random        [10]byte
 }
 
-func (in *leadSale) chosenFilterSet() *market.FilterSet {
+func (in *leadSaleWorkspace) chosenFilterSet() *market.FilterSet {
 	return &in.live.Campaign.FilterSets[in.choice.filterSet]
 }
 
 // newAcceptedAnswer returns the supplier's answer ACCEPTED for a lead that is sold to the chosen
 // buyer.
-func (in *leadSale) newAcceptedAnswer() IngestAnswer {
-	return in.addAnswerIDs(IngestAnswer{
+func (in *leadSaleWorkspace) newAcceptedAnswer() IngestAnswer {
+	return in.addLeadRequestAndCampaignIDs(IngestAnswer{
 		Accepted: true, Buyer: string(in.chosenFilterSet().Buyer.ID),
 		Payout: in.choice.payout, Currency: in.live.Campaign.Currency,
 	})
@@ -66,7 +67,7 @@ func (in *leadSale) newAcceptedAnswer() IngestAnswer {
 // ReasonNone, or the reason why the lead stays unsold. A lead stays unsold only because of applied
 // events, or because the answer is due. If another request's reservation is in the way,
 // chooseAndReserveBuyer waits until it ends and checks everything again.
-func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
+func (in *leadSaleWorkspace) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 	if in.live.Campaign.Method == market.PingPost {
 		return in.runAuctionAndReserveSale()
 	}
@@ -85,10 +86,12 @@ func (in *leadSale) chooseAndReserveBuyer() (market.UnsoldReason, error) {
 	}
 }
 
-// chooseAndReserveNextBuyer chooses the best of the remaining candidates, after an auction or a buyer's
-// refusal. It returns ReasonNone, or the reason why no candidate gets the lead. The caps that the
-// refused post used count as free, because the event with the next buyer gives them back.
-func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
+// chooseAndReserveRemainingBuyer chooses a buyer among the remaining candidates, in the order of the
+// campaign's method, after an auction or a buyer's refusal. If another request's reservation is in the
+// way, it waits for that request and tries again. It returns ReasonNone, or the reason why no candidate
+// gets the lead. The caps that the refused post used count as free, because the event with the next
+// buyer gives them back.
+func (in *leadSaleWorkspace) chooseAndReserveRemainingBuyer() (market.UnsoldReason, error) {
 	for {
 		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
 		reason, wait := in.reserveFirstCandidateWithCapacity()
@@ -106,9 +109,9 @@ func (in *leadSale) chooseAndReserveNextBuyer() (market.UnsoldReason, error) {
 // one. If no candidate has capacity, it returns the reason why the lead is unsold. If another
 // request's reservation is in the way, it returns a channel that closes when that reservation
 // changes; the caller then tries again.
-func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationChanged <-chan struct{}) {
+func (in *leadSaleWorkspace) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationChanged <-chan struct{}) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
-		next := in.nextFilterSetToTry()
+		next := in.chooseFilterSetAndReserveTurn()
 		if next < 0 {
 			return in.auction.UnsoldReasonOfLatestStage(), nil
 		}
@@ -131,10 +134,10 @@ func (in *leadSale) reserveFirstCandidateWithCapacity() (unsold market.UnsoldRea
 	return in.candidates.UnsoldReasonOfLatestStage(), nil
 }
 
-// nextFilterSetToTry returns the filter set that the campaign's method tries next: the first by
+// chooseFilterSetAndReserveTurn returns the filter set that the campaign's method tries next: the first by
 // priority, the best bidder, or the next in a rotation by weights. In a rotation it also reserves
 // the turn. It returns -1 if all bids have expired.
-func (in *leadSale) nextFilterSetToTry() (filterSetIndexOrMinusOne int) {
+func (in *leadSaleWorkspace) chooseFilterSetAndReserveTurn() (filterSetIndexOrMinusOne int) {
 	switch in.live.Campaign.Method {
 	case market.Waterfall:
 		return in.candidates.Eligible.NextFrom(0)
@@ -154,12 +157,12 @@ func (in *leadSale) nextFilterSetToTry() (filterSetIndexOrMinusOne int) {
 // chooseAndReserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
 // and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
 // another request's reservation is in the way; it closes when that reservation changes.
-func (in *leadSale) chooseAndReserveCandidate(filterSetIndex int) (market.BuyerOutcome, <-chan struct{}) {
+func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}) {
 	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSetIndex].Price
 	if in.auction.IsPrepared() {
 		bid := in.auction.Bid(filterSetIndex)
-		price, in.bid = bid.Amount, bidReference{auction: in.auction.ID, token: bid.Token}
+		price, in.bid = bid.Amount, auctionIDAndBuyerBidToken{auction: in.auction.ID, token: bid.Token}
 	}
 	payout, ok := campaign.Payout.AmountAtPrice(price)
 	if !ok {
@@ -173,7 +176,7 @@ func (in *leadSale) chooseAndReserveCandidate(filterSetIndex int) (market.BuyerO
 // buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
 // the parts that were reserved. A channel means that another request's reservation is in the way;
 // it closes when that reservation changes.
-func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
+func (in *leadSaleWorkspace) reserveChosenSale() (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
@@ -194,19 +197,19 @@ func (in *leadSale) reserveChosenSale() (market.BuyerOutcome, <-chan struct{}) {
 
 // fillSaleFromChoice writes the sale to the chosen buyer into an event: price, payout and the caps
 // that the sale uses.
-func (in *leadSale) fillSaleFromChoice(sale *event.Sale) {
+func (in *leadSaleWorkspace) fillSaleFromChoice(sale *event.Sale) {
 	sale.Buyer, sale.FilterSet = in.chosenFilterSet().Buyer.Ref, uint32(in.choice.filterSet)
 	sale.Price, sale.Payout, sale.Currency = in.choice.price, in.choice.payout, in.live.Campaign.Currency
 	sale.Test = in.live.Test
-	sale.Charges = append(sale.Charges[:0], in.reserved.CapCharges()...)
+	sale.Charges = append(sale.Charges[:0], in.reserved.CapChargesForEvent()...)
 	if in.live.Campaign.Method == market.Waterfall {
 		sale.Turn = event.RotationTurn{}
 	}
 }
 
-// recordLeadAndCampaign writes the part of the lead's event that is known before a buyer is
+// writeLeadAndCampaignIntoEvent writes the part of the lead's event that is known before a buyer is
 // chosen: ids, campaign, supplier and the lead's fields.
-func (in *leadSale) recordLeadAndCampaign() {
+func (in *leadSaleWorkspace) writeLeadAndCampaignIntoEvent() {
 	e, campaign := in.engine, in.live.Campaign
 	in.record.Lead, in.record.Request = in.id, in.req.Request
 	in.record.Campaign, in.record.Supplier = campaign.Ref, in.req.Supplier.Ref
@@ -220,7 +223,7 @@ func (in *leadSale) recordLeadAndCampaign() {
 // checkRulesAndClaimDuplicates returns the reason for which the campaign rejects the lead, or
 // ReasonNone. It applies the filters and suppression lists. It also claims the lead's values
 // against duplicates, unless the rule counts duplicates for each buyer.
-func (in *leadSale) checkRulesAndClaimDuplicates() (market.UnsoldReason, error) {
+func (in *leadSaleWorkspace) checkRulesAndClaimDuplicates() (market.UnsoldReason, error) {
 	campaign := in.live.Campaign
 	for i := range campaign.Filters {
 		if !campaign.Filters[i].Accepts(&in.lead) {
@@ -241,7 +244,7 @@ func (in *leadSale) checkRulesAndClaimDuplicates() (market.UnsoldReason, error) 
 
 // queueUnsoldDecision adds the event of a lead without a buyer to the log's queue, and returns the
 // supplier's answer. It does not wait for the log.
-func (in *leadSale) queueUnsoldDecision(reason market.UnsoldReason) (IngestAnswer, error) {
+func (in *leadSaleWorkspace) queueUnsoldDecision(reason market.UnsoldReason) (IngestAnswer, error) {
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordOutcomesAndBids()
@@ -249,12 +252,12 @@ func (in *leadSale) queueUnsoldDecision(reason market.UnsoldReason) (IngestAnswe
 	if err := in.queueDecision(); err != nil {
 		return IngestAnswer{}, err
 	}
-	return in.addAnswerIDs(IngestAnswer{Reason: reason}), nil
+	return in.addLeadRequestAndCampaignIDs(IngestAnswer{Reason: reason}), nil
 }
 
-// addAnswerIDs returns the answer with the ids of lead, request and campaign. It also stores
+// addLeadRequestAndCampaignIDs returns the answer with the ids of lead, request and campaign. It also stores
 // campaign and supplier in the PendingLeadDecision, which reports them to the observer.
-func (in *leadSale) addAnswerIDs(answer IngestAnswer) IngestAnswer {
+func (in *leadSaleWorkspace) addLeadRequestAndCampaignIDs(answer IngestAnswer) IngestAnswer {
 	in.campaign, in.supplier = in.live.Campaign, in.req.Supplier
 	answer.Lead, answer.Request = in.id, in.req.Request
 	answer.Campaign, answer.Test = string(in.live.Campaign.ID), in.live.Test
@@ -263,7 +266,7 @@ func (in *leadSale) addAnswerIDs(answer IngestAnswer) IngestAnswer {
 
 // commitDecisionAndWait commits the lead's event and waits until it is applied. It releases the
 // reservations even after an error. It adds the time to the request's timings.
-func (in *leadSale) commitDecisionAndWait() error {
+func (in *leadSaleWorkspace) commitDecisionAndWait() error {
 	clock := in.engine.opt.Clock
 	began := clock.Now()
 	err := in.engine.commit(&in.record, &in.reserved)

@@ -23,7 +23,7 @@ func (s saleCrashScenario) run(t *testing.T, n int, unacknowledged bool) (cut bo
 	var calls []*saleCall
 	if x.engine.Configure(x.configuration(s.sale.market())) == nil {
 		if a, err := x.ping(supplierPing(1)); err == nil {
-			quote := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendTo(nil))}
+			quote := auctionInfo{id: a.SellerAuction, auctionID: a.Auction, token: string(a.Token.AppendAsText(nil))}
 			posts = []postInput{postFor(1, quote), postFor(1, quote), postFor(2, quote)}
 		}
 	}
@@ -81,7 +81,7 @@ func checkOneAnswerPerKey(t *testing.T, posts []postInput, calls []*saleCall) {
 
 // isFinalAnswer reports whether an answer is based on a logged event.
 func isFinalAnswer(answer string) bool {
-	for _, temporary := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "no requests right now"} {
+	for _, temporary := range []string{"buyer_", "already_sold", "bid_expired", "the log has failed", "cannot serve this request now"} {
 		if strings.Contains(answer, temporary) {
 			return false
 		}

@@ -114,7 +114,7 @@ var postChecks = []struct {
 	{"suppressed", func(_ *testExchange, p *postInput) { p.lead = postFor(5, auctionInfo{}).lead }, "post_rejected suppressed", 1},
 	{"insufficient funds", func(x *testExchange, _ *postInput) {
 		balance, _ := x.state.BuyerBalance(x.state.RefOf(event.ObjectBuyer, "blue"))
-		must.Succeed(x.t, x.engine.AsOperator("").TopUpBuyer("blue", 9_000_000-balance, ""))
+		must.Succeed(x.t, x.engine.AsOperator("").AdjustBuyerFunds("blue", 9_000_000-balance, ""))
 	}, "bid_expired", 0},
 	{"refused", func(x *testExchange, _ *postInput) { x.buyers.scriptPosts("blue", refuses) }, "post_rejected post_rejected", 2},
 }
@@ -123,7 +123,7 @@ var postChecks = []struct {
 func (x *testExchange) loggedToken(auctionID string) []byte {
 	for _, held := range eventsOf[*event.PingAuctionCompleted](x) {
 		if held.SellerAuction == auctionID {
-			return held.Token.AppendTo(nil)
+			return held.Token.AppendAsText(nil)
 		}
 	}
 	return nil
@@ -226,7 +226,7 @@ func TestBidExpiry(t *testing.T) {
 func TestBidAfterConfigurationChange(t *testing.T) {
 	pause := func(kind event.ConfigObjectKind, id string) func(*testExchange) {
 		return func(x *testExchange) {
-			must.Succeed(x.t, x.engine.AsOperator("").SetPaused(kind, id, true))
+			must.Succeed(x.t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(kind, id, true))
 		}
 	}
 	configure := func(edit func(r *marketSpec)) func(*testExchange) {

@@ -19,7 +19,7 @@ func TestPingFieldsFromLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, slot := range map[string]market.LeadFieldIndex{"source": market.SlotSource, "utm_source": market.SlotSource, "homeowner": market.FirstCustomSlot} {
-		in := new(singleRequestWorkspace)
+		in := new(ingestOrPostWorkspace)
 		in.accepted.auction = &pastauction.RecordedAuction{Fields: []event.LeadField{{Name: name, Kind: market.KindString, Text: []byte("x")}}}
 		in.fillPingLeadFromAuction(mapping)
 		if got := string(in.accepted.pingLead.Values[slot].Text); got != "x" {

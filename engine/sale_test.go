@@ -157,7 +157,7 @@ func TestStopDoesNotSettlePost(t *testing.T) {
 		time.Sleep(500 * ms)
 		x.engine.Close()
 		expectEqual(t, first.wait(), "buyer_unavailable", "answer at the stop")
-		if got := x.saleResult(p); !strings.Contains(got, "no requests") {
+		if got := x.saleResult(p); !strings.Contains(got, "cannot serve this request") {
 			t.Errorf("post to a stopped exchange: got %s", got)
 		}
 		x.crashAndRestart()
@@ -195,10 +195,10 @@ func TestPostWithUnreadableLog(t *testing.T) {
 		expectEqual(t, x.saleResult(p), soldToBlue)
 		x.crashAndRestart()
 		readError = errors.New("cannot read the segment")
-		if got := x.saleResult(p); !strings.Contains(got, "no requests") || x.observed.faults.Load() != 1 {
+		if got := x.saleResult(p); !strings.Contains(got, "cannot serve this request") || x.observed.faults.Load() != 1 {
 			t.Errorf("got %s and %d faults, want unavailable and 1", got, x.observed.faults.Load())
 		}
-		if got := x.saleResult(postFor(2, b)); !strings.Contains(got, "no requests") {
+		if got := x.saleResult(postFor(2, b)); !strings.Contains(got, "cannot serve this request") {
 			t.Errorf("auction that is not cached: got %s, want unavailable", got)
 		}
 		readError = nil

@@ -40,37 +40,38 @@ type StatusReportRequest struct {
 // MaxStatusReports limits the reports in one request to ProcessStatusReports.
 const MaxStatusReports = 1000
 
-// statusReportWorkspace is the workspace of one status request. It belongs to one goroutine.
+// statusRequestInProgress has the state of one status request until its answer: the locks, the
+// reservations, the parsed reports and the event. It belongs to one goroutine and is not pooled.
 //
 // Invariant: changes of a lead's status are decided one after another. So a request locks the
 // lead before it reads the lead's state, and unlocks it after the event is applied. If the
 // campaign limits the returns of a month, the request locks that month too, after all leads. Of
 // two concurrent returns, only the first one then gives the money back, and the second one sees
 // its result.
-type statusReportWorkspace struct {
+type statusRequestInProgress struct {
 	commonRequestFields
 	req       *StatusReportRequest
 	plan      *compiledCatalog
 	endpoint  byte
 	reserved  state.RequestReservations
-	committed bool                      // the committer owns the reservations
-	leads     []market.LeadID           // locked
-	months    []buyerSalesMonth         // locked
-	returns   map[buyerSalesMonth]int64 // returns that this request adds
+	committed bool                         // the committer owns the reservations
+	leads     []market.LeadID              // locked
+	months    []campaignBuyerMonth         // locked
+	returns   map[campaignBuyerMonth]int64 // returns that this request adds
 	reports   []parsedBuyerReport
 	record    event.LeadStatusChangesDecided
 }
 
-// ProcessStatusReport processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
+// ProcessSingleStatusReport processes a buyer's report on one lead: POST /v1/leads/{id}/status. It returns
 // when the change is durable. Errors are a *Refusal, ErrUnavailable, or the log's failure. A
 // refusal (not_found, invalid_payload, invalid_transition, idempotency_key_reused) logs no event
 // and leaves the idempotency key unused.
-func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnswer, error) {
-	r, err := e.newStatusReportWorkspaceIfAvailable(req, endpointStatus)
+func (e *Engine) ProcessSingleStatusReport(req *StatusReportRequest) (StatusReportAnswer, error) {
+	r, err := e.newStatusRequestIfEngineAvailable(req, endpointStatus)
 	if err != nil {
 		return StatusReportAnswer{}, err
 	}
-	defer r.unlockAndRelease()
+	defer r.unlockAndReleaseReservations()
 	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
 		return answer, err
 	}
@@ -78,7 +79,7 @@ func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnsw
 	if !ok {
 		return StatusReportAnswer{}, &Refusal{Code: NotFound}
 	}
-	single := r.parseReport(&req.Reports[0])
+	single := r.parseStatusReasonAndTime(&req.Reports[0])
 	single.lead = req.Lead
 	r.rejectUnlistedReturnReason(&single, &lead)
 	if fields := slices.Concat(r.idempotencyKeyFaults(), req.Faults, fieldErrorsOf(single.objections, single.reasons)); len(fields) > 0 {
@@ -99,11 +100,11 @@ func (e *Engine) ProcessStatusReport(req *StatusReportRequest) (StatusReportAnsw
 // results, even if every report is rejected. An error concerns the whole request: a *Refusal,
 // ErrUnavailable, or the log's failure.
 func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAnswer, error) {
-	r, err := e.newStatusReportWorkspaceIfAvailable(req, endpointStatuses)
+	r, err := e.newStatusRequestIfEngineAvailable(req, endpointStatuses)
 	if err != nil {
 		return StatusReportAnswer{}, err
 	}
-	defer r.unlockAndRelease()
+	defer r.unlockAndReleaseReservations()
 	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
 		return answer, err
 	}
@@ -121,21 +122,21 @@ func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAns
 	return r.commitReports()
 }
 
-func (e *Engine) newStatusReportWorkspaceIfAvailable(req *StatusReportRequest, idempotencyEndpointNumber byte) (*statusReportWorkspace, error) {
-	if err := e.checkCanAcceptRequest(); err != nil {
+func (e *Engine) newStatusRequestIfEngineAvailable(req *StatusReportRequest, idempotencyEndpointNumber byte) (*statusRequestInProgress, error) {
+	if err := e.rejectIfStoppedOrAtLimit(); err != nil {
 		return nil, err
 	}
 	p := e.plan.Load()
 	if p == nil {
 		return nil, ErrUnavailable
 	}
-	return &statusReportWorkspace{
+	return &statusRequestInProgress{
 		commonRequestFields: commonRequestFields{engine: e, now: req.Received, received: req.Received, timings: req.Timings},
 		req:                 req, plan: p, endpoint: idempotencyEndpointNumber,
 	}, nil
 }
 
-func (r *statusReportWorkspace) unlockAndRelease() {
+func (r *statusRequestInProgress) unlockAndReleaseReservations() {
 	r.engine.changing.UnlockAndEmpty(&r.leads)
 	r.engine.returning.UnlockAndEmpty(&r.months)
 	if !r.committed {
@@ -146,7 +147,7 @@ func (r *statusReportWorkspace) unlockAndRelease() {
 // answerRepeatedStatusOrClaimKey returns the answer of the first status request with this
 // idempotency key, if there was one. Otherwise isRepeat is false, and the key is claimed for this
 // request.
-func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusReportAnswer, isRepeat bool, err error) {
+func (r *statusRequestInProgress) answerRepeatedStatusOrClaimKey() (answer StatusReportAnswer, isRepeat bool, err error) {
 	if len(r.req.Key) == 0 || r.req.BadKey {
 		return answer, false, nil
 	}
@@ -156,7 +157,7 @@ func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusR
 	}
 	var use event.RequestIdempotencyKey
 	use.Key, use.Fingerprint, _ = e.hashIdempotencyKey(nil, r.endpoint, r.req.Buyer.Ref, r.req.Key, content, false)
-	first, err := r.claimIdempotencyKeyOrWait(&r.reserved, &use)
+	first, err := r.claimKeyOrFindEarlierUse(&r.reserved, &use)
 	if err != nil {
 		return answer, false, err
 	}
@@ -171,14 +172,14 @@ func (r *statusReportWorkspace) answerRepeatedStatusOrClaimKey() (answer StatusR
 
 // findLeadOfBuyer returns the lead with this id. isBuyersLead is true if the request's buyer bought
 // it, or its delivery to that buyer is in progress or has failed after the supplier's answer.
-func (r *statusReportWorkspace) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
+func (r *statusRequestInProgress) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
 	lead, ok := r.engine.state.Lead(id)
 	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
 }
 
 // lockAndDecideReports locks the reported leads, and the months whose returns are limited. Then it
-// decides each report and adds the change to the event. unlockAndRelease unlocks them.
-func (r *statusReportWorkspace) lockAndDecideReports() error {
+// decides each report and adds the change to the event. unlockAndReleaseReservations unlocks them.
+func (r *statusRequestInProgress) lockAndDecideReports() error {
 	for i := range r.reports {
 		if rep := &r.reports[i]; len(rep.objections) == 0 && !rep.lead.IsZero() {
 			r.leads = append(r.leads, rep.lead)
@@ -213,7 +214,7 @@ func (r *statusReportWorkspace) lockAndDecideReports() error {
 // waitAndLockSorted locks the keys in sorted order, each once, and waits for keys that other requests
 // have locked. The order is the same for all requests, so there is no deadlock. After an error,
 // keys has only the locked ones, which the caller unlocks.
-func waitAndLockSorted[K comparable](request *statusReportWorkspace, locks *keyedmutex.Mutex[K], keys *[]K, compareKeys func(a, b K) int) error {
+func waitAndLockSorted[K comparable](request *statusRequestInProgress, locks *keyedmutex.Mutex[K], keys *[]K, compareKeys func(a, b K) int) error {
 	slices.SortFunc(*keys, compareKeys)
 	all := slices.Compact(*keys)
 	*keys = all[:0]
@@ -230,7 +231,7 @@ func waitAndLockSorted[K comparable](request *statusReportWorkspace, locks *keye
 
 // commitReports commits the event with all changes of the request, waits until it is applied, and
 // returns the answer.
-func (r *statusReportWorkspace) commitReports() (StatusReportAnswer, error) {
+func (r *statusRequestInProgress) commitReports() (StatusReportAnswer, error) {
 	r.record.At, r.committed = r.now, true
 	clock := r.engine.opt.Clock
 	began := clock.Now()

@@ -14,7 +14,7 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerReport) (event.RequestedLeadStatusChange, error) {
+func (r *statusRequestInProgress) decideReportOnLockedLead(report *parsedBuyerReport) (event.RequestedLeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
 		change := event.RequestedLeadStatusChange{Lead: report.lead, To: report.status}
@@ -27,7 +27,7 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerRepo
 			return change, nil
 		}
 		change.From, change.Supplier = lead.Status, lead.Supplier
-		rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign)
+		rule := r.plan.returnRuleOrDefaultIfRemoved(r.engine, lead.Campaign)
 		var objection market.StatusReportRejection
 		change.Result, objection = r.judgeStatusChange(report, &lead, &rule)
 		switch change.Result {
@@ -38,7 +38,7 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerRepo
 			return change, nil
 		}
 		if lead.Delivery != market.DeliveryUnknown {
-			err := r.fillAcceptedChangeAndCountReturn(&change, report, &lead, &rule)
+			err := r.fillChangeAndCountReturnInRequest(&change, report, &lead, &rule)
 			return change, err
 		}
 		if err := r.confirmDeliveryProvenByReport(report.lead); err != nil {
@@ -50,7 +50,7 @@ func (r *statusReportWorkspace) decideReportOnLockedLead(report *parsedBuyerRepo
 // judgeStatusChange decides whether a lead may change to the reported status, by its present status and
 // the campaign's return rule. It returns the result and, for ChangeNotAllowed, the objection. It
 // changes nothing.
-func (r *statusReportWorkspace) judgeStatusChange(report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.StatusReportRejection) {
+func (r *statusRequestInProgress) judgeStatusChange(report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (event.LeadStatusChangeResult, market.StatusReportRejection) {
 	no := func(o market.StatusReportRejection) (event.LeadStatusChangeResult, market.StatusReportRejection) {
 		return event.ChangeNotAllowed, o
 	}
@@ -79,18 +79,18 @@ func (r *statusReportWorkspace) judgeStatusChange(report *parsedBuyerReport, lea
 	return event.ChangeDone, market.RejectionNone
 }
 
-// fillAcceptedChangeAndCountReturn fills in an accepted change: the reason and time, the resources
+// fillChangeAndCountReturnInRequest fills in an accepted change: the reason and time, the resources
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.RequestedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
-	change.Reason, change.Occurred = redaction.WithholdReasonWithContactData(report.reason), report.occurred
+func (r *statusRequestInProgress) fillChangeAndCountReturnInRequest(change *event.RequestedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+	change.Reason, change.Occurred = redaction.WithholdIfContactData(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newMoneyAndCapsReversed(lead, rule, r.answerDueNanos())
 		r.countReturnInRequest(lead)
 	}
 	if change.Result == event.ChangeDone {
-		change.Webhook = r.plan.webhookTypeIfConfigured(lead.Supplier, report.status.WebhookTypeOfReport())
+		change.Webhook = r.plan.webhookTypeIfSupplierHasEndpoint(lead.Supplier, report.status.WebhookTypeOfReport())
 	}
 	return err
 }
@@ -98,7 +98,7 @@ func (r *statusReportWorkspace) fillAcceptedChangeAndCountReturn(change *event.R
 // confirmDeliveryProvenByReport commits that the buyer has the lead of an unconfirmed delivery,
 // because the buyer has reported on it. If an operator has resolved the delivery meanwhile, it
 // commits no event. Afterwards the caller must read the lead again.
-func (r *statusReportWorkspace) confirmDeliveryProvenByReport(lead market.LeadID) error {
+func (r *statusRequestInProgress) confirmDeliveryProvenByReport(lead market.LeadID) error {
 	e := r.engine
 	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)
 	switch {
@@ -137,7 +137,7 @@ type StatusReportResult struct {
 
 // answerOfFirstRequest returns the answer to the first status request with this idempotency key,
 // for a repeat. It reads that request's event at logPosition.
-func (r *statusReportWorkspace) answerOfFirstRequest(logPosition uint64) (StatusReportAnswer, error) {
+func (r *statusRequestInProgress) answerOfFirstRequest(logPosition uint64) (StatusReportAnswer, error) {
 	record, err := r.engine.log.readRequiredRecord(logPosition, r.answerDueNanos())
 	if err != nil {
 		return StatusReportAnswer{}, err

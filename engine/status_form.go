@@ -22,11 +22,11 @@ type parsedBuyerReport struct {
 // report on it gets an objection. Otherwise the results would depend on the order of the
 // decisions. The second decision would also need the event of the first one, which is not applied
 // yet.
-func (r *statusReportWorkspace) parseReports() {
+func (r *statusRequestInProgress) parseReports() {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
-		rep := r.parseReport(form)
+		rep := r.parseStatusReasonAndTime(form)
 		switch {
 		case form.NotObject:
 			rep.objections = []market.StatusReportRejection{market.RejectionNotObject}
@@ -53,9 +53,9 @@ func (rep *parsedBuyerReport) addRejection(rejection market.StatusReportRejectio
 	rep.objections = append(rep.objections, rejection)
 }
 
-// parseReport parses the status, reason and time of one report, and adds an objection for each
+// parseStatusReasonAndTime parses the status, reason and time of one report, and adds an objection for each
 // that is invalid.
-func (r *statusReportWorkspace) parseReport(received *ReceivedStatusReport) (rep parsedBuyerReport) {
+func (r *statusRequestInProgress) parseStatusReasonAndTime(received *ReceivedStatusReport) (rep parsedBuyerReport) {
 	switch m := &received.Status; {
 	case m.CountsAsMissing():
 		rep.addRejection(market.RejectionStatusMissing)
@@ -82,7 +82,7 @@ func (rep *parsedBuyerReport) parseReasonOrAddRejection(m *market.JSONMember) {
 		rep.addRejection(market.RejectionReasonType)
 	case utf8.RuneCount(m.Text) > market.MaxReportReason:
 		rep.addRejection(market.RejectionReasonTooLong)
-	case !isPrintable(m.Text):
+	case !isPrintableUnicode(m.Text):
 		rep.addRejection(market.RejectionReasonInvalid)
 	default:
 		rep.reason = string(m.Text)
@@ -111,11 +111,11 @@ func (rep *parsedBuyerReport) parseOccurredAtOrAddRejection(m *market.JSONMember
 // rejectUnlistedReturnReason adds an objection if the campaign does not accept the reason of a
 // return. It skips a lead whose return was requested before, because that return keeps its reason
 // even if the list of accepted reasons has changed.
-func (r *statusReportWorkspace) rejectUnlistedReturnReason(rep *parsedBuyerReport, lead *state.Lead) {
+func (r *statusRequestInProgress) rejectUnlistedReturnReason(rep *parsedBuyerReport, lead *state.Lead) {
 	if rep.status != market.StatusReturned || rep.reason == "" || lead.Status == market.StatusReturned || lead.ReturnState() == market.ReturnPending {
 		return
 	}
-	if rule := r.plan.returnRuleOrDefault(r.engine, lead.Campaign); !rule.AcceptsReturnReason(rep.reason) {
+	if rule := r.plan.returnRuleOrDefaultIfRemoved(r.engine, lead.Campaign); !rule.AcceptsReturnReason(rep.reason) {
 		rep.addRejection(market.RejectionReasonUnlisted)
 		rep.reasons = rule.ListAcceptedReasons()
 	}
@@ -123,7 +123,7 @@ func (r *statusReportWorkspace) rejectUnlistedReturnReason(rep *parsedBuyerRepor
 
 // idempotencyKeyFaults returns the faults of the Idempotency-Key header, which every status
 // request needs.
-func (r *statusReportWorkspace) idempotencyKeyFaults() []market.FieldError {
+func (r *statusRequestInProgress) idempotencyKeyFaults() []market.FieldError {
 	return appendMalformedHeaderFaults(appendMissingKeyFault(nil, r.req.Key, r.req.BadKey), r.req.BadKey, false)
 }
 

@@ -100,7 +100,7 @@ func (x *testExchange) startTestLead(testLeads *sync.WaitGroup, random *rand.Ran
 			_, _ = x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest())
 		case 3:
 			if a, err := x.ping(supplierPing(n, "vertical", "boats").asTest()); err == nil && a.Bid {
-				x.saleResult(postFor(person, auctionInfo{id: a.SellerAuction, token: string(a.Token.AppendTo(nil))}).withKey(fmt.Sprint("test-", n)).asTest())
+				x.saleResult(postFor(person, auctionInfo{id: a.SellerAuction, token: string(a.Token.AppendAsText(nil))}).withKey(fmt.Sprint("test-", n)).asTest())
 			}
 		default:
 			if a, err := x.requestAvailability(availabilityRequest("flo_campaign_id", "bids").asTest()); err == nil && len(a.Offers) > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // failedThenDelivered accepts the second or third attempt of each webhook.
-var failedThenDelivered = []market.WebhookResult{webhookFailed, webhookTimedOut, webhookDelivered}
+var failedThenDelivered = []market.WebhookAttemptResult{webhookFailed, webhookTimedOut, webhookDelivered}
 
 // runWebhooksWithCrash delivers a lead and its webhooks, and cuts the power once the log
 // has n entries. The next process must deliver exactly the webhooks that the log requires.

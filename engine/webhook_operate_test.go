@@ -19,7 +19,7 @@ func newExchangeWithDeadLetters(t *testing.T, leads int) (*testExchange, *webhoo
 	t.Helper()
 	x := newExchange(t, webhookMarket())
 	r := newReceivers(t)
-	r.script = []market.WebhookResult{webhookFailed}
+	r.script = []market.WebhookAttemptResult{webhookFailed}
 	for n := range leads {
 		x.ingestResult(leadRequest(n))
 	}
@@ -129,7 +129,7 @@ func (x *testExchange) countSwitches() int {
 func TestTurnWebhooksOffAndOn(t *testing.T) {
 	runWithExchange(t, "by an operator", webhookMarket(), func(t *testing.T, x *testExchange) {
 		r := newReceivers(t)
-		r.script = []market.WebhookResult{webhookFailed, webhookDelivered}
+		r.script = []market.WebhookAttemptResult{webhookFailed, webhookDelivered}
 		x.ingestResult(leadRequest(1))
 		r.sendDue(x)
 		x.ingestResult(leadRequest(2))
@@ -219,7 +219,7 @@ func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 		defer log.close()
 		log.entries = append(log.entries, entry{1, event.AppendRecord(nil, supplierName)})
 		e := webhookEngine(log, engine.ErrGone)
-		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrGone)
+		expectError(t, errorOf(e.BuildWebhookMessageOrDeadLetter(&w)), engine.ErrGone)
 		record, err := new(event.Decoder).Decode(log.durable()[1].data)
 		if attempts, ok := record.(*event.WebhookAttemptedOrDecided); err != nil || !ok || attempts.Outcome != event.WebhookDead || attempts.Lead != w.Lead || attempts.Attempt != 3 {
 			t.Errorf("logged %+v, want a dead letter after attempt 3", record)
@@ -227,9 +227,9 @@ func TestWebhookOfUnknownLeadBecomesDeadLetter(t *testing.T) {
 	})
 	t.Run("disk failure", func(t *testing.T) {
 		e := webhookEngine(nil, errors.New("disk failure"))
-		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable)
+		expectError(t, errorOf(e.BuildWebhookMessageOrDeadLetter(&w)), engine.ErrUnavailable)
 		e.Close()
-		expectError(t, errorOf(e.BuildWebhookMessage(&w)), engine.ErrUnavailable, "after Close")
+		expectError(t, errorOf(e.BuildWebhookMessageOrDeadLetter(&w)), engine.ErrUnavailable, "after Close")
 	})
 }
 

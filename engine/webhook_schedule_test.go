@@ -37,19 +37,19 @@ func (x *testExchange) webhookStatus() string {
 func TestWebhookRetrySchedule(t *testing.T) {
 	tests := []struct {
 		name     string
-		script   []market.WebhookResult
+		script   []market.WebhookAttemptResult
 		restart  time.Duration // time between restarts; 0: no restart
 		attempts int
 		status   string
 	}{
 		{"delivered at once", nil, 0, 1, "0 pending 0 dead"},
-		{"delivered at the second attempt", []market.WebhookResult{webhookFailed, webhookDelivered}, 0, 2, "0 pending 0 dead"},
-		{"delivered at the last attempt", []market.WebhookResult{webhookFailed, webhookTimedOut, webhookFailed, webhookTimedOut, webhookFailed, webhookDelivered}, 0, 6, "0 pending 0 dead"},
-		{"always rejected", []market.WebhookResult{webhookFailed}, 0, 6, "0 pending 1 dead failing since 0s"},
-		{"always timed out", []market.WebhookResult{webhookTimedOut}, 0, 6, "0 pending 1 dead failing since 0s"},
-		{"always rejected, with a restart every minute", []market.WebhookResult{webhookFailed}, time.Minute, 6, "0 pending 1 dead failing since 0s"},
-		{"always rejected, with a restart every hour", []market.WebhookResult{webhookFailed}, time.Hour, 6, "0 pending 1 dead failing since 0s"},
-		{"delivered at the last attempt, with restarts", []market.WebhookResult{webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookDelivered}, 50 * time.Minute, 6, "0 pending 0 dead"},
+		{"delivered at the second attempt", []market.WebhookAttemptResult{webhookFailed, webhookDelivered}, 0, 2, "0 pending 0 dead"},
+		{"delivered at the last attempt", []market.WebhookAttemptResult{webhookFailed, webhookTimedOut, webhookFailed, webhookTimedOut, webhookFailed, webhookDelivered}, 0, 6, "0 pending 0 dead"},
+		{"always rejected", []market.WebhookAttemptResult{webhookFailed}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"always timed out", []market.WebhookAttemptResult{webhookTimedOut}, 0, 6, "0 pending 1 dead failing since 0s"},
+		{"always rejected, with a restart every minute", []market.WebhookAttemptResult{webhookFailed}, time.Minute, 6, "0 pending 1 dead failing since 0s"},
+		{"always rejected, with a restart every hour", []market.WebhookAttemptResult{webhookFailed}, time.Hour, 6, "0 pending 1 dead failing since 0s"},
+		{"delivered at the last attempt, with restarts", []market.WebhookAttemptResult{webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookDelivered}, 50 * time.Minute, 6, "0 pending 0 dead"},
 	}
 	for _, test := range tests {
 		runWithExchange(t, test.name, webhookMarket(), func(t *testing.T, x *testExchange) {
@@ -87,7 +87,7 @@ func TestFailingWebhookEndpointIsTurnedOff(t *testing.T) {
 			opt.Observer = observer
 		})
 		r := newReceivers(t)
-		r.script = []market.WebhookResult{webhookTimedOut}
+		r.script = []market.WebhookAttemptResult{webhookTimedOut}
 		time.Sleep(3 * time.Hour)
 		for n := range 12 { // one lead every half day
 			x.ingestResult(leadRequest(n))
@@ -130,7 +130,7 @@ func TestFailingWebhookEndpointIsTurnedOff(t *testing.T) {
 	runWithExchange(t, "during two attempts", webhookMarket(), func(t *testing.T, x *testExchange) {
 		acme := x.state.RefOf(event.ObjectSupplier, "acme")
 		r := newReceivers(t)
-		r.script = []market.WebhookResult{webhookFailed}
+		r.script = []market.WebhookAttemptResult{webhookFailed}
 		x.ingestResult(leadRequest(1))
 		r.sendFor(x, 5*day)
 		x.ingestResult(leadRequest(2))
@@ -146,7 +146,7 @@ func TestFailingWebhookEndpointIsTurnedOff(t *testing.T) {
 	})
 	runWithExchange(t, "occasional delivery", webhookMarket(), func(t *testing.T, x *testExchange) {
 		r := newReceivers(t)
-		r.script = []market.WebhookResult{webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookDelivered}
+		r.script = []market.WebhookAttemptResult{webhookFailed, webhookFailed, webhookFailed, webhookFailed, webhookDelivered}
 		for n := range 20 {
 			x.ingestResult(leadRequest(n))
 			r.sendFor(x, day/2)

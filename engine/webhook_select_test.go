@@ -100,8 +100,8 @@ func TestWebhooksFollowConfigurationAtEvent(t *testing.T) {
 		x.ingestResult(leadRequest(1))
 		x.configure(twoPostBuyers())
 		h, ok := x.state.ClaimDueWebhook(x.state.RefOf(event.ObjectSupplier, "acme"), time.Now().UnixNano())
-		m, err := x.engine.BuildWebhookMessage(&h)
-		if !ok || err != nil || m.Endpoint != (market.Endpoint{}) || len(m.Body) == 0 {
+		m, err := x.engine.BuildWebhookMessageOrDeadLetter(&h)
+		if !ok || err != nil || m.Endpoint != (market.OutboundEndpoint{}) || len(m.Body) == 0 {
 			t.Errorf("claimed %v, error %v, want a message without endpoint: %+v", ok, err, m)
 		}
 		x.state.UnclaimWebhook(h)

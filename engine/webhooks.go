@@ -15,12 +15,12 @@ import (
 // sender, outside this package, connects them:
 //
 //	w := state.ClaimDueWebhook(supplier, now)  w is in flight: no other sender gets it
-//	m := engine.BuildWebhookMessage(&w)        the request to send
+//	m := engine.BuildWebhookMessageOrDeadLetter(&w)        the request to send
 //	engine.RecordWebhookAttempt(w, result)     an event records the result; w is not in flight
 //
-// After an error of BuildWebhookMessage or RecordWebhookAttempt the sender calls state.UnclaimWebhook,
-// which ignores a webhook that is not in flight any more. It waits a moment before the next
-// webhook, because the disk or the log has failed or the exchange stops.
+// After an error of BuildWebhookMessageOrDeadLetter or RecordWebhookAttempt the sender calls
+// state.UnclaimWebhook, which ignores a webhook that is not in flight any more. It waits a moment
+// before the next webhook, because the disk or the log has failed or the exchange stops.
 type webhookResources struct {
 	cache    webhook.PayloadCache
 	reads    chan struct{} // a slot for each payload that is built from the log
@@ -39,18 +39,18 @@ const maxPayloadReads = 2
 // uses it if Options.Observer has its methods too.
 type WebhookObserver interface {
 	// WebhookAttempted reports a recorded attempt: delivered, failed or dead.
-	WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult)
-	// WebhooksSwitchedOffAfterFailures reports a supplier whose endpoint has failed for days. It gets no
+	WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookAttemptResult)
+	// LogWebhooksSwitchedOffAfterFailures reports a supplier whose endpoint has failed for days. It gets no
 	// webhooks until an operator switches them on.
-	LogWebhooksSwitchedOff(supplier string)
+	LogWebhooksSwitchedOffAfterFailures(supplier string)
 }
 
 type discardWebhookObserver struct{}
 
-func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcomeOrDecision, *market.WebhookResult) {
+func (discardWebhookObserver) WebhookAttempted(string, event.WebhookOutcomeOrDecision, *market.WebhookAttemptResult) {
 }
 
-func (discardWebhookObserver) LogWebhooksSwitchedOff(string) {}
+func (discardWebhookObserver) LogWebhooksSwitchedOffAfterFailures(string) {}
 
 // WebhookMessage is the content and the receiver of one webhook. The sender makes an HTTP request
 // of it.
@@ -58,13 +58,13 @@ type WebhookMessage struct {
 	ID       string // evt_…; the same at every attempt, like the body
 	Body     []byte // read only
 	Supplier market.PermanentNumber
-	Endpoint market.Endpoint // of the current catalog; the zero value if the supplier has none
+	Endpoint market.OutboundEndpoint // of the current catalog; the zero value if the supplier has none
 }
 
-// BuildWebhookMessage returns the request for a queued webhook, which the sender has claimed from
+// BuildWebhookMessageOrDeadLetter returns the request for a queued webhook, which the sender has claimed from
 // the outbox. If neither the log's history nor memory knows the lead any more, it makes the webhook
 // a dead letter and returns ErrGone. Other errors are ErrUnavailable or the log's.
-func (e *Engine) BuildWebhookMessage(queued *state.OutboxWebhook) (WebhookMessage, error) {
+func (e *Engine) BuildWebhookMessageOrDeadLetter(queued *state.OutboxWebhook) (WebhookMessage, error) {
 	payload, found, err := e.loadPayloadFromCacheOrLog(queued)
 	if err != nil {
 		return WebhookMessage{}, err
@@ -72,7 +72,7 @@ func (e *Engine) BuildWebhookMessage(queued *state.OutboxWebhook) (WebhookMessag
 	if !found {
 		e.opt.Observer.ReportFault("a webhook became a dead letter: its log record is older than the log's history and memory has no such lead",
 			fmt.Errorf("cannot build webhook %s of lead %s from log record %d, which caused it: %w", queued.Type, queued.Lead, queued.Cause, ErrGone))
-		if err := e.commitWebhookAttempt(queued, event.WebhookDead, &market.WebhookResult{}); err != nil {
+		if err := e.commitAttemptAndScheduleNext(queued, event.WebhookDead, &market.WebhookAttemptResult{}); err != nil {
 			return WebhookMessage{}, err
 		}
 		return WebhookMessage{}, ErrGone
@@ -106,12 +106,12 @@ func (e *Engine) loadPayloadFromCacheOrLog(queued *state.OutboxWebhook) (payload
 // RecordWebhookAttempt commits the result of an attempt to send webhook w. A failed webhook gets
 // its next attempt by the schedule, or becomes a dead letter after the last one. An endpoint that
 // has failed for days is switched off. The error is the log's.
-func (e *Engine) RecordWebhookAttempt(w state.OutboxWebhook, result market.WebhookResult) error {
+func (e *Engine) RecordWebhookAttempt(w state.OutboxWebhook, result market.WebhookAttemptResult) error {
 	outcome := event.WebhookDelivered
 	if !result.Delivered {
 		outcome = event.WebhookFailed
 	}
-	if err := e.commitWebhookAttempt(&w, outcome, &result); err != nil {
+	if err := e.commitAttemptAndScheduleNext(&w, outcome, &result); err != nil {
 		return err
 	}
 	if result.Delivered {
@@ -120,9 +120,10 @@ func (e *Engine) RecordWebhookAttempt(w state.OutboxWebhook, result market.Webho
 	return e.switchOffWebhooksIfFailing(w.Supplier)
 }
 
-// commitWebhookAttempt commits an attempt to send a queued webhook, and the time of the next one.
-// If the last attempt of the schedule failed, the webhook becomes a dead letter.
-func (e *Engine) commitWebhookAttempt(queued *state.OutboxWebhook, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult) error {
+// commitAttemptAndScheduleNext commits an attempt to send a queued webhook, and the time of the next
+// one. If the last attempt of the schedule failed, the webhook becomes a dead letter. WebhookDead as
+// the outcome makes it a dead letter without an attempt, because its payload cannot be built.
+func (e *Engine) commitAttemptAndScheduleNext(queued *state.OutboxWebhook, outcome event.WebhookOutcomeOrDecision, result *market.WebhookAttemptResult) error {
 	now := e.opt.Clock.Now()
 	record := &event.WebhookAttemptedOrDecided{
 		Lead: queued.Lead, Type: queued.Type, Supplier: queued.Supplier, Attempt: queued.Attempts + 1, Outcome: outcome,
@@ -157,14 +158,14 @@ func (e *Engine) switchOffWebhooksIfFailing(supplier market.PermanentNumber) err
 	}
 	err := e.commitRetryingFullQueue(&event.SupplierWebhooksTurnedOnOrOff{Supplier: supplier, Off: true, At: e.opt.Clock.Now()}, nil)
 	if err == nil {
-		e.webhooks.observer.LogWebhooksSwitchedOff(e.state.NameOf(event.ObjectSupplier, supplier))
+		e.webhooks.observer.LogWebhooksSwitchedOffAfterFailures(e.state.NameOf(event.ObjectSupplier, supplier))
 	}
 	return err
 }
 
 // webhookEndpointOrNil returns a supplier's webhook endpoint in the active catalog, or nil if it has
 // none.
-func (e *Engine) webhookEndpointOrNil(supplier market.PermanentNumber) *market.Endpoint {
+func (e *Engine) webhookEndpointOrNil(supplier market.PermanentNumber) *market.OutboundEndpoint {
 	if p := e.plan.Load(); p != nil {
 		return p.webhooks[supplier]
 	}
@@ -173,7 +174,7 @@ func (e *Engine) webhookEndpointOrNil(supplier market.PermanentNumber) *market.E
 
 // setDecisionWebhookAndCachePayload writes the webhook event that the lead's decision triggers into the
 // record, and its payload into the cache. It does nothing if the supplier has no webhooks.
-func (in *leadSale) setDecisionWebhookAndCachePayload() {
+func (in *leadSaleWorkspace) setDecisionWebhookAndCachePayload() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
 	}
@@ -181,10 +182,10 @@ func (in *leadSale) setDecisionWebhookAndCachePayload() {
 	in.engine.webhooks.cache.AddPayloadIfMissing(in.id, in.record.Webhook, webhook.NewPayloadOfDecision(&in.record))
 }
 
-// setSettlementWebhookAndCachePayload writes the webhook event that the outcome of a post triggers into the
-// record, and its payload into the cache. supplierWasAnsweredAccepted reports whether the supplier has
-// already received the answer ACCEPTED. setSettlementWebhookAndCachePayload does nothing if the supplier has
-// no webhooks.
+// setSettlementWebhookAndCachePayload writes the webhook event that the outcome of a post triggers into
+// the record. It caches the webhook's payload only if the cache has the lead's data from its decision.
+// supplierWasAnsweredAccepted reports whether the supplier has already received the answer ACCEPTED.
+// setSettlementWebhookAndCachePayload does nothing if the supplier has no webhooks.
 func (e *Engine) setSettlementWebhookAndCachePayload(record *event.PostSettled, supplierWasAnsweredAccepted bool) {
 	if e.webhookEndpointOrNil(record.Supplier) == nil {
 		return

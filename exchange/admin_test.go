@@ -123,7 +123,7 @@ func TestReadyzFollowsStartAndStop(t *testing.T) {
 		r.adminRequest("GET", "/healthz", "").mustHave(t, 200)
 	}
 	mustNotBeReady("starting")
-	must.Succeed(t, x.prepareToServe(built))
+	must.Succeed(t, x.prepareToServePublic(built))
 	mustNotBeReady("starting")
 	x.markReadyAndServePublic()
 	r.adminRequest("GET", "/readyz", "").mustHave(t, 200)

@@ -25,7 +25,7 @@ func TestNotificationsOfManyAlertsAreNotLost(t *testing.T) {
 	if firing != buyers || health.Queued != 1000 || health.Queued+health.Dropped != buyers {
 		t.Errorf("%d alerts fire, %+v", firing, health)
 	}
-	if n := len(x.state.Alerts().ChangesWithUnsentNotifications(0)); n != health.Queued {
+	if n := len(x.state.Alerts().ChangesWithUnfinishedNotifications(0)); n != health.Queued {
 		t.Errorf("%d unfinished notifications, %d in the queue", n, health.Queued)
 	}
 	y := x.restart()

@@ -26,7 +26,7 @@ func (r *alertRunner) start(x *Exchange) {
 			State: x.state, Catalog: e.ActiveCatalogOrNil, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
 		},
 		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant,
-		ConsoleURL: x.consoleURL(), Logger: x.logger,
+		ConsoleURL: x.consoleURLForLinksOrEmpty(), Logger: x.logger,
 	})
 	x.meter.AddGauge(`pingpost_alerts_firing`, func() float64 { return float64(x.state.Alerts().FiringCount()) })
 	totals := func(count func(alerts.ChannelCounts) uint64) func() float64 {
@@ -53,10 +53,11 @@ func (r *alertRunner) close() {
 	}
 }
 
-// consoleURL returns the address of the console for links in e-mails and notifications, without a slash
-// at its end: admin.public_url, or else the address of the admin listener. It is empty if that listener
-// is on all addresses of the machine, because the exchange then knows no address for a link.
-func (x *Exchange) consoleURL() string {
+// consoleURLForLinksOrEmpty returns the address of the console for links in e-mails and notifications,
+// without a slash at its end: admin.public_url, or else the address of the admin listener. It is empty
+// if that listener is on all addresses of the machine, because the exchange then knows no address for a
+// link.
+func (x *Exchange) consoleURLForLinksOrEmpty() string {
 	if x.settings.AdminPublicURL != "" {
 		return x.settings.AdminPublicURL
 	}
@@ -79,7 +80,7 @@ func (x *Exchange) consoleURL() string {
 }
 
 // Alerts returns the service that runs the alerts, or nil while the exchange starts or stops.
-func (x *Exchange) Alerts() alerts.Service {
+func (x *Exchange) Alerts() (serviceOrNil alerts.Service) {
 	if x.EngineWhileReady() == nil {
 		return nil
 	}
@@ -87,6 +88,7 @@ func (x *Exchange) Alerts() alerts.Service {
 }
 
 // backupLag returns the age of the oldest data that the backup lacks, and the backup's last error.
+// hasBackup is false if no backup is configured.
 func (x *Exchange) backupLag() (lag time.Duration, lastError string, hasBackup bool) {
 	if x.backupRunner.shipper == nil {
 		return 0, "", false

@@ -20,7 +20,7 @@ const (
 // or a reload. If it changes the configuration, the audit log has the changes before they take effect,
 // and then the outcome. The caller holds configMu.
 func (x *Exchange) activateAndAuditFileRevisionLocked(operation string, r *pendingRevision) error {
-	changes := x.listChangesSinceStored(operation, r)
+	changes := x.listChangesSinceLastActive(operation, r)
 	if len(changes) == 0 {
 		return x.activateRevisionLocked(r)
 	}
@@ -38,14 +38,14 @@ func (x *Exchange) activateAndAuditFileRevisionLocked(operation string, r *pendi
 		ended.Status = 500
 	}
 	if recordErr := actions.RecordAction(&ended); recordErr != nil {
-		x.logger.Error("cannot record in the audit log that the configuration changed", "error", recordErr)
+		x.logger.Error("cannot record in the audit log whether the change of the configuration succeeded", "error", recordErr)
 	}
 	return err
 }
 
-// listChangesSinceStored returns the changes from the last active configuration to the revision. At a
+// listChangesSinceLastActive returns the changes from the last active configuration to the revision. At a
 // start it reads the last one from its stored document, and all changes take effect now.
-func (x *Exchange) listChangesSinceStored(operation string, r *pendingRevision) (changes []string) {
+func (x *Exchange) listChangesSinceLastActive(operation string, r *pendingRevision) (changes []string) {
 	before := x.ActiveConfigurationJSON()
 	if stored := x.state.CurrentConfigVersion().Document; before == nil && stored != "" {
 		var err error
@@ -60,5 +60,5 @@ func (x *Exchange) listChangesSinceStored(operation string, r *pendingRevision) 
 			changes = append(changes, change.String())
 		}
 	}
-	return append(changes, x.listChangedAddressVariables(&r.Initial)...)
+	return append(changes, x.listChangedEndpointVariables(&r.Initial)...)
 }

@@ -34,7 +34,7 @@ func (r *testExchange) audit(query string) (entries []auditEntry, next *string) 
 // member complete.
 func (r *testExchange) waitForAllLogEntries() {
 	r.t.Helper()
-	eventually(r.t, "the report has all log entries", func() bool { return r.Report().WaitForNewest(r.t.Context(), 0) })
+	eventually(r.t, "the report has all log entries", func() bool { return r.Report().WaitBrieflyForNewestEntries(r.t.Context(), 0) })
 }
 
 func (e *auditEntry) String() string {

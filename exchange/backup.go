@@ -35,13 +35,13 @@ const (
 	backupFlushTimeout = 10 * time.Second
 )
 
-// createShipperAndCheckStore creates the shipper, which copies the log to the backup's store, if a backup is
+// createShipperAndClaimBackup creates the shipper, which copies the log to the backup's store, if a backup is
 // configured. It runs before the exchange sends anything to a buyer.
 //
 // It fails if the exchange may not back up to this place (backup.IsPermanent), for example because
 // another copy was restored from this backup and started elsewhere. If the store does not answer or
 // reports another error, it logs a warning, and the start continues.
-func (x *Exchange) createShipperAndCheckStore() error {
+func (x *Exchange) createShipperAndClaimBackup() error {
 	if x.options.Backup == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (x *Exchange) createShipperAndCheckStore() error {
 		return err
 	}
 	x.backupRunner.shipper = shipper
-	err = x.backupRunner.runOrLeaveInBackground(x.backupRunner.backupTimeouts.start, shipper.StartShipping)
+	err = x.backupRunner.runOrLeaveInBackground(x.backupRunner.backupTimeouts.start, shipper.PrepareShipping)
 	if backup.IsPermanent(err) {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *backupRunner) runOrLeaveInBackground(timeout time.Duration, task func(c
 }
 
 // startShipping begins to ship the log to the backup's store in the background, until shipRestAndClose.
-// It first waits for the check of createShipperAndCheckStore if that still hangs. Without a configured
+// It first waits for the check of createShipperAndClaimBackup if that still hangs. Without a configured
 // backup it does nothing.
 func (a *backupRunner) startShipping(x *Exchange) {
 	if a.shipper == nil {
@@ -111,9 +111,10 @@ func (a *backupRunner) startShipping(x *Exchange) {
 	}()
 }
 
-// shipRestAndClose stops the shipping, ships the data that the store lacks, and closes the
-// shipper. The exchange calls it at a stop, after it wrote the last snapshot and closed the
-// log. If the store hangs, it logs that the next start ships the rest.
+// shipRestAndClose stops the shipping, ships the data that the store lacks, and closes the shipper. The
+// exchange calls it at a stop, after it wrote the last snapshot and closed the log. If the store hangs,
+// it logs that the next start ships the rest, and does not close the shipper. It ships no data if
+// shipping never began or ended with a permanent error.
 func (a *backupRunner) shipRestAndClose(x *Exchange) {
 	if a.shipper == nil {
 		return
@@ -178,7 +179,7 @@ func DataDir(configPath string, lookUpEnv func(string) (string, bool)) (dir stri
 
 // RequestBackupNow makes the running backup ship new data at once, and does not wait for it. It returns
 // false if no backup is configured or the exchange is not ready.
-func (x *Exchange) RequestBackupNow() bool {
+func (x *Exchange) RequestBackupNow() (requested bool) {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
 		return false
 	}

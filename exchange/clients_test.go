@@ -264,7 +264,7 @@ func (r *testExchange) listStaticTokens(owner string) []staticToken {
 // staticTokenScopes returns the owner and scopes of a static token, or "" if it is invalid.
 func (r *testExchange) staticTokenScopes(token string) string {
 	r.t.Helper()
-	c, ok := r.state.CredentialByHash(r.tokens.HashBearer([]byte(token)))
+	c, ok := r.state.CredentialByHash(r.tokens.HashStaticBearerToken([]byte(token)))
 	if !ok || c.Kind != event.CredentialBearer {
 		return ""
 	}

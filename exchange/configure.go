@@ -54,7 +54,7 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	x.logWarnings(built.Warnings)
 	x.addWebhookSwitchedOffGauges(built.Catalog)
 	x.lists.dropTablesExcept(wanted.Tables)
-	x.active.Store((&activeConfig{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI, seed: r.seed}).setLazyDrift())
+	x.active.Store((&activeConfigWithSources{canonical: built.Canonical, base: r.base, sent: r.sent, fromAPI: r.fromAPI, seed: r.seed}).setLazyDrift())
 	return nil
 }
 
@@ -106,7 +106,7 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 	case event.CredentialOAuthClient:
 		c.Hash = x.tokens.HashClientCredentials([]byte(initial.ClientID), value)
 	case event.CredentialBearer:
-		c.Hash = x.tokens.HashBearer(value)
+		c.Hash = x.tokens.HashStaticBearerToken(value)
 	}
 	return c
 }
@@ -128,7 +128,7 @@ func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpda
 		}
 	}
 	if !x.ready.Load() {
-		if err := removeStrayListFiles(dir, x.state.UsedSuppressionFileHashes()); err != nil {
+		if err := removeStrayListFiles(dir, x.state.SuppressionFileHashesInUse()); err != nil {
 			return fmt.Errorf("the exchange cannot start, because it cannot remove a stored suppression list file that no list uses: %w", err)
 		}
 	}
@@ -154,9 +154,9 @@ func (x *Exchange) logWarnings(warnings syntax.Problems) {
 	}
 }
 
-// ReloadConfiguration reads the configuration file again, activates it, and logs the changes. It
-// also makes the certificate watchers check their files. After an error the active configuration
-// stays.
+// ReloadConfiguration reads the configuration file again, activates it, and logs the changes. With
+// provisioning: seed, the exchange keeps its own entries and takes only the settings from the file. It
+// also makes the certificate watchers check their files. After an error the active configuration stays.
 func (x *Exchange) ReloadConfiguration() error {
 	x.certificates.requestFileCheck()
 	built, err := loadConfiguration(x.path, x.options.Env)
@@ -173,14 +173,14 @@ func (x *Exchange) ReloadConfiguration() error {
 	}
 	before, unapplied := x.ActiveConfigurationJSON(), x.listIgnoredInitialValuesOfRevision(revised)
 	withoutAuth := x.warningsOfRemovedAuth(revised.Document)
-	followed := x.listChangedAddressVariables(&revised.Initial)
+	followed := x.listChangedEndpointVariables(&revised.Initial)
 	if err := x.activateAndAuditFileRevisionLocked(operationReload, revised); err != nil {
 		return err
 	}
 	x.logWarnings(withoutAuth)
 	x.warnOfIgnoredInitialValues(unapplied)
 	x.warnOfAPIEntriesNowInFile(revised)
-	x.warnOfDrift()
+	x.warnOfConfigDrift()
 	for _, change := range canonical.Diff(before, revised.Canonical) {
 		x.logger.Info("configuration changed", "change", change.String())
 	}
@@ -199,7 +199,7 @@ func (x *Exchange) warnOfChangesThatNeedRestart(newSettings *config.Settings) {
 }
 
 // ActiveConfigurationJSON returns the active configuration as canonical JSON without secrets.
-func (x *Exchange) ActiveConfigurationJSON() []byte {
+func (x *Exchange) ActiveConfigurationJSON() (jsonOrNil []byte) {
 	if now := x.active.Load(); now != nil {
 		return now.canonical
 	}
@@ -210,8 +210,10 @@ func (x *Exchange) ActiveConfigurationJSON() []byte {
 // admin API. It returns the changes, the warnings, and the values that have no effect (see
 // listIgnoredInitialValues). With dryRun set it only reports them. operator is the operator's name.
 //
-// It does not write the configuration file: the next reload or start returns to the file. Entries
-// that operators created through the API stay, unless the document has them too.
+// It does not write the configuration file. With provisioning: seed, the document's entries replace the
+// exchange's own for good, and its settings apply until the next reload or start. With provisioning:
+// enforce, the whole document applies until then. Entries that operators created through the API stay,
+// unless the document has them too.
 //
 // variables come from the sender's environment. The exchange encrypts the values of secrets.
 // The values of other variables become part of the document.
@@ -236,7 +238,7 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 	for _, change := range canonical.Diff(x.ActiveConfigurationJSON(), revised.Canonical) {
 		changed.Changes = append(changed.Changes, change.String())
 	}
-	changed.Changes = append(append(changed.Changes, x.listChangedAddressVariables(&revised.Initial)...), x.describeEntriesTakenOver(revised)...)
+	changed.Changes = append(append(changed.Changes, x.listChangedEndpointVariables(&revised.Initial)...), x.describeAPIEntriesNowInDocument(revised)...)
 	changed.Unapplied = x.listIgnoredInitialValues(revised.CompiledDocument)
 	for _, warning := range x.replaceOwnFileNameInProblems(append(revised.Warnings, x.warningsOfRemovedAuth(revised.Document)...)) {
 		changed.Warnings = append(changed.Warnings, warning.Error())

@@ -75,7 +75,7 @@ func (s *diskMonitor) startMeasuring(dir string, logger *slog.Logger, stopped <-
 func (s *diskMonitor) setExpectedSnapshotSize(bytes uint64) { s.expected.Store(bytes) }
 
 // updateFreeSpace measures the free disk space, stores it, and sets low if the exchange must refuse
-// leads.
+// leads. If the measurement fails, the earlier values stay.
 func (s *diskMonitor) updateFreeSpace() {
 	free, err := wal.FreeDiskSpace(s.dir)
 	if err != nil {
@@ -114,9 +114,9 @@ func (s *diskMonitor) measureAndCheckRoomFor(fileBytes uint64) (hasSpace bool) {
 	return s.free.Load() >= reserve+fileBytes
 }
 
-// hasSpaceForBackgroundFiles reports whether there is enough free disk space for files of background
-// tasks, such as the report. It returns false long before leads are refused.
-func (s *diskMonitor) hasSpaceForBackgroundFiles() bool {
+// hasSpaceForOptionalFiles reports whether there is enough free disk space for files that can wait,
+// such as the report. Snapshots have their own check. It returns false long before leads are refused.
+func (s *diskMonitor) hasSpaceForOptionalFiles() bool {
 	return s.free.Load() >= s.bytesNeededToAcceptLeads()+reserve
 }
 

@@ -14,9 +14,10 @@ import (
 	"pingpost/server/admin"
 )
 
-// ConfigDrift reads the configuration file again and returns the entries in which it differs from
-// the exchange and that no operator has decided about. If the file cannot be read or has a
-// mistake, the result names the reason, and the drift is that of the last good file.
+// ConfigDrift reads the configuration file again and returns the entries in which it differs from the
+// exchange and that no operator has decided about. If the file cannot be read or has a mistake, the
+// result names the reason, and the drift is that of the last good file. With provisioning: enforce it
+// returns no entries.
 func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
@@ -40,7 +41,8 @@ func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 
 // rereadConfigFileIfChangedLocked reads the configuration file if its time or size differs from those
 // at the last call, because open dashboards ask every minute, and stores its entries for the drift.
-// unreadable says why it cannot be read. The caller holds configMu.
+// unreadable is the reason why the file cannot be read or compiled; err is any other error. The caller
+// holds configMu.
 func (x *Exchange) rereadConfigFileIfChangedLocked() (unreadable, err error) {
 	info, err := os.Stat(x.path)
 	if err != nil {
@@ -59,9 +61,9 @@ func (x *Exchange) rereadConfigFileIfChangedLocked() (unreadable, err error) {
 	return nil, x.setComparedFileEntriesLocked(built)
 }
 
-// warnOfDrift logs the entries in which the configuration file differs from the exchange and that no
+// warnOfConfigDrift logs the entries in which the configuration file differs from the exchange and that no
 // operator has decided about.
-func (x *Exchange) warnOfDrift() {
+func (x *Exchange) warnOfConfigDrift() {
 	for _, entry := range x.active.Load().drift() {
 		x.logger.Warn("the configuration file differs from the exchange, which keeps its own entry; take one side with pingpost config take",
 			"entry", entry.Entry, "in_file", string(entry.Change), "file", x.path)
@@ -83,7 +85,7 @@ func (x *Exchange) setComparedFileEntriesLocked(built *config.CompiledDocument) 
 
 // setLazyDrift returns the configuration with its drift, which is computed at its first use: scrapes of
 // the metrics and open dashboards ask for it.
-func (c *activeConfig) setLazyDrift() *activeConfig {
+func (c *activeConfigWithSources) setLazyDrift() *activeConfigWithSources {
 	c.drift = sync.OnceValue(func() []admin.ConfigDriftEntry { return driftOf(c) })
 	return c
 }
@@ -91,7 +93,7 @@ func (c *activeConfig) setLazyDrift() *activeConfig {
 // driftOf returns the entries in which the file has changed since the operator last accepted it,
 // and which the exchange does not have in the file's version. A change that operators made in the
 // exchange alone is no drift.
-func driftOf(now *activeConfig) (entries []admin.ConfigDriftEntry) {
+func driftOf(now *activeConfigWithSources) (entries []admin.ConfigDriftEntry) {
 	if now.seed == nil {
 		return nil
 	}
@@ -116,10 +118,10 @@ func driftOf(now *activeConfig) (entries []admin.ConfigDriftEntry) {
 	return entries
 }
 
-// ResolveConfigDrift ends the drift of these entries, or of all for none, at an operator's request.
-// With the file's side, the exchange takes over the file's version of each entry; an entry that
-// the file no longer has is removed. With the exchange's side, the exchange keeps its version, and
-// the difference is no drift until the file changes again.
+// ResolveConfigDrift ends the drift of the entries that an operator's request names, or of all entries
+// if it names no entry. With the file's side, the exchange takes over the file's version of each entry;
+// an entry that the file no longer has is removed. With the exchange's side, the exchange keeps its
+// version, and the difference is no drift until the file changes again.
 func (x *Exchange) ResolveConfigDrift(request *admin.ConfigDriftResolution) (*admin.ConfigurationChangeResult, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
@@ -127,7 +129,7 @@ func (x *Exchange) ResolveConfigDrift(request *admin.ConfigDriftResolution) (*ad
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.settings.Enforce {
-		return nil, &admin.ConfigEntryConflict{Message: "the exchange has provisioning: enforce, so the file always applies and there is no drift"}
+		return nil, &admin.ConfigChangeRefusedError{Message: "the exchange has provisioning: enforce, so the file always applies and there is no drift"}
 	}
 	built, err := loadConfiguration(x.path, x.options.Env)
 	if err != nil {
@@ -175,7 +177,7 @@ func selectDriftingEntries(drift []admin.ConfigDriftEntry, named []string) (refs
 
 // reviseByDrift returns a revision in which the operator has accepted these entries of the file. With
 // the file's side, they are also the exchange's entries, with the file's initial values.
-func (x *Exchange) reviseByDrift(built *config.CompiledDocument, now *activeConfig, refs []canonical.EntryRef, request *admin.ConfigDriftResolution) (*pendingRevision, error) {
+func (x *Exchange) reviseByDrift(built *config.CompiledDocument, now *activeConfigWithSources, refs []canonical.EntryRef, request *admin.ConfigDriftResolution) (*pendingRevision, error) {
 	accepted, own := now.seed.accepted, now.fromAPI
 	for _, ref := range refs {
 		text := now.seed.file.FindJSON(ref)
@@ -192,7 +194,7 @@ func (x *Exchange) reviseByDrift(built *config.CompiledDocument, now *activeConf
 	if err := x.checkUnsetSecretVariables(&taken); err != nil {
 		return nil, err
 	}
-	r, err := x.combineWithOwnEntries(&taken, own, &seededFileEntries{file: now.seed.file, accepted: accepted}, true)
+	r, err := x.compileSettingsWithEntries(&taken, own, &seededFileEntries{file: now.seed.file, accepted: accepted}, true)
 	if err != nil {
 		return nil, err
 	}

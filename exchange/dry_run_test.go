@@ -76,12 +76,12 @@ type benchResult struct {
 		Decision   string
 		Buyer      *string `json:"buyer_id"`
 		Reason     *string
-		Rule       *exclusion.Rule
+		Rule       *exclusion.UnmetRule
 		Candidates []struct {
 			Buyer   string `json:"buyer_id"`
 			Outcome string
 			Asked   bool
-			Rule    *exclusion.Rule
+			Rule    *exclusion.UnmetRule
 		}
 	} `json:"dry_run"`
 }
@@ -94,7 +94,7 @@ func (r *testExchange) bench(body string) *benchResult {
 
 // comparableRule returns the parts of a rule that do not depend on the instant or on the time at which
 // the rule was found.
-func comparableRule(rule *exclusion.Rule) string {
+func comparableRule(rule *exclusion.UnmetRule) string {
 	if rule == nil {
 		return "none"
 	}

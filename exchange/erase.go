@@ -75,13 +75,13 @@ func (r *contactDataEraser) scheduleByID(id market.LeadID) error {
 // those in delivery.
 func (r *contactDataEraser) scheduleLeadsOfPerson(person *personToErase) error {
 	last, _ := r.x.state.Position()
-	log, err := r.x.log.NewReaderStartingBefore(0)
+	log, err := r.x.log.NewReaderFromSegmentBefore(0)
 	if err != nil {
 		return fmt.Errorf("cannot read the log to find the leads to erase: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &r.x.draining)
-	return forEachEvent("find the leads to erase", log, func() error { return pace.PauseIfChunkWasRead(log.BytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
+	return forEachEvent("find the leads to erase", log, func() error { return pace.PauseIfChunkWasRead(log.RecordBytesRead()) }, func(seq uint64, ev event.Event) (bool, error) {
 		if lead, ok := ev.(*event.LeadDecided); ok && seq <= last {
 			return true, r.scheduleLeadIfOfPerson(lead, person)
 		}

@@ -74,7 +74,7 @@ type Exchange struct {
 	configMu sync.Mutex // held from reading the active configuration until the change is active
 	// comparedFile describes the configuration file that ConfigDrift last read; nil: none. configMu guards it.
 	comparedFile fs.FileInfo
-	active       atomic.Pointer[activeConfig]
+	active       atomic.Pointer[activeConfigWithSources]
 	lists        suppressionTableCache
 
 	publicListener, adminListener net.Listener
@@ -124,7 +124,7 @@ func (x *Exchange) startConfigured(built *config.CompiledDocument) error {
 	if err := x.openListenersAndServeAdmin(); err != nil {
 		return err
 	}
-	if err := x.prepareToServe(built); err != nil {
+	if err := x.prepareToServePublic(built); err != nil {
 		return errors.Join(err, x.Close())
 	}
 	x.markReadyAndServePublic()
@@ -151,10 +151,10 @@ func (x *Exchange) markReadyAndServePublic() {
 	x.startCertificateWatchers()
 	x.serveInBackground("public", x.publicListener, x.publicServer.Serve)
 	x.logger.Info("serving", "listen", x.publicListener.Addr().String(), "admin", x.adminListener.Addr().String(), "leads", x.state.LeadCountWithExpired())
-	x.logger.Info("dashboard", "url", x.dashboardURL(), "sign_in", x.describeSignIn())
+	x.logger.Info("dashboard", "url", x.adminListenerURL(), "sign_in", x.describeSignIn())
 }
 
-func (x *Exchange) dashboardURL() string {
+func (x *Exchange) adminListenerURL() string {
 	scheme := "http"
 	if x.certificates.admin.tlsConfigOrNil() != nil {
 		scheme = "https"

@@ -112,8 +112,8 @@ func startRulesExchange(t *testing.T) *testExchange {
 }
 
 // rulesOf returns the text of each candidate's rule by buyer.
-func rulesOf(doc *explain.Explanation) map[string]*exclusion.Rule {
-	rules := make(map[string]*exclusion.Rule)
+func rulesOf(doc *explain.Explanation) map[string]*exclusion.UnmetRule {
+	rules := make(map[string]*exclusion.UnmetRule)
 	for i := range doc.Candidates {
 		rules[doc.Candidates[i].Buyer] = doc.Candidates[i].Rule
 	}
@@ -121,7 +121,7 @@ func rulesOf(doc *explain.Explanation) map[string]*exclusion.Rule {
 }
 
 // describe writes a rule in one line: kind, wanted, actual, text and basis.
-func describe(rule *exclusion.Rule) string {
+func describe(rule *exclusion.UnmetRule) string {
 	if rule == nil {
 		return "none"
 	}

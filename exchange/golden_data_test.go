@@ -207,7 +207,7 @@ func TestGoldenDataHasEveryEventKind(t *testing.T) {
 			}
 		})
 	}
-	operators := []event.Kind{event.KindConfigActivated, event.KindPausedOrResumed, event.KindSuppressionListReplaced, event.KindUserAccountChanged, event.KindAPITokenAddedOrRevoked, event.KindInvitationChanged, event.KindUserSecondFactorChanged, event.KindSavedReportChanged, event.KindReportMailEnded}
+	operators := []event.Kind{event.KindConfigActivated, event.KindPausedOrResumed, event.KindSuppressionListContentLoaded, event.KindUserAccountChanged, event.KindAPITokenAddedOrRevoked, event.KindInvitationChanged, event.KindUserSecondFactorChangedOrUsed, event.KindSavedReportChanged, event.KindReportMailEnded}
 	for kind := event.Kind(1); kind <= event.KindReportMailEnded; kind++ {
 		if strings.HasPrefix(kind.String(), "kind_") {
 			continue // another release's

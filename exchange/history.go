@@ -18,9 +18,9 @@ const (
 	maxHistoryChanges = 200      // of one version
 )
 
-// History returns one page of the configuration's versions with their changes, newest first.
-// The page ends early when it has read too many bytes. Page.Next then names the version to
-// continue after.
+// History returns one page of the configuration's versions with their changes, newest first. A page
+// ends at the query's limit, or early when it has read too many bytes. Page.Next then names the version
+// to continue after.
 func (x *Exchange) History(q admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage, error) {
 	if x.Ready() != nil {
 		return nil, errNotReady
@@ -29,7 +29,7 @@ func (x *Exchange) History(q admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage
 	for q.After != 0 && len(revisions) > 0 && revisions[0].Version >= q.After {
 		revisions = revisions[1:]
 	}
-	h := historyBuilder{exchange: x, query: q, page: new(admin.ConfigHistoryPage)}
+	h := configHistoryPageBuilder{exchange: x, query: q, page: new(admin.ConfigHistoryPage)}
 	for i := range revisions {
 		before := new(state.ConfigRevision)
 		switch {
@@ -47,8 +47,8 @@ func (x *Exchange) History(q admin.ConfigHistoryQuery) (*admin.ConfigHistoryPage
 	return h.page, nil
 }
 
-// historyBuilder collects one page of the configuration's history for the admin API.
-type historyBuilder struct {
+// configHistoryPageBuilder collects one page of the configuration's history for the admin API.
+type configHistoryPageBuilder struct {
 	exchange   *Exchange
 	query      admin.ConfigHistoryQuery
 	page       *admin.ConfigHistoryPage
@@ -61,11 +61,11 @@ type historyBuilder struct {
 	text []byte
 }
 
-func (h *historyBuilder) isFull() bool {
+func (h *configHistoryPageBuilder) isFull() bool {
 	return len(h.page.Entries) >= h.query.Limit || h.readBytes >= maxHistoryRead || h.valueBytes >= maxHistoryValues
 }
 
-func (h *historyBuilder) addVersionIfQueried(version, previousVersion *state.ConfigRevision) {
+func (h *configHistoryPageBuilder) addVersionIfQueried(version, previousVersion *state.ConfigRevision) {
 	entry := admin.ConfigHistoryVersion{Version: version.Version, By: version.By, From: version.From.String()}
 	if version.At != 0 {
 		at := time.Unix(0, version.At).UTC()
@@ -86,7 +86,7 @@ func (h *historyBuilder) addVersionIfQueried(version, previousVersion *state.Con
 			entry.More++
 			continue
 		}
-		shown := admin.ConfigValueChange{Path: dottedEntryPath(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
+		shown := admin.ConfigValueChange{Path: dottedPathFromBracketed(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
 		h.valueBytes += len(shown.Before) + len(shown.After)
 		entry.Changes = append(entry.Changes, shown)
 	}
@@ -97,7 +97,7 @@ func (h *historyBuilder) addVersionIfQueried(version, previousVersion *state.Con
 
 // readDocumentCached returns the stored configuration document with this hash, or nil for an
 // empty hash. It remembers the last document, because two neighbouring versions share one.
-func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
+func (h *configHistoryPageBuilder) readDocumentCached(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func (h *historyBuilder) readDocumentCached(hash string) ([]byte, error) {
 	return text, err
 }
 
-func (h *historyBuilder) isQueriedPath(path string) bool {
+func (h *configHistoryPageBuilder) isQueriedPath(path string) bool {
 	q := &h.query
 	if q.Kind == "" {
 		return true
@@ -124,9 +124,9 @@ func (h *historyBuilder) isQueriedPath(path string) bool {
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// dottedEntryPath changes a path such as buyers[acme].price to buyers.acme.price, the form in which
+// dottedPathFromBracketed changes a path such as buyers[acme].price to buyers.acme.price, the form in which
 // the history shows it. Brackets later in the path stay.
-func dottedEntryPath(path string) string {
+func dottedPathFromBracketed(path string) string {
 	for _, kind := range canonical.Collections {
 		if rest, ok := strings.CutPrefix(path, string(kind)+"["); ok {
 			if id, rest, ok := strings.Cut(rest, "]"); ok {
@@ -139,7 +139,7 @@ func dottedEntryPath(path string) string {
 
 // changedValueJSON returns the old or new value of a change as JSON, or nil if valueText is empty.
 // For a changed order of entries, valueText is a list of names, which becomes a JSON string.
-func changedValueJSON(change canonical.Change, valueText string) json.RawMessage {
+func changedValueJSON(change canonical.Change, valueText string) (valueOrNil json.RawMessage) {
 	if valueText == "" {
 		return nil
 	}

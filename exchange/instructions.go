@@ -9,13 +9,13 @@ import (
 	"pingpost/server/instructions"
 )
 
-// Instructions returns the publisher of posting instructions. It is nil until the keys are open.
-func (x *Exchange) Instructions() *instructions.Publisher { return x.instructions }
+// PostingInstructions returns the publisher of posting instructions. It is nil until the keys are open.
+func (x *Exchange) PostingInstructions() *instructions.Publisher { return x.instructions }
 
-func (x *Exchange) newInstructionPublisher() *instructions.Publisher {
+func (x *Exchange) newPostingInstructionPublisher() *instructions.Publisher {
 	base, configured := x.settings.PublicURL, true
 	if base == "" {
-		base, configured = x.listenURL(), false
+		base, configured = x.publicListenerURL(), false
 	}
 	return instructions.NewPublisher(x, &instructions.ExchangeSettings{
 		BaseURL: base, BaseURLSet: configured, Sandbox: x.settings.Sandbox, BodyBytes: x.settings.Limits.Body,
@@ -24,9 +24,9 @@ func (x *Exchange) newInstructionPublisher() *instructions.Publisher {
 	}, x.vault.DeriveKey("instruction links"))
 }
 
-// listenURL returns the address of the public listener as a URL. A listener on all addresses has
-// none that others could use, so the result names this machine.
-func (x *Exchange) listenURL() string {
+// publicListenerURL returns the address of the public listener as a URL. A listener on all addresses
+// has none that others could use, so the host is then localhost.
+func (x *Exchange) publicListenerURL() string {
 	scheme := "http"
 	if x.settings.TLS.IsSet() {
 		scheme = "https"

@@ -62,10 +62,10 @@ func (x *Exchange) checkMayChange(s *activeConfigEntries, change *admin.ConfigEn
 	case current == nil && change.Document == nil:
 		return noSuchEntryError(change.EntryRef)
 	case current != nil && current.Owner == "file" && s.sent:
-		return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is in the document that " + sentDocumentName +
+		return &admin.ConfigChangeRefusedError{Message: change.EntryRef.String() + " is in the document that " + sentDocumentName +
 			" applied; change it there, or reload to return to the file"}
 	case current != nil && current.Owner == "file":
-		return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
+		return &admin.ConfigChangeRefusedError{Message: change.EntryRef.String() + " is in " + s.file + ", which therefore controls it; change it there and reload"}
 	case s.fromAPI.FindJSON(change.EntryRef) != nil && current == nil:
 		panic("BUG: " + change.EntryRef.String() + " was created through the API and is not active")
 	}
@@ -76,7 +76,7 @@ func (x *Exchange) checkMayChange(s *activeConfigEntries, change *admin.ConfigEn
 	if etag == change.IfMatch {
 		return nil
 	}
-	conflict := &admin.ConfigEntryConflict{Both: true, Current: current, Sent: canonical.RedactSecretsInJSON(change.Document)}
+	conflict := &admin.ConfigChangeRefusedError{Both: true, Current: current, Sent: canonical.RedactSecretsInJSON(change.Document)}
 	switch {
 	case change.IfMatch == "":
 		conflict.Message = change.EntryRef.String() + " exists already; read it, and change it with its etag"
@@ -99,11 +99,11 @@ func (x *Exchange) reviseWithEntry(s *activeConfigEntries, change *admin.ConfigE
 		}
 		fromAPI = fromAPI.WithEntry(change.EntryRef, text)
 	}
-	combined, err := config.Merge(x.path, s.activeConfig.base, fromAPI)
+	combined, err := config.Merge(x.path, s.activeConfigWithSources.base, fromAPI)
 	if err != nil {
 		return nil, err
 	}
-	combined.SetSentEntryForCompile(change.EntryRef)
+	combined.MarkEntryAsJustSent(change.EntryRef)
 	built, err := combined.Compile(s.all.FindJSON(change.EntryRef))
 	if err == nil && change.Document != nil {
 		err = x.checkEntryHasItsSecrets(built, change.EntryRef)
@@ -120,7 +120,7 @@ func (x *Exchange) reviseWithEntry(s *activeConfigEntries, change *admin.ConfigE
 	}
 	built.Warnings = slices.DeleteFunc(built.Warnings, func(p syntax.Problem) bool { _, in := change.EntryRef.PathWithin(p.Path); return !in })
 	return &pendingRevision{
-		CompiledDocument: built, base: s.activeConfig.base, sent: s.sent, fromAPI: fromAPI, seed: s.seed.afterOwnChange(fromAPI), from: event.FromAPI, by: change.By,
+		CompiledDocument: built, base: s.activeConfigWithSources.base, sent: s.sent, fromAPI: fromAPI, seed: s.seed.afterOwnChange(fromAPI), from: event.FromAPI, by: change.By,
 	}, nil
 }
 
@@ -136,7 +136,7 @@ func asRemovalConflict(err error, change *admin.ConfigEntryChange) error {
 	for _, problem := range (*problems)[:min(len(*problems), 10)] {
 		places = append(places, problem.Path)
 	}
-	return &admin.ConfigEntryConflict{Message: change.EntryRef.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
+	return &admin.ConfigChangeRefusedError{Message: change.EntryRef.String() + " is used at " + strings.Join(places, ", ") + "; remove it there first"}
 }
 
 // checkEntryHasItsSecrets returns an error for each secret that the entry needs but the exchange
@@ -183,9 +183,9 @@ func (x *Exchange) listIgnoredInitialValuesOf(built *config.CompiledDocument, re
 	return lines
 }
 
-// sourceName returns the name of the configuration file, or sentDocumentName if a sent document
+// configSourceName returns the name of the configuration file, or sentDocumentName if a sent document
 // replaces the file. The admin API shows it as the file of the entries that the API cannot change.
-func (x *Exchange) sourceName(activeSources *activeConfig) string {
+func (x *Exchange) configSourceName(activeSources *activeConfigWithSources) string {
 	if activeSources.sent {
 		return sentDocumentName
 	}
@@ -193,9 +193,9 @@ func (x *Exchange) sourceName(activeSources *activeConfig) string {
 }
 
 // activeConfigEntries are the configuration entries (buyers, campaigns and others) that are active
-// now. base has only those from the file or a sent document; the others came from the API.
+// now. base has only those that the file or a sent document controls; the API can change the others.
 type activeConfigEntries struct {
-	*activeConfig
+	*activeConfigWithSources
 	all  canonical.Entries
 	base canonical.Entries
 	file string // name of the file that base came from, or sentDocumentName
@@ -206,7 +206,7 @@ func (x *Exchange) loadActiveConfigEntries() (*activeConfigEntries, error) {
 	if now == nil || x.Ready() != nil {
 		return nil, errNotReady
 	}
-	s := &activeConfigEntries{activeConfig: now, file: x.sourceName(now)}
+	s := &activeConfigEntries{activeConfigWithSources: now, file: x.configSourceName(now)}
 	var err error
 	if s.all, err = canonical.ParseEntries(now.canonical); err == nil {
 		s.base, err = canonical.ParseEntries(now.base)
@@ -245,7 +245,7 @@ func noSuchEntryError(ref canonical.EntryRef) error {
 
 // findConfigEntry returns the entry that ref names in the form of the admin API, or nil if it
 // does not exist.
-func (x *Exchange) findConfigEntry(s *activeConfigEntries, ref canonical.EntryRef) *admin.ConfigEntry {
+func (x *Exchange) findConfigEntry(s *activeConfigEntries, ref canonical.EntryRef) (entryOrNil *admin.ConfigEntry) {
 	text := s.all.FindJSON(ref)
 	if text == nil {
 		return nil

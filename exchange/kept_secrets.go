@@ -59,10 +59,10 @@ func (x *Exchange) hasStoredValueOfUnsetVariable(variable *config.UnsetEnvironme
 	return x.state.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.ClientID})
 }
 
-// listChangedAddressVariables lists the variables in endpoints' addresses with values that differ
+// listChangedEndpointVariables lists the variables in endpoints' addresses with values that differ
 // from the stored ones. These values follow the environment, unlike other secrets. The lines
 // contain no value.
-func (x *Exchange) listChangedAddressVariables(initial *config.InitialValues) (lines []string) {
+func (x *Exchange) listChangedEndpointVariables(initial *config.InitialValues) (lines []string) {
 	for i := range initial.Secrets {
 		first := &initial.Secrets[i]
 		if _, known := x.state.SealedSecret(first.Name); first.Follows && known && x.differsFromStoredSecret(first) {

@@ -98,7 +98,7 @@ func (u *credentialLastUsesFile) stopAndSave(x *Exchange) {
 // enough space.
 func (u *credentialLastUsesFile) saveIfChanged(x *Exchange) {
 	uses := x.state.LastUseUnixNanosByCredential()
-	if maps.Equal(uses, u.kept) || !x.disk.hasSpaceForBackgroundFiles() {
+	if maps.Equal(uses, u.kept) || !x.disk.hasSpaceForOptionalFiles() {
 		return
 	}
 	if err := writeLastUses(u.path, uses); err != nil {

@@ -45,7 +45,7 @@ func collectKeySlotsOfLeads(log logEntryReader, wantsKeyFile func(firstSlot uint
 				found[first] = new(leadkeys.KeyFileSlotSet)
 			}
 			found[first].Add(ev.Slot)
-		case *event.LeadPersonalDataErased:
+		case *event.PersonalDataOfLeadsErased:
 			for _, slot := range ev.Slots {
 				if set := found[leadkeys.FirstSlotOfFile(slot)]; set != nil {
 					set.Remove(slot)
@@ -109,17 +109,17 @@ func (c *leadKeyLossCheck) wait() {
 }
 
 func (c *leadKeyLossCheck) run(x *Exchange) error {
-	suspect, err := x.findSuspectFilesAndAddChecksums()
+	suspect, err := x.findSuspectKeyFilesAndAddChecksums()
 	if err != nil || len(suspect) == 0 {
 		return err
 	}
-	log, err := x.log.NewReaderStartingBefore(0)
+	log, err := x.log.NewReaderFromSegmentBefore(0)
 	if err != nil {
 		return fmt.Errorf("cannot read the log to find the lead keys in use: %w", err)
 	}
 	defer log.Close()
 	pace := throttle.NewScanThrottle(throttle.ScanChunk, &x.draining)
-	leads, err := collectKeySlotsOfLeads(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseIfChunkWasRead(log.BytesRead()) })
+	leads, err := collectKeySlotsOfLeads(log, func(first uint64) bool { return suspect[first] != nil }, func() error { return pace.PauseIfChunkWasRead(log.RecordBytesRead()) })
 	if err != nil {
 		return err
 	}
@@ -161,10 +161,10 @@ func joinAtMostFiveNames(files []string) string {
 	return strings.Join(files, " ")
 }
 
-// findSuspectFilesAndAddChecksums checks every file of leads' keys against its checksums, and creates
+// findSuspectKeyFilesAndAddChecksums checks every file of leads' keys against its checksums, and creates
 // checksums that are missing. It returns the reports of files in which a lead's key may be
 // lost, by the file's first slot.
-func (x *Exchange) findSuspectFilesAndAddChecksums() (map[uint64]*leadkeys.KeyFileReport, error) {
+func (x *Exchange) findSuspectKeyFilesAndAddChecksums() (map[uint64]*leadkeys.KeyFileReport, error) {
 	key, highest := deriveChecksumKey(x.vault), x.state.HighestEncryptionKeySlot()
 	suspect := map[uint64]*leadkeys.KeyFileReport{}
 	created := 0

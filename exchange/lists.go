@@ -48,7 +48,7 @@ const maxLine = 4096
 // importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash
 // per line. It stores the entries as an immutable file in the data directory dataDir. That file is
 // durable when importSuppressionList returns.
-func importSuppressionList(dataDir string, list *market.SuppressionList, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
+func importSuppressionList(dataDir string, list *market.SuppressionListDefinition, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
 	g := suppressionListBuilder{list: list, key: fingerprintKey}
 	sum, err := forEachEntryLineOfListFile(list.ID, sourcePath, g.addLine)
 	if err != nil {
@@ -68,7 +68,7 @@ func forEachEntryLineOfListFile(id market.ListID, path string, visit func(line [
 	if err == nil {
 		defer source.Close()
 		var skipped uint64
-		linesSHA256, err = forEachEntryLine(source, func(number int, line []byte) error {
+		linesSHA256, err = forEachSuppressionEntryLine(source, func(number int, line []byte) error {
 			if err := visit(line); err != nil {
 				return fmt.Errorf("line %d of %q: %w; correct or remove the line", number, path, err)
 			}
@@ -147,7 +147,7 @@ func storeSuppressionTable(dataDir string, table *fingerprint.FingerprintTable) 
 // them in pieces of fixed size, because a growing slice needs twice its size for a moment and
 // leaves garbage.
 type suppressionListBuilder struct {
-	list   *market.SuppressionList
+	list   *market.SuppressionListDefinition
 	key    *[32]byte
 	pieces [][]uint64
 	n      int
@@ -189,10 +189,10 @@ func (g *suppressionListBuilder) buildTableAndReset(existing *fingerprint.Finger
 	return fingerprint.NewFingerprintTable(all)
 }
 
-// forEachEntryLine calls visit with each line that has a value or hash. It counts the other
+// forEachSuppressionEntryLine calls visit with each line that has a value or hash. It counts the other
 // lines (empty ones and comments) in skippedLines. It returns the hex SHA-256 of all lines, without
 // regard to the kind of line endings.
-func forEachEntryLine(source io.Reader, visit func(lineNumber int, line []byte) error, skippedLines *uint64) (linesSHA256 string, err error) {
+func forEachSuppressionEntryLine(source io.Reader, visit func(lineNumber int, line []byte) error, skippedLines *uint64) (linesSHA256 string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
 	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
@@ -209,16 +209,16 @@ func forEachEntryLine(source io.Reader, visit func(lineNumber int, line []byte) 
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return "", lineTooLongError(number)
+		return "", lineAtNumberTooLongError(number)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), lines.Err()
 }
 
-// lineTooLongError says that a line of a list's file is longer than any valid entry. Its value
+// lineAtNumberTooLongError says that a line of a list's file is longer than any valid entry. Its value
 // is the line's number.
-type lineTooLongError int
+type lineAtNumberTooLongError int
 
-func (l lineTooLongError) Error() string {
+func (l lineAtNumberTooLongError) Error() string {
 	return "line " + strconv.Itoa(int(l)) + ": too long; an entry has at most " + strconv.Itoa(maxLine) + " bytes"
 }
 

@@ -35,7 +35,7 @@ func TestSuppressionListFileChecks(t *testing.T) {
 		"a long line":  {file("long", strings.Repeat("1", 10000)), "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			list := &market.SuppressionList{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
+			list := &market.SuppressionListDefinition{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
 			table, _, err := importSuppressionList(t.TempDir(), list, new([32]byte), row.path)
 			if row.want == "" {
 				if err != nil || table.Len() != 2 {

@@ -19,7 +19,7 @@ type replayStart struct {
 
 // findReplayStart finds the point at which a replay of the log in dir begins. It also returns
 // the opened snapshot, or nil if there is none.
-func findReplayStart(dir string) (*wal.SnapshotReader, replayStart, error) {
+func findReplayStart(dir string) (snapshotOrNil *wal.SnapshotReader, start replayStart, err error) {
 	snapshot, err := wal.OpenNewestValidSnapshot(dir)
 	var noSnapshot *wal.NoSnapshotError
 	switch {
@@ -75,7 +75,7 @@ func (b *replayStart) addSnapshotErrors(err error) error {
 }
 
 // CutLogAtDamage cuts the log in dataDir at the damage because of which the exchange does not start:
-// see wal.CutLogAtDamage. The entries after it are lost. The exchange must not run.
+// see wal.AcceptLoss. The entries after it are lost. The exchange must not run.
 func CutLogAtDamage(dataDir string, logger *slog.Logger) (wal.LossReport, error) {
 	snapshot, b, err := findReplayStart(dataDir)
 	if err != nil {

@@ -26,7 +26,7 @@ func newSegmentedLog(t *testing.T) (dir string) {
 	if err != nil || len(found) != 4 || found[2].First != 7 {
 		t.Fatalf("unexpected segments: %+v, %v", found, err)
 	}
-	w := must.Value(wal.BeginSnapshot(dir, wal.SnapshotOptions{}))(t)
+	w := must.Value(wal.BeginSnapshot(dir, wal.SnapshotRateOptions{}))(t)
 	must.Value(w.Commit(6, 6, nil))(t)
 	return dir
 }

@@ -20,9 +20,9 @@ import (
 	"pingpost/wal"
 )
 
-// prepareToServe does all steps of a start before the first request: it replays the log, opens
+// prepareToServePublic does all steps of a start before the public address is served: it replays the log, opens
 // the keys, activates the configuration and starts the background tasks.
-func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
+func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
 	dir := x.settings.DataDir
 	if err := createDataDirAndCheckWritable(dir); err != nil {
 		return err
@@ -39,13 +39,13 @@ func (x *Exchange) prepareToServe(built *config.CompiledDocument) error {
 	if x.vault, err = vault.OpenExchangeKey(dir, !founded); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.OpenKeyStore(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logLeadKeyFailureOrRecovery); err != nil {
+	if x.keys, err = leadkeys.OpenKeyStore(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logLeadKeyMakingResult); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
-	x.instructions = x.newInstructionPublisher()
-	x.reportLogFailureAsFatal()
-	if err := x.createShipperAndCheckStore(); err != nil {
+	x.instructions = x.newPostingInstructionPublisher()
+	x.startLogFailureWatcher()
+	if err := x.createShipperAndClaimBackup(); err != nil {
 		return err
 	}
 	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
@@ -129,7 +129,7 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	if err != nil {
 		return err
 	}
-	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.BytesRead()))
+	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.RecordBytesRead()))
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
@@ -164,25 +164,25 @@ func (x *Exchange) alignClockWithLog() error {
 	return nil
 }
 
-// checkClockNearLastEntry returns an error if the wall clock is a week or more ahead of the log's
-// last entry, or over an hour behind it. ahead is the distance, negative if the clock is behind.
+// checkClockNearLastEntry returns an error if the wall clock is a week or more clockAhead of the log's
+// last entry, or over an hour behind it. clockAhead is the distance, negative if the clock is behind.
 // lastEntryNanos is the entry's time in Unix nanoseconds.
-func checkClockNearLastEntry(ahead time.Duration, lastEntryNanos int64) error {
+func checkClockNearLastEntry(clockAhead time.Duration, lastEntryNanos int64) error {
 	logged := time.Unix(0, lastEntryNanos).UTC()
 	shows := func() (clock, log string) {
-		return logged.Add(ahead).Format(time.RFC3339), logged.Format(time.RFC3339)
+		return logged.Add(clockAhead).Format(time.RFC3339), logged.Format(time.RFC3339)
 	}
 	switch {
-	case ahead >= maxClockAhead:
+	case clockAhead >= maxClockAhead:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s past the log's last entry, %s; if it is right, start once with --accept-clock, if not, set it",
-			clock, ahead.Round(time.Hour), log)
-	case ahead < -maxClockBehind:
+			clock, clockAhead.Round(time.Hour), log)
+	case clockAhead < -maxClockBehind:
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s behind the log's last entry, %s; if it is wrong, set it; "+
 			"if it is right, the log was written under a wrong one: wait until that time has come, "+
-			"or start with --accept-clock, and the exchange's clock goes on from there, ahead of the real one",
-			clock, (-ahead).Round(time.Minute), log)
+			"or start with --accept-clock, and the exchange's clock goes on from there, clockAhead of the real one",
+			clock, (-clockAhead).Round(time.Minute), log)
 	}
 	return nil
 }
@@ -200,9 +200,9 @@ func createDataDirAndCheckWritable(dataDir string) error {
 	return os.Remove(probe)
 }
 
-// reportLogFailureAsFatal starts a goroutine that sends an error to x.broken if the log fails. The caller of
+// startLogFailureWatcher starts a goroutine that sends an error to x.broken if the log fails. The caller of
 // Start then closes the exchange, because it cannot accept leads without its log.
-func (x *Exchange) reportLogFailureAsFatal() {
+func (x *Exchange) startLogFailureWatcher() {
 	go func() {
 		select {
 		case <-x.log.Failed():
@@ -242,9 +242,9 @@ func (x *Exchange) warnOfExtraBuyerAnswers(host string) {
 	x.logger.Warn("a buyer's endpoint sends more than one answer to a request; for an hour each of its connections is used only once, because an extra answer would count for the next lead", "host", host)
 }
 
-// logLeadKeyFailureOrRecovery logs message: as an error if no encryption keys for leads can be
+// logLeadKeyMakingResult logs message: as an error if no encryption keys for leads can be
 // created, or as information, with a nil err, when they can again.
-func (x *Exchange) logLeadKeyFailureOrRecovery(message string, err error) {
+func (x *Exchange) logLeadKeyMakingResult(message string, err error) {
 	if err != nil {
 		x.logger.Error(message, "error", err)
 	} else {

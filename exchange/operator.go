@@ -23,8 +23,9 @@ func (x *Exchange) Ready() error {
 	return nil
 }
 
-// EngineWhileReady returns the engine while the exchange accepts requests. It returns nil until the log
-// is replayed, and again once the exchange begins to stop.
+// EngineWhileReady returns the engine. It returns nil until the log is replayed, and again once the
+// exchange begins to stop. After a failure of the log it still returns the engine, although Ready
+// returns an error.
 func (x *Exchange) EngineWhileReady() *engine.Engine {
 	if !x.ready.Load() || x.draining.Load() {
 		return nil
@@ -52,9 +53,9 @@ func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 // Now returns the time of the exchange's clock.
 func (x *Exchange) Now() int64 { return x.clock.Now() }
 
-// Seal encrypts a secret that the exchange uses towards others: a buyer's credential or a supplier's
-// webhook secret. secretName becomes part of the encryption, so the value decrypts only under the
-// same name.
+// Seal encrypts a secret that the exchange must read again: for example a buyer's credential, a webhook
+// secret, or an operator's second factor. secretName becomes part of the encryption, so the value
+// decrypts only under the same name.
 func (x *Exchange) Seal(secretName, value string) []byte {
 	return x.vault.SealSecret(secretName, value)
 }
@@ -66,9 +67,9 @@ func (x *Exchange) Unseal(name string, sealed []byte) (value string, ok bool) {
 	return value, err == nil
 }
 
-// TokenIssuer returns the issuer that creates and hashes the credentials with which callers
+// CredentialHasher returns the issuer that creates and hashes the credentials with which callers
 // authenticate to the exchange.
-func (x *Exchange) TokenIssuer() *token.Issuer { return x.tokens }
+func (x *Exchange) CredentialHasher() *token.Issuer { return x.tokens }
 
 // IsSandbox reports whether the exchange is a sandbox.
 func (x *Exchange) IsSandbox() bool { return x.settings.Sandbox }
@@ -127,7 +128,7 @@ func (x *Exchange) ExplainRequest(id market.RequestID) ([]byte, error) {
 
 // ExplainBySellersAuctionID returns, as JSON, the course of the auction to which a seller gave the id
 // sellersAuctionID. An empty supplier stands for all suppliers. If several of them used the id, the
-// error is a *admin.AmbiguousSupplierError.
+// error is a *admin.AmbiguousAuctionSupplierError.
 func (x *Exchange) ExplainBySellersAuctionID(supplier, sellersAuctionID string) ([]byte, error) {
 	return x.explainJSON(func(e *explain.Explainer) (*explain.Explanation, error) {
 		return e.ExplainBySellersAuctionID(supplier, sellersAuctionID)

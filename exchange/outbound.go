@@ -81,7 +81,7 @@ const (
 
 // newIdentityProvider returns the provider of admin.oidc, or nil if there is none. It sends no request,
 // so a provider that is down does not delay the start.
-func newIdentityProvider(settings *config.Settings, logger *slog.Logger) *oidc.Provider {
+func newIdentityProvider(settings *config.Settings, logger *slog.Logger) (providerOrNil *oidc.Provider) {
 	o := &settings.OIDC
 	if o.Issuer == "" {
 		return nil

@@ -24,13 +24,13 @@ func (x *Exchange) newPersonHasher() *personHasher {
 	return &personHasher{x.vault.DeriveKey("person index")}
 }
 
-func (h *personHasher) phone(e164 []byte) projection.PersonHash      { return h.hash('p', e164) }
-func (h *personHasher) email(lowerCase []byte) projection.PersonHash { return h.hash('e', lowerCase) }
+func (h *personHasher) phone(e164 []byte) projection.ContactHash      { return h.hash('p', e164) }
+func (h *personHasher) email(lowerCase []byte) projection.ContactHash { return h.hash('e', lowerCase) }
 
 // hash returns the first 16 bytes of the HMAC of a value. kind separates phone numbers from addresses.
-func (h *personHasher) hash(kind byte, value []byte) projection.PersonHash {
+func (h *personHasher) hash(kind byte, value []byte) projection.ContactHash {
 	sum := fingerprint.HMAC(&h.key, append([]byte{kind}, value...))
-	return projection.PersonHash(sum[:16])
+	return projection.ContactHash(sum[:16])
 }
 
 // hashPhonesAndEmails returns the hashes of the contact fields that are a phone number or an e-mail address,
@@ -39,7 +39,7 @@ func (h *personHasher) hash(kind byte, value []byte) projection.PersonHash {
 // The number is not limited, because an operator must find a lead by each of its values. The largest
 // body (limits.body, 64 KiB by default) has room for about 4,000 phone numbers of 16 bytes with a name.
 // Their rows take about as much space in the report as the body takes in the log.
-func (h *personHasher) hashPhonesAndEmails(fields []event.LeadField) (hashes []projection.PersonHash) {
+func (h *personHasher) hashPhonesAndEmails(fields []event.LeadField) (hashes []projection.ContactHash) {
 	for i := range fields {
 		text := bytes.TrimSpace(fields[i].Text)
 		if phone, ok := format.AppendPhoneAsE164(nil, text); ok {
@@ -48,13 +48,13 @@ func (h *personHasher) hashPhonesAndEmails(fields []event.LeadField) (hashes []p
 			hashes = append(hashes, h.email(email))
 		}
 	}
-	slices.SortFunc(hashes, func(a, b projection.PersonHash) int { return bytes.Compare(a[:], b[:]) })
+	slices.SortFunc(hashes, func(a, b projection.ContactHash) int { return bytes.Compare(a[:], b[:]) })
 	return slices.Compact(hashes)
 }
 
 // hashContact returns the hashes of a lead's contact data. It returns none for a lead that is erased, or
 // whose key cannot be read.
-func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) []projection.PersonHash {
+func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) (nilIfUnreadable []projection.ContactHash) {
 	contact, err := x.engine.Load().DecryptContact(lead)
 	if err != nil {
 		return nil
@@ -62,9 +62,9 @@ func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) []proje
 	return h.hashPhonesAndEmails(contact.Fields)
 }
 
-// FindLeadsOfPerson returns one page of the leads of a person. It asks the report, and opens the contact
-// data of each lead. So it never returns an erased lead, also while the report has not yet read the
-// erasure.
+// FindLeadsOfPerson returns one page of the leads of a person. It asks the report, and opens the
+// contact data of each lead. So it never returns an erased lead, also while the report has not yet read
+// the erasure. A lead with unreadable contact data is returned without these.
 func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) {
 	if err := x.Ready(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 	if query.Email != "" {
 		hash = h.email([]byte(query.Email))
 	}
-	page := &person.Page{Complete: x.Report().WaitForNewest(context.Background(), 0)}
+	page := &person.Page{Complete: x.Report().WaitBrieflyForNewestEntries(context.Background(), 0)}
 	found, begins, err := x.Report().FindLeadsOfPerson(context.Background(), hash, query.After, query.Limit)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 // readContactIfKept returns the contact data of the lead that the log decided at seq. It returns nil without
 // an error if the log no longer has the entry, or the key cannot be read. The error is
 // engine.ErrErased for an erased lead.
-func (x *Exchange) readContactIfKept(seq uint64, lead market.LeadID) ([]person.ContactField, error) {
+func (x *Exchange) readContactIfKept(seq uint64, lead market.LeadID) (nilIfUnreadable []person.ContactField, erasedErr error) {
 	data, err := engineLogAdapter{x.log}.At(seq)
 	if err != nil {
 		return nil, nil //nolint:nilerr // documented

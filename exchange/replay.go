@@ -13,7 +13,7 @@ import (
 // logEntryReader is a reader that returns the entries of a log one after the other.
 type logEntryReader interface {
 	Next() (wal.Entry, error)
-	// Ready reports whether Next leaves the data of earlier entries unchanged.
+	// HasBufferedEntry reports whether Next leaves the data of earlier entries unchanged.
 	HasBufferedEntry() bool
 }
 

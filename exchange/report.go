@@ -45,7 +45,7 @@ func (c reportSource) NewReader(from uint64) (report.LogReader, error) {
 }
 
 // Report returns the report, or nil if it is off.
-func (x *Exchange) Report() *report.Report { return x.reporter.report }
+func (x *Exchange) Report() (reportOrNil *report.Report) { return x.reporter.report }
 
 // startIfEnabled begins to read the log for the report in the background, if the configuration enables
 // the report. It also registers the report's metrics.
@@ -55,10 +55,10 @@ func (r *reportRunner) startIfEnabled(x *Exchange) {
 	}
 	hasher := x.newPersonHasher()
 	r.report = report.New(report.Options{
-		HashContact: func(lead *event.LeadDecided) []projection.PersonHash { return x.hashContact(hasher, lead) },
+		HashContact: func(lead *event.LeadDecided) []projection.ContactHash { return x.hashContact(hasher, lead) },
 
 		Dir: filepath.Join(x.settings.DataDir, "report"), Source: reportSource{x.state, x.log}, Retention: x.settings.Report.Keep,
-		HasDiskSpace: x.disk.hasSpaceForBackgroundFiles, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
+		HasDiskSpace: x.disk.hasSpaceForOptionalFiles, Now: func() time.Time { return time.Unix(0, x.clock.Now()) }, Logger: x.logger,
 	})
 	var ctx context.Context
 	ctx, r.stop = context.WithCancel(context.Background())
@@ -91,7 +91,7 @@ type reportMailRunner struct {
 // first e-mail channel has the SMTP server.
 func (r *reportMailRunner) start(x *Exchange) {
 	e := x.engine.Load()
-	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch, ConsoleURL: x.consoleURL()}
+	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch, ConsoleURL: x.consoleURLForLinksOrEmpty()}
 	r.service = reportmail.New(reportmail.Options{
 		Table: x.state.SavedReports(),
 		SetReport: func(by, id string, document []byte) error {
@@ -101,7 +101,7 @@ func (r *reportMailRunner) start(x *Exchange) {
 		Compose:    composer.Compose,
 		Sender:     x.alerts.service.FirstEmailChannelSender,
 		ChannelID: func() string {
-			if channel := x.state.Alerts().Settings().FirstEmailChannel(); channel != nil {
+			if channel := x.state.Alerts().Settings().FirstEnabledEmailChannel(); channel != nil {
 				return channel.ID
 			}
 			return ""
@@ -119,7 +119,7 @@ func (r *reportMailRunner) close() {
 }
 
 // SavedReports returns the service that sends saved reports, or nil while the exchange starts or stops.
-func (x *Exchange) SavedReports() savedreports.Service {
+func (x *Exchange) SavedReports() (serviceOrNil savedreports.Service) {
 	if x.EngineWhileReady() == nil {
 		return nil
 	}

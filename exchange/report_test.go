@@ -22,7 +22,7 @@ func reportConfig(config string) string {
 func (r *testExchange) waitForReport(query string, matches func([]map[string]string) bool) (rows []map[string]string) {
 	r.t.Helper()
 	eventually(r.t, "the report has all log entries", func() bool {
-		if !r.Report().WaitForNewest(r.t.Context(), 0) {
+		if !r.Report().WaitBrieflyForNewestEntries(r.t.Context(), 0) {
 			return false
 		}
 		answer := r.adminRequest("GET", "/admin/v1/report?format=csv&"+query, "")
@@ -95,7 +95,7 @@ func TestReportNeedsMoreDiskSpaceThanLeads(t *testing.T) {
 	var s diskMonitor
 	s.setExpectedSnapshotSize(10)
 	for free, want := range map[uint64]bool{0: false, s.bytesNeededToAcceptLeads(): false, s.bytesNeededToAcceptLeads() + reserve - 1: false, s.bytesNeededToAcceptLeads() + reserve: true} {
-		if s.free.Store(free); s.hasSpaceForBackgroundFiles() != want {
+		if s.free.Store(free); s.hasSpaceForOptionalFiles() != want {
 			t.Errorf("with %d bytes free: got %v", free, !want)
 		}
 	}

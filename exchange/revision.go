@@ -13,9 +13,9 @@ import (
 	"pingpost/server/admin"
 )
 
-// activeConfig is the active configuration with its sources: a document, from the file or
+// activeConfigWithSources is the active configuration with its sources: a document, from the file or
 // from a request, and the entries that operators created through the API.
-type activeConfig struct {
+type activeConfigWithSources struct {
 	canonical []byte // the whole configuration
 	base      []byte // the document alone; both in canonical form
 	sent      bool   // base came from a request; the next reload or start returns to the file
@@ -51,10 +51,10 @@ func (x *Exchange) readStoredConfigDocument(hash string) ([]byte, error) {
 	return text, nil
 }
 
-// loadOwnEntriesAndComparedFileEntries returns the configuration entries that the exchange itself
+// loadActiveOrStoredOwnEntries returns the configuration entries that the exchange itself
 // keeps, and the seed if it has taken over the entries of its file. At a start, when no configuration
 // is active yet, it reads them from their stored document.
-func (x *Exchange) loadOwnEntriesAndComparedFileEntries() (canonical.Entries, *seededFileEntries, error) {
+func (x *Exchange) loadActiveOrStoredOwnEntries() (canonical.Entries, *seededFileEntries, error) {
 	if now := x.active.Load(); now != nil {
 		return now.fromAPI, now.seed, nil
 	}
@@ -83,7 +83,7 @@ func (x *Exchange) loadOwnEntriesAndComparedFileEntries() (canonical.Entries, *s
 // settings from the file.
 func (x *Exchange) combineFileWithOwnEntries(built *config.CompiledDocument) (*pendingRevision, error) {
 	if !x.settings.Enforce {
-		return x.combineSettingsWithSeededEntries(built)
+		return x.combineFileInSeedMode(built)
 	}
 	r, err := x.combineWithAPIEntries(built)
 	if err != nil {
@@ -117,7 +117,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	fromAPI, _, err := x.loadOwnEntriesAndComparedFileEntries()
+	fromAPI, _, err := x.loadActiveOrStoredOwnEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 	}
 	x.warnOfIgnoredInitialValues(unapplied)
 	x.warnOfAPIEntriesNowInFile(revised)
-	x.warnOfDrift()
+	x.warnOfConfigDrift()
 	return nil
 }
 
@@ -162,14 +162,14 @@ func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 // configuration file now has too. From now on only the file can change them.
 func (x *Exchange) warnOfAPIEntriesNowInFile(r *pendingRevision) {
 	for _, ref := range r.takenOver {
-		x.logger.Warn("the file now controls an entry that was created through the API", "entry", ref.String(), "file", filepath.Base(x.path))
+		x.logger.Warn("the configuration file now controls an entry that was created through the API; change it in the file", "entry", ref.String(), "file", filepath.Base(x.path))
 	}
 }
 
-// describeEntriesTakenOver lists the entries from the API that a sent document has too, and that the
+// describeAPIEntriesNowInDocument lists the entries from the API that a sent document has too, and that the
 // active document does not have. Each line has the form of a configuration change, for the answer
 // to the operator.
-func (x *Exchange) describeEntriesTakenOver(r *pendingRevision) (lines []string) {
+func (x *Exchange) describeAPIEntriesNowInDocument(r *pendingRevision) (lines []string) {
 	now := x.active.Load()
 	was, err := config.Merge(x.path, now.base, now.fromAPI)
 	if err != nil {

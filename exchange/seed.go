@@ -50,11 +50,11 @@ func parseSeededFileEntries(storedEntries []byte) (*seededFileEntries, error) {
 	return &seededFileEntries{accepted: accepted}, nil
 }
 
-// combineSettingsWithSeededEntries combines the settings of the configuration file, compiled as
+// combineFileInSeedMode combines the settings of the configuration file, compiled as
 // built, with the exchange's own entries. The first time, the exchange takes over the entries of
 // the file, with their initial values. Later it only remembers the file's entries, to compare them.
-func (x *Exchange) combineSettingsWithSeededEntries(built *config.CompiledDocument) (*pendingRevision, error) {
-	entries, known, err := x.loadOwnEntriesAndComparedFileEntries()
+func (x *Exchange) combineFileInSeedMode(built *config.CompiledDocument) (*pendingRevision, error) {
+	entries, known, err := x.loadActiveOrStoredOwnEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,12 @@ func (x *Exchange) combineSettingsWithSeededEntries(built *config.CompiledDocume
 		return nil, err
 	}
 	if known != nil {
-		return x.combineWithOwnEntries(built, entries, newSeededFileEntries(file, known.accepted, entries), false)
+		return x.compileSettingsWithEntries(built, entries, newSeededFileEntries(file, known.accepted, entries), false)
 	}
 	if err := x.checkUnsetSecretVariables(built); err != nil {
 		return nil, err
 	}
-	return x.combineWithOwnEntries(built, entries.WithEntriesOf(file), &seededFileEntries{file: file, accepted: file}, true)
+	return x.compileSettingsWithEntries(built, entries.WithEntriesOf(file), &seededFileEntries{file: file, accepted: file}, true)
 }
 
 // newSeededFileEntries returns the seed after the file was read, or after a change of the exchange's
@@ -108,7 +108,7 @@ func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operato
 	if _, err := x.rereadConfigFileIfChangedLocked(); err != nil {
 		return nil, err
 	}
-	entries, known, err := x.loadOwnEntriesAndComparedFileEntries()
+	entries, known, err := x.loadActiveOrStoredOwnEntries()
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operato
 		return nil, err
 	}
 	entries = entries.WithEntriesOf(sent)
-	r, err := x.combineWithOwnEntries(built, entries, newSeededFileEntries(known.file, known.accepted, entries), true)
+	r, err := x.compileSettingsWithEntries(built, entries, newSeededFileEntries(known.file, known.accepted, entries), true)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +125,11 @@ func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operato
 	return r, nil
 }
 
-// combineWithOwnEntries compiles the settings of a document, compiled as built, with these
+// compileSettingsWithEntries compiles the settings of a document, compiled as built, with these
 // entries. If the exchange takes over the document's entries, the document's initial values apply.
 // Otherwise only the variables in addresses apply that the exchange has sealed, and that its own
 // entry has in the same address: their values follow the environment.
-func (x *Exchange) combineWithOwnEntries(built *config.CompiledDocument, entries canonical.Entries, s *seededFileEntries, takesOver bool) (*pendingRevision, error) {
+func (x *Exchange) compileSettingsWithEntries(built *config.CompiledDocument, entries canonical.Entries, s *seededFileEntries, takesOver bool) (*pendingRevision, error) {
 	settings, err := canonical.RemoveEntries(built.Canonical)
 	if err != nil {
 		return nil, err

@@ -176,8 +176,8 @@ func TestStartChecksCertificates(t *testing.T) {
 	}
 	eventually(t, "the expiry is logged", func() bool { return strings.Contains(x.logged.String(), "the TLS certificate has expired") })
 	for name, settings := range map[string]config.Settings{
-		"expired": {TLS: config.TLSSettings{Cert: p.dir + "/cert.pem", Key: p.dir + "/key.pem"}},
-		"missing": {AdminTLS: config.TLSSettings{Cert: p.dir + "/none.pem", Key: p.dir + "/key.pem"}},
+		"expired": {TLS: config.TLSSettings{CertFile: p.dir + "/cert.pem", KeyFile: p.dir + "/key.pem"}},
+		"missing": {AdminTLS: config.TLSSettings{CertFile: p.dir + "/none.pem", KeyFile: p.dir + "/key.pem"}},
 	} {
 		if err := CheckCertificateFiles(&settings); err == nil {
 			t.Errorf("CheckCertificateFiles accepted a certificate that is %s", name)

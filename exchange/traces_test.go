@@ -27,7 +27,7 @@ func (r *testExchange) stopAndReadTraces(c *tracetest.Collector, requests int) (
 	eventually(r.t, "the traces are exported", func() bool { return r.tracer.ExportedTraces() >= uint64(requests) })
 	r.stop()
 	spans := c.Spans()
-	roots = tracetest.Roots(spans)
+	roots = tracetest.ServerSpansByStart(spans)
 	seen := 0
 	for _, root := range roots {
 		for _, defect := range tracetest.Defects(spans, root) {

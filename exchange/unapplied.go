@@ -23,7 +23,7 @@ import (
 func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []string {
 	u := ignoredInitialValueFinder{exchange: x, tokens: make(map[string]int)}
 	for i := range built.Initial.Credentials {
-		u.addCredentialIfNotInForce(&built.Initial.Credentials[i])
+		u.addLineForDifferentCredential(&built.Initial.Credentials[i])
 	}
 	for i := range built.Initial.Secrets {
 		u.addLineForDifferentSecret(&built.Initial.Secrets[i])
@@ -43,7 +43,7 @@ func (x *Exchange) listIgnoredInitialValues(built *config.CompiledDocument) []st
 
 // activeOrLastActiveConfigJSON returns the active configuration as canonical JSON, or nil. At a start no
 // configuration is active yet; it then reads the document that was active last from its file.
-func (x *Exchange) activeOrLastActiveConfigJSON() []byte {
+func (x *Exchange) activeOrLastActiveConfigJSON() (jsonOrNil []byte) {
 	if canonical := x.ActiveConfigurationJSON(); canonical != nil {
 		return canonical
 	}
@@ -87,9 +87,9 @@ func entryPath(listName, id string) string {
 	return listName + "[" + id + "]"
 }
 
-// addCredentialIfNotInForce adds a line if an API key, token or OAuth client of the document is no
+// addLineForDifferentCredential adds a line if an API key, token or OAuth client of the document is no
 // longer valid although it once was. It also adds one if the credential has other scopes now.
-func (u *ignoredInitialValueFinder) addCredentialIfNotInForce(initial *config.InitialCredential) {
+func (u *ignoredInitialValueFinder) addLineForDifferentCredential(initial *config.InitialCredential) {
 	s := u.exchange.state
 	c := u.exchange.hashInitialCredential(initial)
 	owners := "suppliers"
@@ -114,7 +114,7 @@ func (u *ignoredInitialValueFinder) addCredentialIfNotInForce(initial *config.In
 	switch {
 	case ok && live.Owner == c.Owner && live.Ref == ref:
 		if live.Scopes != c.Scopes {
-			u.addIgnoredValueLine(at+".scopes", "they are "+string(live.Scopes.AppendNames(nil)), request+" for a new one with others")
+			u.addIgnoredValueLine(at+".scopes", "they are "+string(live.Scopes.AppendSpaceSeparatedNames(nil)), request+" for a new one with others")
 		}
 	case s.HasCredentialEverExisted(&event.CredentialAddedOrRevoked{Credential: c.Kind, Owner: c.Owner, OwnerRef: ref, Client: c.Client, Hash: c.Hash}):
 		if initial.Kind == event.CredentialOAuthClient {
@@ -193,7 +193,8 @@ func (u *ignoredInitialValueFinder) addLineForDifferentPause(kind event.ConfigOb
 }
 
 // addLineForChangedListFile adds a line if the initial file of a suppression list changed since the
-// exchange imported it. It ignores a file that it cannot open.
+// exchange imported it. It ignores a file that it cannot open, but adds a line if it cannot read the
+// file to its end.
 func (u *ignoredInitialValueFinder) addLineForChangedListFile(initial config.InitialSuppressionFile) {
 	s := u.exchange.state
 	known, ok := s.SuppressionListFile(s.RefOf(event.ObjectList, string(initial.ID)))
@@ -206,7 +207,7 @@ func (u *ignoredInitialValueFinder) addLineForChangedListFile(initial config.Ini
 	}
 	defer source.Close()
 	var skipped uint64
-	sum, err := forEachEntryLine(source, func(int, []byte) error { return nil }, &skipped)
+	sum, err := forEachSuppressionEntryLine(source, func(int, []byte) error { return nil }, &skipped)
 	if err == nil && sum == known.Source {
 		return
 	}
@@ -226,7 +227,7 @@ func (u *ignoredInitialValueFinder) addChangedOpeningBalances(oldDocument, newDo
 	s := u.exchange.state
 	for i := range newDocument.Buyers {
 		buyer := &newDocument.Buyers[i]
-		if buyer.Funds == nil || !s.BuyerFunds(s.RefOf(event.ObjectBuyer, buyer.ID)).Opened {
+		if buyer.Funds == nil || !s.AppliedBuyerFunds(s.RefOf(event.ObjectBuyer, buyer.ID)).Opened {
 			continue
 		}
 		if was, known := before[buyer.ID]; !known || was != *buyer.Funds.Balance {
@@ -295,7 +296,7 @@ func (u *ignoredInitialValueFinder) addStillValidOAuthClients(kind event.ConfigO
 
 // hasLiveCredential reports whether an owner still has a valid credential of this kind. For
 // OAuth clients, clientID is the client's id; otherwise it is empty.
-func (u *ignoredInitialValueFinder) hasLiveCredential(kind event.CredentialKind, owner event.ConfigObjectKind, ownerID, clientID string) bool {
+func (u *ignoredInitialValueFinder) hasLiveCredential(kind event.SupplierOrBuyerCredentialKind, owner event.ConfigObjectKind, ownerID, clientID string) bool {
 	s := u.exchange.state
 	for _, c := range s.CredentialsOf(kind, owner, s.RefOf(owner, ownerID)) {
 		if c.Client == clientID {

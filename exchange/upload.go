@@ -64,7 +64,7 @@ func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*adm
 // maxBadLines of them.
 func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUpload) (linesSHA256 string, skippedLines uint64, err error) {
 	var bad admin.BadLinesError
-	linesSHA256, err = forEachEntryLine(upload.Lines, func(number int, line []byte) error {
+	linesSHA256, err = forEachSuppressionEntryLine(upload.Lines, func(number int, line []byte) error {
 		switch err := g.addLine(line); {
 		case g.n > maxUploadEntries:
 			return admin.ErrUploadTooLong
@@ -78,7 +78,7 @@ func (g *suppressionListBuilder) addUploadedLines(upload *admin.SuppressionUploa
 		}
 		return nil
 	}, &skippedLines)
-	var long lineTooLongError
+	var long lineAtNumberTooLongError
 	if errors.As(err, &long) {
 		bad, err = append(bad, admin.BadLine{Number: int(long), Why: "the line is too long"}), nil
 	}
@@ -105,7 +105,7 @@ func (b *suppressionListBeforeUpload) keptEntryCount() int {
 
 // readListBeforeUpload returns the current state of a suppression list. If extend is set, the
 // upload extends the list, and the result has its entries too.
-func (x *Exchange) readListBeforeUpload(list *market.SuppressionList, extend bool) (before suppressionListBeforeUpload, err error) {
+func (x *Exchange) readListBeforeUpload(list *market.SuppressionListDefinition, extend bool) (before suppressionListBeforeUpload, err error) {
 	if before.file, before.known = x.state.SuppressionListFile(list.Ref); before.known && extend {
 		before.table, err = x.lists.loadTableCached(x.settings.DataDir, before.file)
 	}
@@ -115,7 +115,7 @@ func (x *Exchange) readListBeforeUpload(list *market.SuppressionList, extend boo
 // activateUploadedList makes an uploaded table the entries of the list. It returns engine.ErrConflict
 // if the list no longer has the state before, because another upload or a configuration change
 // came first.
-func (x *Exchange) activateUploadedList(list *market.SuppressionList, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
+func (x *Exchange) activateUploadedList(list *market.SuppressionListDefinition, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {

@@ -60,7 +60,7 @@ func (k *snapshotter) run(x *Exchange) {
 		x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 		if written := x.log.Stats().Bytes; k.isDue(written, x.disk.last.Load()) && !x.disk.low.Load() {
 			if err := x.writeSnapshot(); err != nil {
-				x.logger.Error("cannot write a snapshot; the log is kept instead", "error", err)
+				x.logger.Error("cannot write a snapshot of the state; the log keeps its segments, and the next start replays more of them", "error", err)
 			}
 			k.restartByteCount(written)
 		}
@@ -110,7 +110,7 @@ func (x *Exchange) writeSnapshot() error {
 	if x.disk.setExpectedSnapshotSize(size); !x.disk.measureAndCheckRoomFor(size) {
 		return errDiskLow
 	}
-	w, err := x.log.BeginSnapshot(wal.SnapshotOptions{LiftLimit: x.snapshots.quit})
+	w, err := x.log.BeginSnapshot(wal.SnapshotRateOptions{LiftLimit: x.snapshots.quit})
 	if err != nil {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}

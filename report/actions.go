@@ -44,7 +44,7 @@ func scanAction(row interface{ Scan(targets ...any) error }) (*projection.Action
 // SearchActions returns one page of the audit log, newest first, and the After of the next page, which
 // is zero for the last one. The order is that of the log, because ids of one millisecond have none.
 // The rows are few: an operator makes far fewer than suppliers send leads.
-func (r *Report) SearchActions(ctx context.Context, q *ActionQuery) (found []projection.ActionRow, next market.RequestID, err error) {
+func (r *Report) SearchActions(ctx context.Context, q *ActionQuery) (found []projection.ActionRow, nextAfter market.RequestID, err error) {
 	c := q.condition()
 	err = r.readServedDatabase(ctx, q.To, func(ctx context.Context, tx *sql.Tx, _ *databaseProgress) error {
 		rows, err := tx.QueryContext(ctx, "SELECT "+actionColumns+" FROM actions WHERE 1"+c.where+" ORDER BY seq DESC LIMIT ?", append(c.args, q.Limit+1)...)
@@ -63,9 +63,9 @@ func (r *Report) SearchActions(ctx context.Context, q *ActionQuery) (found []pro
 	})
 	if err == nil && len(found) > q.Limit {
 		found = found[:q.Limit]
-		next = found[q.Limit-1].ID
+		nextAfter = found[q.Limit-1].ID
 	}
-	return found, next, err
+	return found, nextAfter, err
 }
 
 // condition returns the query as SQL conditions.
@@ -111,16 +111,17 @@ func (q *ActionQuery) condition() *searchCondition {
 }
 
 // FindLeadsOfPerson returns the leads of a person, newest first, with the log positions of their
-// decisions. hash is that of the person's phone number or e-mail address. It begins after the lead
-// `after`, or with the newest one if that is zero, and returns at most limit leads. begins is the time
-// from which on the report has leads; zero: since the log's beginning.
-func (r *Report) FindLeadsOfPerson(ctx context.Context, hash projection.PersonHash, after market.LeadID, limit int) (found []LeadOfPerson, begins int64, err error) {
+// decisions. hash is that of the person's phone number or e-mail address. It completeFromNanos after
+// the lead `after`, or with the newest one if that is zero, and returns at most limit leads.
+// completeFromNanos is the time from which on the report has all leads; zero: since the log's
+// beginning.
+func (r *Report) FindLeadsOfPerson(ctx context.Context, hash projection.ContactHash, after market.LeadID, limit int) (found []LeadOfPerson, completeFromNanos int64, err error) {
 	where, args := "p.hash = ?", []any{hash[:]}
 	if !after.IsZero() {
 		where, args = where+" AND p.lead < ?", append(args, after[:])
 	}
 	err = r.readServedDatabase(ctx, 0, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
-		begins = at.begins
+		completeFromNanos = at.begins
 		rows, err := tx.QueryContext(ctx, "SELECT "+leadColumns+", seq FROM persons p JOIN leads ON leads.id = p.lead WHERE "+where+
 			" ORDER BY p.lead DESC LIMIT ?", append(args, limit)...)
 		if err != nil {
@@ -136,7 +137,7 @@ func (r *Report) FindLeadsOfPerson(ctx context.Context, hash projection.PersonHa
 		}
 		return rows.Err()
 	})
-	return found, begins, err
+	return found, completeFromNanos, err
 }
 
 // LeadOfPerson is a lead that FindLeadsOfPerson found, and the log position of its decision.

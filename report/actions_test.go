@@ -110,8 +110,8 @@ func TestRetentionRemovesActionsAndPersons(t *testing.T) {
 	log := newTestLog()
 	opt := testOptions(log, t.TempDir())
 	opt.Retention = 24*time.Hour - 30*time.Minute // by the clock of the tests
-	hash := projection.PersonHash{7}
-	opt.HashContact = func(*event.LeadDecided) []projection.PersonHash { return []projection.PersonHash{hash} }
+	hash := projection.ContactHash{7}
+	opt.HashContact = func(*event.LeadDecided) []projection.ContactHash { return []projection.ContactHash{hash} }
 	r := startReport(t, log, opt)
 	for i, after := range []time.Duration{time.Minute, 40 * time.Minute, 50 * time.Minute} {
 		log.logAction(byte(i+1), after)
@@ -122,7 +122,7 @@ func TestRetentionRemovesActionsAndPersons(t *testing.T) {
 	if must.Succeed(t, err); len(found) != 2 || found[0].ID[6] != 3 || found[0].Seq != 6 {
 		t.Fatalf("found %+v", found)
 	}
-	log.log(51*time.Minute, &event.LeadPersonalDataErased{Leads: []market.LeadID{found[0].ID}})
+	log.log(51*time.Minute, &event.PersonalDataOfLeadsErased{Leads: []market.LeadID{found[0].ID}})
 	r.waitCaughtUp()
 	if found, _, err = r.FindLeadsOfPerson(context.Background(), hash, market.LeadID{}, 10); err != nil || len(found) != 1 || found[0].ID[6] != 2 {
 		t.Errorf("after the erasure: %+v, %v", found, err)

@@ -27,7 +27,7 @@ type RowIterator struct {
 	latencies sumQuery
 	sources   map[int64]string
 	rows      []*Row
-	totals    totals
+	totals    totalsByCurrency
 
 	units                   []int64 // units of the sums that it may read
 	nextQuarter, endQuarter int64   // quarters that are not answered yet
@@ -78,7 +78,7 @@ func (a *RowIterator) runOrRequestRebuildIfDamaged(read func() error) (err error
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 		err = questionTooLargeError("it takes more than " + a.report.opt.limits.timeout.String())
 	default:
-		a.report.requestRebuildIfDamaged(err)
+		a.report.requestRebuildUnlessTransient(err)
 	}
 	return err
 }
@@ -168,11 +168,11 @@ func (a *RowIterator) sourceNumberOrMinusOne(sourceName string) int64 {
 
 // Next returns the next row of the report, or io.EOF at the end. A row is valid until the
 // following call. If the question asks for totals, these are the last rows.
-func (a *RowIterator) Next() (row *Row, err error) {
+func (a *RowIterator) Next() (row *Row, errOrEOF error) {
 	for len(a.rows) == 0 {
 		err := a.runOrRequestRebuildIfDamaged(a.readNextPeriod)
 		if errors.Is(err, io.EOF) && a.Totals && !a.totals.taken {
-			a.rows = a.totals.take()
+			a.rows = a.totals.markTakenAndListRows()
 			continue
 		}
 		if err != nil {
@@ -194,8 +194,8 @@ func (a *RowIterator) Close() {
 	a.cancel()
 }
 
-// dimensionText returns the text that a row shows for a dimension, for example the buyer's
-// name. key is the key of the row's sums.
+// dimensionText returns the text that a row shows for a dimension, for example the buyer's name. For a
+// dimension of time it returns "", because Row.Start has the time. key is the key of the row's sums.
 func (a *RowIterator) dimensionText(dimension Dimension, key *projection.SumDimensionValues) string {
 	refs := map[Dimension]market.PermanentNumber{BySupplier: key.Supplier, ByBuyer: key.Buyer, ByCampaign: key.Campaign}
 	kind, configured := dimension.objectKind()

@@ -44,7 +44,7 @@ func (a *RowIterator) readNextPeriod() error {
 		}
 		return cmp.Compare(x.Currency, y.Currency)
 	})
-	a.rows = mergeRowsWithoutCurrency(a.rows)
+	a.rows = mergeCurrencylessRowsIntoNext(a.rows)
 	return nil
 }
 

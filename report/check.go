@@ -30,15 +30,15 @@ func (r *Report) startBackgroundCheck(ctx context.Context, f *reportDatabase) {
 			current := r.file == f
 			r.mu.Unlock()
 			if current {
-				r.requestRebuildIfDamaged(err)
+				r.requestRebuildUnlessTransient(err)
 			}
 		}
 	}()
 }
 
-// requestRebuildIfDamaged requests a rebuild of the report's database, unless err is a cancellation or
+// requestRebuildUnlessTransient requests a rebuild of the report's database, unless err is a cancellation or
 // an SQLite error that waiting can resolve. Every other error counts as damage.
-func (r *Report) requestRebuildIfDamaged(err error) {
+func (r *Report) requestRebuildUnlessTransient(err error) {
 	var spoilt *rebuildNeededError
 	if errors.As(wrapIfRebuildHelps(err), &spoilt) {
 		r.requestRebuildBecause(err)

@@ -70,10 +70,11 @@ func (f *reportDatabase) checkpointIfDue(ctx context.Context) error {
 	return nil
 }
 
-// checkpointAtRate flushes SQLite's log, makes SQLite move its pages into the file, and flushes
-// the file, at most bytesPerSecond (0: unlimited). finished is false without an error if the
-// log cannot be opened now or another program checkpoints.
-func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond int64) (finished bool, err error) {
+// checkpointAtRate flushes SQLite's log, makes SQLite move its pages into the file, and flushes the
+// file, at most bytesPerSecond (0: unlimited). hasRun is false without an error if the log cannot be
+// opened now or another program checkpoints. Pages that a reader prevents from moving stay for the next
+// checkpoint.
+func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond int64) (hasRun bool, err error) {
 	log, err := os.Open(f.path + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, nil // a temporary failure: SQLite has the file open
@@ -102,13 +103,13 @@ func (f *reportDatabase) checkpointAtRate(ctx context.Context, bytesPerSecond in
 }
 
 // runCheckpointWithoutFsync makes SQLite write the pages of its log into the file, without fsync.
-// framesInFile is the number of log frames that are now in the file. It is less than all if a
+// framesInDatabase is the number of log frames that are now in the database file. It is less than all if a
 // reader needs an older page, and negative if another program checkpoints.
-func (f *reportDatabase) runCheckpointWithoutFsync(ctx context.Context) (framesInFile int64, err error) {
+func (f *reportDatabase) runCheckpointWithoutFsync(ctx context.Context) (framesInDatabase int64, err error) {
 	if err := f.executeStatement(ctx, "PRAGMA synchronous = OFF"); err != nil {
 		return 0, err
 	}
 	var busy, frames int64
-	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &framesInFile)
-	return framesInFile, errors.Join(err, f.executeStatement(ctx, "PRAGMA synchronous = NORMAL"))
+	err = f.writer.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &framesInDatabase)
+	return framesInDatabase, errors.Join(err, f.executeStatement(ctx, "PRAGMA synchronous = NORMAL"))
 }

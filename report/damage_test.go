@@ -168,7 +168,7 @@ func (r *testReport) onlyFile() string {
 
 func (r *testReport) changeFile(text string) {
 	r.t.Helper()
-	f, err := openDatabase(r.t.Context(), r.onlyFile())
+	f, err := openDatabaseForWriting(r.t.Context(), r.onlyFile())
 	if err == nil {
 		err = errors.Join(f.executeStatement(r.t.Context(), text), f.close())
 	}

@@ -90,8 +90,8 @@ func removeDatabaseFiles(path string) error {
 	return errs
 }
 
-// openDatabase opens a report's database for writing, and creates the file if it is missing.
-func openDatabase(ctx context.Context, path string) (*reportDatabase, error) {
+// openDatabaseForWriting opens a report's database for writing, and creates the file if it is missing.
+func openDatabaseForWriting(ctx context.Context, path string) (*reportDatabase, error) {
 	if err := histogram.Register(); err != nil {
 		return nil, err
 	}
@@ -168,9 +168,9 @@ func (f *reportDatabase) checkFileNotReplaced() error {
 	return nil
 }
 
-// createTablesAndSetPosition creates the tables in an empty database and sets f.position. The caller must
+// createTablesAndSetMemoryPosition creates the tables in an empty database and sets f.position. The caller must
 // write the position to the database.
-func (f *reportDatabase) createTablesAndSetPosition(ctx context.Context, position databaseProgress) error {
+func (f *reportDatabase) createTablesAndSetMemoryPosition(ctx context.Context, position databaseProgress) error {
 	for _, text := range []string{
 		"PRAGMA application_id = " + strconv.Itoa(applicationID), "PRAGMA user_version = " + strconv.Itoa(schemaVersion), createAllTablesSQL(),
 	} {

@@ -42,7 +42,7 @@ func (r *Report) openNewestDatabaseOrCreateIfNone(ctx context.Context) (*reportD
 	if err = errors.Join(err, absErr); err != nil {
 		return nil, fmt.Errorf("cannot remove old databases of the report: %w", err)
 	}
-	f, err := openDatabase(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
+	f, err := openDatabaseForWriting(ctx, filepath.Join(dir, strconv.Itoa(r.fileNumber)+suffix))
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the report's database: %w", wrapOpenErrorIfRebuildHelps(err))
 	}
@@ -68,7 +68,7 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 	var err error
 	if isNew {
 		at := databaseProgress{LogIdentity: r.opt.Source.LogIdentity()}
-		if err = f.createTablesAndSetPosition(ctx, at); err == nil {
+		if err = f.createTablesAndSetMemoryPosition(ctx, at); err == nil {
 			err = f.writePosition(ctx, at)
 		}
 	} else {
@@ -133,7 +133,7 @@ func (r *Report) followLog(ctx, checksCtx context.Context, f *reportDatabase) er
 
 // checkDiskSpaceAndUpdatePaused reports whether the disk has enough free space for the report. If
 // the answer has changed, it updates the status and logs the change.
-func (r *Report) checkDiskSpaceAndUpdatePaused() bool {
+func (r *Report) checkDiskSpaceAndUpdatePaused() (hasEnough bool) {
 	hasSpace := r.opt.HasDiskSpace()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,15 +186,15 @@ func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabas
 			return wrapIfRebuildHelps(err)
 		}
 	}
-	r.updatePosition(f)
+	r.publishPosition(f)
 	if b.Entries > 0 {
 		return f.checkpointIfDue(ctx)
 	}
 	return nil
 }
 
-// updatePosition publishes the position of the database after a batch.
-func (r *Report) updatePosition(f *reportDatabase) {
+// publishPosition publishes the position of the database after a batch.
+func (r *Report) publishPosition(f *reportDatabase) {
 	durable, _ := r.opt.Source.LastDurableEntry()
 	defer r.signals.NotifyProgress()
 	r.mu.Lock()

@@ -32,11 +32,11 @@ func NewCSV(q *Question) RowFormat {
 	return f
 }
 
-// NewNDJSON returns the format with one JSON object per line. A missing number is null.
+// NewNDJSON returns the format with one JSON object per line. A missing number or time is null.
 func NewNDJSON(q *Question) RowFormat { return &ndjsonFormat{columnsFor(q)} }
 
 // NewParquet returns the Apache Parquet format. Each column has a type, and the metadata
-// contains the question's time range and zone. A missing number is null.
+// contains the question's time range and zone. A missing number or time is null.
 func NewParquet(q *Question) RowFormat {
 	f := &parquetFormat{columns: columnsFor(q)}
 	of := make([]columnar.Column, len(f.columns))

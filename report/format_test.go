@@ -195,13 +195,13 @@ func TestTotalsHaveLatenciesOfAllRows(t *testing.T) {
 		}
 		return r
 	}
-	var sums totals
+	var sums totalsByCurrency
 	var all histogram.Histogram
 	for _, r := range []*Row{row("", 300*time.Millisecond), row("USD", 5*time.Millisecond, 6*time.Millisecond), row("", 400*time.Millisecond), row("USD", 7*time.Millisecond)} {
 		all.Add(r.pings)
 		sums.add(r)
 	}
-	got := sums.take()
+	got := sums.markTakenAndListRows()
 	if len(got) != 1 || !slices.Equal(got[0].pings, all) || !slices.Equal(got[0].posts, all) {
 		t.Errorf("got %+v, want one row with the latencies %v", got, all)
 	}

@@ -67,8 +67,8 @@ func (h *newestFirstScan) run(ctx context.Context) (p SearchProgress, err error)
 }
 
 // fromClauseWithIndex returns the SQL from FROM on, with the index that the search uses and
-// the condition on it, and the arguments of that condition.
-func (h *newestFirstScan) fromClauseWithIndex() (text string, args []any) {
+// the condition on it, and the arguments of that condition. The caller puts the bounds of the ids before them.
+func (h *newestFirstScan) fromClauseWithIndex() (text string, indexConditionArgs []any) {
 	text = " FROM " + h.table
 	if h.index != "" {
 		text += " INDEXED BY " + h.index
@@ -97,9 +97,9 @@ func (h *newestFirstScan) findEndOfRange(ctx context.Context, rowCount int) (end
 	return endID, err == nil, err
 }
 
-// readMatchesDownTo reads the matching rows of a range, down to endID. pageFull reports that
+// readMatchesDownTo reads the matching rows of a range, down to endID. fullAndMoreMatch reports that
 // the page is full and at least one more row matches; lastID is the id of its last row.
-func (h *newestFirstScan) readMatchesDownTo(ctx context.Context, endID [16]byte) (lastID [16]byte, pageFull bool, err error) {
+func (h *newestFirstScan) readMatchesDownTo(ctx context.Context, endID [16]byte) (lastID [16]byte, fullAndMoreMatch bool, err error) {
 	text, key := h.fromClauseWithIndex()
 	args := append(append([]any{endID[:], h.high[:]}, key...), h.args...)
 	rows, err := h.tx.QueryContext(ctx, "SELECT "+h.columns+text+h.where+" ORDER BY id DESC LIMIT ?", append(args, h.limit-h.found+1)...)

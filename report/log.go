@@ -10,11 +10,11 @@ import (
 type LogAndConfiguredNames interface {
 	// LogIdentity identifies the log.
 	LogIdentity() LogIdentity
-	// NewReader returns a reader from an entry on, or from the oldest one for 0. At the
-	// log's current end it returns io.EOF and can be called again. The error is
-	// wal.ErrGone if history no longer has the entry.
+	// NewReader returns a reader from an entry on, or from the oldest one for 0. At the log's current
+	// end the reader's Next returns io.EOF and can be called again. The error is wal.ErrGone if history
+	// no longer has the entry.
 	NewReader(from uint64) (LogReader, error)
-	// Durable returns the last durable entry.
+	// LastDurableEntry returns the sequence number and the time of the last durable entry.
 	LastDurableEntry() (seq uint64, at int64)
 	// NameOf returns the configured name of a number, or "" if it is unknown.
 	NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string

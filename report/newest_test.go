@@ -26,7 +26,7 @@ func TestQuestionWakesTheReport(t *testing.T) {
 		for i := range 3 {
 			log.log(time.Duration(i)*time.Second, soldLead(i+1))
 			began := time.Now()
-			if !r.WaitForNewest(context.Background(), 0) || time.Since(began) >= newestWait {
+			if !r.WaitBrieflyForNewestEntries(context.Background(), 0) || time.Since(began) >= newestWait {
 				t.Fatalf("lead %d is not in the report after %v", i, time.Since(began))
 			}
 			found, _, err := r.SearchLeads(context.Background(), LeadOrAuctionQuery{Limit: 10})
@@ -58,7 +58,7 @@ func TestQuestionWaitsForALimitedTime(t *testing.T) {
 				nanos = until.UnixNano()
 			}
 			began := time.Now()
-			if got := r.WaitForNewest(context.Background(), nanos); got != wantNewest || time.Since(began) != wantWait {
+			if got := r.WaitBrieflyForNewestEntries(context.Background(), nanos); got != wantNewest || time.Since(began) != wantWait {
 				t.Errorf("until %v: got %v after %v, want %v after %v", until, got, time.Since(began), wantNewest, wantWait)
 			}
 		}
@@ -68,7 +68,7 @@ func TestQuestionWaitsForALimitedTime(t *testing.T) {
 		check(start.Add(time.Minute), true, 0)
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		if r.WaitForNewest(ended, 0) {
+		if r.WaitBrieflyForNewestEntries(ended, 0) {
 			t.Error("a question that was cancelled got the newest entries")
 		}
 		log.change(func() { log.stalled = false })
@@ -87,7 +87,7 @@ func TestQuestionDoesNotWaitForAPausedReport(t *testing.T) {
 		synctest.Wait()
 		log.log(time.Minute, soldLead(1))
 		began := time.Now()
-		if r.WaitForNewest(context.Background(), 0) || time.Since(began) != 0 {
+		if r.WaitBrieflyForNewestEntries(context.Background(), 0) || time.Since(began) != 0 {
 			t.Errorf("a question to a paused report waits %v", time.Since(began))
 		}
 	})

@@ -37,9 +37,9 @@ func newOpenPeriodSums() *openPeriodSums {
 	return &openPeriodSums{sums: map[projection.SumRowPrimaryKey]*projection.Measures{}, latencies: map[projection.LatencyRowPrimaryKey]*histogram.Histogram{}, limit: defaultMaxOpenSums}
 }
 
-// isWrittenWithEachBatch reports whether each batch writes the sums of this grouping and unit of
+// isSumWrittenWithEachBatch reports whether each batch writes the sums of this grouping and unit of
 // time to the database. All other sums stay in memory until their hour or day ends.
-func isWrittenWithEachBatch(grouping projection.DimensionColumnSet, unit int64) bool {
+func isSumWrittenWithEachBatch(grouping projection.DimensionColumnSet, unit int64) bool {
 	return unit == projection.Quarters && (grouping == projection.AllColumns || grouping == projection.Parties)
 }
 
@@ -73,7 +73,7 @@ func (f *reportDatabase) rebuildOpenPeriodSums(ctx context.Context) error {
 	for _, table := range []string{sumTable, latencyTable} {
 		for _, g := range projection.Groupings {
 			for _, unit := range g.StoredUnitsInQuarterHours() {
-				if isWrittenWithEachBatch(g, unit) {
+				if isSumWrittenWithEachBatch(g, unit) {
 					continue
 				}
 				if err := f.executeStatement(ctx, "DELETE FROM "+table+" WHERE grain = ? AND unit = ? AND start >= ?", g, unit, projection.DivideRoundingDown(now, unit)); err != nil {
@@ -103,7 +103,7 @@ func (f *reportDatabase) rebuildOpenPeriodSums(ctx context.Context) error {
 		return err
 	}
 	for at, m := range projection.RollUpSums(begun, f.throttle.sleepIfDue) {
-		if !isWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
+		if !isSumWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
 			projection.GetOrInsert(f.openSums.sums, at).Add(m)
 		}
 	}
@@ -115,7 +115,7 @@ func (f *reportDatabase) rebuildOpenPeriodSums(ctx context.Context) error {
 		return err
 	}
 	for at, h := range projection.RollUpLatencies(clocked, f.throttle.sleepIfDue) {
-		if !isWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
+		if !isSumWrittenWithEachBatch(at.Grouping, at.Unit) && !hasUnitEndedBefore(at.Unit, at.Start, now) {
 			f.openSums.addToLatencySum(at, *h)
 		}
 	}

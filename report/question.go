@@ -119,8 +119,8 @@ type InvalidQuestionError struct{ Field, Expected string }
 
 func (f *InvalidQuestionError) Error() string { return f.Field + ": expected " + f.Expected }
 
-// NotFollowedYetError reports that the report has not yet read the log up to the end of the
-// question's time range.
+// NotFollowedYetError reports that the report has not yet read the log up to the end of the time range
+// of a question or search. Reached is zero if it has no data yet.
 type NotFollowedYetError struct{ Reached time.Time }
 
 func (b *NotFollowedYetError) Error() string {
@@ -170,8 +170,9 @@ func (q *Question) validateDimensionsAndTime() error {
 	return nil
 }
 
-// whereConditions returns the question's Only values as SQL conditions with arguments. The
-// error is an *InvalidQuestionError for an unknown name.
+// whereConditions returns the question's Only values as SQL conditions with arguments. The error is an
+// *InvalidQuestionError for an unknown supplier, buyer, campaign or reason. An unknown source or state
+// matches no row.
 func (q *Question) whereConditions(src LogAndConfiguredNames, numberOfSource func(string) int64) (sqlConditions string, args []any, err error) {
 	for d := BySupplier; d < dimensions; d++ {
 		name, only := q.Only[d]

@@ -23,7 +23,7 @@ type Options struct {
 	Source    LogAndConfiguredNames
 	Retention time.Duration // age at which data is removed; 0: never
 	// HashContact returns the hashes by which FindLeadsOfPerson finds a lead; nil: it finds none.
-	HashContact func(*event.LeadDecided) []projection.PersonHash
+	HashContact func(*event.LeadDecided) []projection.ContactHash
 	// HasDiskSpace reports whether the disk has enough space to continue; nil: always.
 	HasDiskSpace func() bool
 	Now          func() time.Time
@@ -118,13 +118,13 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 // newestWait limits the wait for the newest entries. A page of the dashboard has 300 ms in total.
 const newestWait = 150 * time.Millisecond
 
-// WaitForNewest lets a question about the time before untilNanos see all entries that are durable now.
-// It wakes the follower and waits until it has applied them, at most for newestWait. The zero time
-// means the present. A question about an earlier time than that of the last applied entry does not
-// wait. hasNewest is false if entries are still missing, for example during a rebuild.
-func (r *Report) WaitForNewest(ctx context.Context, untilNanos int64) (hasNewest bool) {
+// WaitBrieflyForNewestEntries lets a question about the time before untilNanos see all entries that are
+// durable now. It wakes the follower and waits until it has applied them, at most for newestWait. The
+// zero time means the present. A question about an earlier time than that of the last applied entry
+// does not wait. hasNewest is false if entries are still missing, for example during a rebuild.
+func (r *Report) WaitBrieflyForNewestEntries(ctx context.Context, untilNanos int64) (hasNewest bool) {
 	durable, _ := r.opt.Source.LastDurableEntry()
-	r.signals.Wait(ctx, newestWait, func() bool {
+	r.signals.WakeWriterAndWait(ctx, newestWait, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		hasNewest = r.file != nil && (r.status.Seq >= durable || untilNanos != 0 && untilNanos <= r.status.At)
@@ -194,7 +194,7 @@ func (r *Report) Run(ctx context.Context) {
 		}
 		var spoilt *rebuildNeededError
 		if errors.As(err, &spoilt) {
-			err = r.deleteDatabasesAndReturnReason(spoilt.cause)
+			err = r.deleteDatabasesForRebuild(spoilt.cause)
 		} else {
 			r.opt.Logger.Warn("the report failed and is retried; the exchange is not affected", "error", err)
 		}
@@ -216,10 +216,10 @@ func (r *Report) countError() {
 	r.mu.Unlock()
 }
 
-// deleteDatabasesAndReturnReason deletes all of the report's database files, so that a new one is
-// built. It logs the reason and returns it, or returns nil if the reason is no
-// failure: an operator's request, or a database of another log or program version.
-func (r *Report) deleteDatabasesAndReturnReason(reason error) error {
+// deleteDatabasesForRebuild deletes all of the report's database files, so that a new one is built. It
+// logs the reason and returns it. It returns nil if the reason is no failure: an operator's request, or
+// a database of another log or program version. If it cannot delete a file, it returns that error.
+func (r *Report) deleteDatabasesForRebuild(reason error) (failureOrNil error) {
 	level := slog.LevelWarn
 	isFailure := !errors.Is(reason, errRequested) && !errors.Is(reason, errUnusable)
 	if !isFailure {

@@ -32,7 +32,7 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportDatabase) erro
 		if oldest < last {
 			until = oldest + 1
 		}
-		if err := f.removeRowsBefore(ctx, until*projection.QuarterHourNanos); err != nil {
+		if err := f.removeRowsAndSumsBefore(ctx, until*projection.QuarterHourNanos); err != nil {
 			return wrapIfRebuildHelps(err)
 		}
 		if until == last {
@@ -46,9 +46,9 @@ func (r *Report) removeExpiredIfDue(ctx context.Context, f *reportDatabase) erro
 // maxQuartersPerSweep limits the quarters that are removed before the log is read again.
 const maxQuartersPerSweep = 16
 
-// removeRowsBefore removes the rows and the sums of the time before beforeNanos in one transaction, and
-// moves the beginning of the complete time to it.
-func (f *reportDatabase) removeRowsBefore(ctx context.Context, beforeNanos int64) (err error) {
+// removeRowsAndSumsBefore removes the rows and the sums of the time before beforeNanos in one
+// transaction. If it removed any, it moves the beginning of the complete time to beforeNanos.
+func (f *reportDatabase) removeRowsAndSumsBefore(ctx context.Context, beforeNanos int64) (err error) {
 	if err := f.executeStatement(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}

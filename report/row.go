@@ -35,10 +35,10 @@ func (r *Row) Margin() market.Money {
 	return market.Money(r.Measures[projection.SumRevenue] - r.Measures[projection.SumCredit] - r.Measures[projection.SumPayout] + r.Measures[projection.SumReversal])
 }
 
-// mergeRowsWithoutCurrency moves counts without a currency into the first row that has a
+// mergeCurrencylessRowsIntoNext moves counts without a currency into the first row that has a
 // currency and the same dimensions. The rows of a group must be adjacent, the one without a currency
 // first.
-func mergeRowsWithoutCurrency(rows []*Row) []*Row {
+func mergeCurrencylessRowsIntoNext(rows []*Row) []*Row {
 	folded := rows[:0]
 	for _, row := range rows {
 		if n := len(folded); n > 0 && folded[n-1].Currency == "" && folded[n-1].Names == row.Names {

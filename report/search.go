@@ -12,8 +12,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadOrAuctionQuery selects leads or auctions. A result must match all fields that are set; an empty
-// field matches everything.
+// LeadOrAuctionQuery selects leads or auctions. A result must match all fields that are set. A search
+// for leads ignores Outcome, and one for auctions ignores the fields of a lead. An empty field matches
+// everything.
 type LeadOrAuctionQuery struct {
 	Campaign, Supplier, Buyer string // names; for an auction, Buyer received a ping
 	Status, Reason            string // of a lead
@@ -66,7 +67,7 @@ func (r *Report) readServedDatabase(ctx context.Context, untilNanos int64, read 
 	case err == nil, errors.As(err, &fault), errors.As(err, &behind), errors.Is(err, context.Canceled):
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 	default:
-		r.requestRebuildIfDamaged(err)
+		r.requestRebuildUnlessTransient(err)
 	}
 	return err
 }

@@ -128,8 +128,8 @@ func (s *LeadOrAuctionQuery) addSourceCondition(ctx context.Context, tx *sql.Tx,
 	return err
 }
 
-// addLeadOrAuctionCondition limits the search to one lead id, or to the lead that was sold in
-// an auction. Such a lead was created in the auction or soon after it.
+// addLeadOrAuctionCondition limits the search to one lead id, to the lead of an auction (sold or not),
+// or to both. The auction's lead was created in the auction or soon after it.
 func (s *LeadOrAuctionQuery) addLeadOrAuctionCondition(ctx context.Context, tx *sql.Tx, c *searchCondition) error {
 	if s.Lead != (market.LeadID{}) {
 		c.and("id = ?", s.Lead[:])

@@ -78,7 +78,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	b.log.log(at, decided)
 	switch rapid.IntRange(0, 9).Draw(t, "later") {
 	case 0:
-		b.log.log(at, &event.LeadPersonalDataErased{Leads: []market.LeadID{l.ID}})
+		b.log.log(at, &event.PersonalDataOfLeadsErased{Leads: []market.LeadID{l.ID}})
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {

@@ -77,7 +77,7 @@ func (f *reportDatabase) LoadActionOrNil(ctx context.Context, id market.RequestI
 	return a, err
 }
 
-func (f *reportDatabase) LoadSourceAndUSStateOfAuction(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
+func (f *reportDatabase) LoadAuctionSourceAndUSStateOrZero(ctx context.Context, id market.AuctionID) (source int64, state string, err error) {
 	_, err = f.scanFirstRow(ctx, "SELECT source, state FROM auctions WHERE id = ?", []any{id[:]}, []any{&source, &state})
 	return source, state, err
 }

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// totals adds up the rows of a report by currency.
-type totals struct {
+// totalsByCurrency adds up the rows of a report by currency.
+type totalsByCurrency struct {
 	byCurrency map[string]*Row
 	taken      bool
 }
 
-func (t *totals) add(row *Row) {
+func (t *totalsByCurrency) add(row *Row) {
 	sum := t.byCurrency[row.Currency]
 	if sum == nil {
 		if t.byCurrency == nil {
@@ -25,9 +25,9 @@ func (t *totals) add(row *Row) {
 	sum.posts.Add(row.posts)
 }
 
-// take returns the totals in the order of their currencies. Counts without a currency are part of
-// the first total, as in a row. A report without rows has one total without a currency.
-func (t *totals) take() (rows []*Row) {
+// markTakenAndListRows returns the totals in the order of their currencies. Counts without a currency
+// are part of the first total, as in a row. A report without rows has one total without a currency.
+func (t *totalsByCurrency) markTakenAndListRows() (rows []*Row) {
 	t.taken = true
 	for _, currency := range slices.Sorted(maps.Keys(t.byCurrency)) {
 		rows = append(rows, t.byCurrency[currency])
@@ -35,5 +35,5 @@ func (t *totals) take() (rows []*Row) {
 	if len(rows) == 0 {
 		return []*Row{{IsTotal: true}}
 	}
-	return mergeRowsWithoutCurrency(rows)
+	return mergeCurrencylessRowsIntoNext(rows)
 }

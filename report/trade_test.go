@@ -87,6 +87,6 @@ func logTrade(l *testLog) {
 		{Lead: leadID(3), Supplier: 2, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusSold},
 		{Lead: leadID(9), Result: event.ChangeUnknown},
 	}})
-	l.log(102*time.Minute, &event.LeadPersonalDataErased{Leads: []market.LeadID{leadID(2)}, Slots: []uint64{1}})
+	l.log(102*time.Minute, &event.PersonalDataOfLeadsErased{Leads: []market.LeadID{leadID(2)}, Slots: []uint64{1}})
 	l.log(103*time.Minute, &event.BuyerFundsAdjusted{Buyer: 1, Amount: 5, Note: canary})
 }

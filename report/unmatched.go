@@ -20,7 +20,7 @@ type UnsoldSummary struct {
 	Reasons       []NamedCount // unsold leads, by reason
 	Campaigns     []NamedCount // the same leads, by campaign
 	Outcomes      []NamedCount // pings whose buyer did not get the lead, and rejected posts, by outcome
-	Buyers        []NamedCount // the same, by buyer
+	Buyers        []NamedCount // the same, by outcome and buyer
 }
 
 // NamedCount is a line of a list in an UnsoldSummary: a name and how often it occurred.
@@ -30,10 +30,10 @@ type NamedCount struct {
 	N     int64
 }
 
-// SummarizeUnsold counts the reasons for the leads of the search's campaign, supplier and time,
-// and the outcomes of their bids. It includes every hour that the time touches and that the
-// database has completely. With a buyer, the bids are that buyer's and the leads are all,
-// because an unsold lead has no buyer.
+// SummarizeUnsold counts the unsold leads of the search's campaign, supplier and time by reason. By
+// outcome, it counts the pings and posts of all these leads, sold or not, whose buyer did not get the
+// lead. It includes every hour that the time touches and that the database has completely. With a
+// buyer, the bids are that buyer's and the leads are all, because an unsold lead has no buyer.
 func (r *Report) SummarizeUnsold(ctx context.Context, s LeadOrAuctionQuery) (*UnsoldSummary, error) {
 	u := new(UnsoldSummary)
 	err := r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {

@@ -121,8 +121,8 @@ func (f *reportDatabase) writeWebhooks(ctx context.Context, b *projection.Change
 	return w.writeBufferedRows()
 }
 
-// writeNames writes the new lead sources, and the names of the suppliers, buyers and
-// campaigns in this batch's sums. The names of the latter are for other programs that read
+// writeNames writes the new lead sources, and those names of the suppliers, buyers and campaigns in
+// this batch's sums that the database lacks. The names of the latter are for other programs that read
 // the database.
 func (f *reportDatabase) writeNames(ctx context.Context, b *projection.ChangeBatch, nameOf func(event.ConfigObjectKind, market.PermanentNumber) string) error {
 	ids, first := b.Sources.TakeUnwrittenSources()

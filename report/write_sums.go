@@ -14,7 +14,7 @@ func (f *reportDatabase) addBatchSumsToStoredAndOpen(ctx context.Context, b *pro
 	now := projection.QuarterHourOf(b.At)
 	cellsTo, pacesTo := f.newSumWriter(ctx), f.newLatencyWriter(ctx)
 	for at, m := range projection.RollUpSums(b.Sums, f.throttle.sleepIfDue) {
-		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
+		if isSumWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
 			if err := cellsTo.mergeIntoSumRow(at, m); err != nil {
 				return err
 			}
@@ -23,7 +23,7 @@ func (f *reportDatabase) addBatchSumsToStoredAndOpen(ctx context.Context, b *pro
 		projection.GetOrInsert(f.openSums.sums, at).Add(m)
 	}
 	for at, h := range projection.RollUpLatencies(b.Latencies, f.throttle.sleepIfDue) {
-		if isWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
+		if isSumWrittenWithEachBatch(at.Grouping, at.Unit) || hasUnitEndedBefore(at.Unit, at.Start, now) {
 			if err := pacesTo.mergeIntoLatencyRow(at, h); err != nil {
 				return err
 			}

@@ -14,8 +14,8 @@ import (
 type LossReport struct {
 	Damage *DamageError // nil if Open accepts the log as it is; then AcceptLoss changed no file
 	Last   uint64       // last entry of the log after the cut
-	Kept   string       // folder with copies of the removed files
-	Epoch  uint32       // the log's epoch after the cut
+	Kept   string       // folder with copies of the removed files; empty if AcceptLoss changed no file
+	Epoch  uint32       // the log's epoch after the cut; 0 if AcceptLoss changed no file
 }
 
 // AcceptLoss cuts a damaged log at the damage that Open rejects, so that Open succeeds
@@ -63,7 +63,7 @@ func findDamage(dir string, segments []Segment, opt Options) (end logEnd, damage
 		}
 		return end, nil, err
 	}
-	end, err = readSegments(segments, opt.From, nil)
+	end, err = readWholeSegmentsFrom(segments, opt.From, nil)
 	if !errors.As(err, &damage) && err != nil {
 		return end, nil, err
 	}
@@ -102,9 +102,9 @@ func checkReplayableAfterCut(dir string, segments []Segment, lastEntryAfterCut u
 	return fmt.Errorf("log not changed: it would contain only entries %d to %d, and no valid snapshot covers the entries before; restore a backup", first, lastEntryAfterCut)
 }
 
-// truncateAtDamage cuts the log at `end`. It keeps a copy of the damaged segment under
-// damage/, and moves all later segments and snapshots there. It writes the raised epoch first
-// and the cut segment last. After a crash in between, Open either still rejects the log or
+// truncateAtDamage cuts the log at `end`. It keeps a copy of the damaged segment under damage/. It
+// moves all later segments, and the snapshots that contain lost entries, there. It writes the raised
+// epoch first and the cut segment last. After a crash in between, Open either still rejects the log or
 // finds it completely cut.
 func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Segment, opt Options) (LossReport, error) {
 	loss := LossReport{Damage: damage, Last: end.chain.seq}
@@ -136,7 +136,7 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 	if end.seg.Archived {
 		err = errors.Join(os.Remove(end.seg.Path), durable.SyncFolder(archiveDir(dir)))
 	}
-	opt.Logger.Warn("log cut at the damage; entries after it are lost", "from", damage.Seq, "reason", damage.Reason, "kept", loss.Kept, "epoch", loss.Epoch)
+	opt.Logger.Warn("log cut at the damage; the entry there and all later entries are lost", "from", damage.Seq, "reason", damage.Reason, "kept", loss.Kept, "epoch", loss.Epoch)
 	return loss, err
 }
 

@@ -89,10 +89,10 @@ func (a *archiver) pauseBeforeNextStep() time.Duration {
 	return min(max(a.interval/2, minArchivePause), maxArchivePause)
 }
 
-// archiveOrDeleteOne is one step of the archiver. It moves at most one segment to the archive
+// archiveOneAndDeleteOne is one step of the archiver. It moves at most one segment to the archive
 // and deletes at most one archived segment. changed reports whether it moved or deleted a
 // segment.
-func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
+func (a *archiver) archiveOneAndDeleteOne() (changed bool, err error) {
 	if first := a.oldestArchivableSegment(); first > 0 {
 		if err := a.moveToArchive(first); err != nil {
 			return false, err
@@ -113,7 +113,7 @@ func (a *archiver) archiveOrDeleteOne() (changed bool, err error) {
 
 // oldestArchivableSegment returns the first entry of the oldest live segment if snapshots no
 // longer need that segment. Otherwise it returns 0. The two newest segments always stay live.
-func (a *archiver) oldestArchivableSegment() uint64 {
+func (a *archiver) oldestArchivableSegment() (firstEntry uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.live) > 2 && a.live[1] <= a.oldest {
@@ -122,10 +122,10 @@ func (a *archiver) oldestArchivableSegment() uint64 {
 	return 0
 }
 
-// oldestArchivedSegment returns the first entries of the oldest archived segment (0: the
-// archive is empty) and of the segment after it. It also returns the time limit for deletion,
-// keepAfterNanos.
-func (a *archiver) oldestArchivedSegment() (firstEntry, firstEntryOfNext uint64, keepAfterNanos int64) {
+// oldestArchivedSegment returns the first entries of the oldest archived segment (0: the archive is
+// empty) and of the segment after it. It also returns deletableBeforeNanos: archived entries before
+// that time may be deleted. 0 allows no deletion.
+func (a *archiver) oldestArchivedSegment() (firstEntry, firstEntryOfNext uint64, deletableBeforeNanos int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch {
@@ -208,7 +208,7 @@ func (l *Log) archiveLoop() {
 		case <-l.archiver.wakeup:
 		}
 		for {
-			changed, err := l.archiver.archiveOrDeleteOne()
+			changed, err := l.archiver.archiveOneAndDeleteOne()
 			if err != nil {
 				l.log.Warn("cannot archive or delete an old log segment; it stays until the next attempt", "error", err)
 			}

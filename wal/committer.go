@@ -131,7 +131,7 @@ func (l *Log) publishCommittedBatch(b BatchStats) {
 // rotate makes the segment current that the tidwall/wal library began when the last batch
 // filled the previous one.
 func (l *Log) rotate() error {
-	if err := l.writer.rotate(l.opt.reopenAfter); err != nil {
+	if err := l.writer.finishRotation(l.opt.reopenAfter); err != nil {
 		return err
 	}
 	l.mu.Lock()

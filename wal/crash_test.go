@@ -64,7 +64,7 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 		putBatch(t, l, batch...)
 		history = append(history, batch...)
 	}
-	var whole logPosition
+	var whole durableLogEnd
 	lost = draw()
 	if err := l.RunBetweenBatches(func(uint64, int64) {
 		whole = l.durableEnd()

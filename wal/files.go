@@ -20,9 +20,9 @@ const (
 	filePerm fs.FileMode = 0o600
 )
 
-// makeDir creates a directory unless it exists, and fsyncs the parent so that the new name
-// survives a crash. It skips the fsync if this process may not read the parent, because
-// another user created that one earlier.
+// makeDir creates a directory, and missing parents, unless it exists. It fsyncs only the direct parent,
+// so that the new name survives a crash. It skips the fsync if this process may not read the parent,
+// because another user created that one earlier.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, dirPerm); err != nil {
 		return err
@@ -85,7 +85,7 @@ func moveFile(from, to string) error {
 // ReadEpoch returns the log's epoch, a number from 1 on, from the file EPOCH; it is 1 without
 // that file. It rises when the numbers of lost entries may be assigned again: after an
 // accepted loss or a restore. A reader of the lost entries detects this by the epoch.
-func ReadEpoch(dir string) (uint32, error) {
+func ReadEpoch(dir string) (epochOrOne uint32, err error) {
 	path := filepath.Join(dir, "EPOCH")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -178,7 +178,7 @@ func isExplained(err error) bool {
 func FuzzSnapshotFile(f *testing.F) {
 	dir := f.TempDir()
 	write := func(oldest, newest uint64, parts ...string) {
-		w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(f)
+		w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{BytesPerSecond: -1}))(f)
 		for _, part := range parts {
 			must.Value(io.WriteString(w, part))(f)
 			must.Succeed(f, w.EndSection())

@@ -263,7 +263,7 @@ func waitFor(t testing.TB, holds func() bool) {
 // takeSnapshot writes a small snapshot without a rate limit.
 func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo {
 	t.Helper()
-	w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
+	w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{BytesPerSecond: -1}))(t)
 	fmt.Fprintf(w, "state at %d", newest)
 	return must.Value(w.Commit(oldest, newest, nil))(t)
 }

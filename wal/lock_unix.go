@@ -17,9 +17,9 @@ import (
 // returned file releases the lock.
 func lockDir(dir string) (*os.File, error) { return LockFile(filepath.Join(dir, "LOCK")) }
 
-// LockFile locks a file for this process. The kernel releases the lock when the file is
-// closed or the process ends in any way. If another process has the lock, the error is
-// ErrLocked and gives that process's id.
+// LockFile locks a file for this process. The kernel releases the lock when the file is closed or the
+// process ends in any way. If another process, or an earlier call in this one, has the lock, the error
+// wraps ErrLocked and gives that process's id.
 func LockFile(path string) (*os.File, error) {
 	dir := filepath.Dir(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, filePerm)

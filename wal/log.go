@@ -33,7 +33,7 @@ type Log struct {
 	encoded []byte
 
 	mu      sync.Mutex // guards the fields below, up to failure
-	end     logPosition
+	end     durableLogEnd
 	stats   Stats
 	failure error
 
@@ -45,9 +45,9 @@ type Log struct {
 	closeErr  error
 }
 
-// logPosition is the end of the durable part of the log: everything before it survives a
+// durableLogEnd is the end of the durable part of the log: everything before it survives a
 // crash.
-type logPosition struct {
+type durableLogEnd struct {
 	seq uint64
 	at  int64
 	seg uint64 // the last segment
@@ -70,7 +70,7 @@ func Open(dir string, opt Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := openLocked(dir, opt)
+	l, err := openLogWithoutGoroutines(dir, opt)
 	if err != nil {
 		lockFile.Close()
 		return nil, err
@@ -83,7 +83,7 @@ func Open(dir string, opt Options) (*Log, error) {
 	return l, nil
 }
 
-func openLocked(dir string, opt Options) (*Log, error) {
+func openLogWithoutGoroutines(dir string, opt Options) (*Log, error) {
 	t, err := recoverTail(dir, opt)
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func openLocked(dir string, opt Options) (*Log, error) {
 		done:   make(chan struct{}),
 	}
 	l.verified.add(opt.AtLeast)
-	l.end = logPosition{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
+	l.end = durableLogEnd{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
 	return l, nil
 }
 
@@ -184,7 +184,7 @@ func (l *Log) Close() error {
 	return l.closeErr
 }
 
-func (l *Log) durableEnd() logPosition {
+func (l *Log) durableEnd() durableLogEnd {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end

@@ -65,11 +65,11 @@ func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	return 0, false
 }
 
-// NewReaderStartingBefore returns a reader of all entries that still exist with a time at or after
+// NewReaderFromSegmentBefore returns a reader of all entries that still exist with a time at or after
 // `at` (unix nanoseconds). The reader first returns some older entries, less than a segment
 // of them. Times never decrease in a log, so a binary search over the first entries of
 // segments finds the start. Otherwise the reader is like that of NewReader.
-func (l *Log) NewReaderStartingBefore(at int64) (*Reader, error) {
+func (l *Log) NewReaderFromSegmentBefore(at int64) (*Reader, error) {
 	first, err := l.archiver.firstEntryOfSegmentToReadFrom(at)
 	if err != nil {
 		return nil, err

@@ -37,8 +37,8 @@ type Options struct {
 	QueueLen   int
 	QueueBytes int
 
-	// From is the first sequence that the caller will replay: one after SnapshotInfo.Oldest of
-	// its snapshot. Earlier entries are checked in the background. Zero means all entries.
+	// From is the first sequence that the caller will replay: one after SnapshotInfo.LastInAllSections
+	// of its snapshot. Earlier entries are checked in the background. Zero means all entries.
 	From uint64
 	// AtLeast is the newest sequence in a snapshot that has verified. Open rejects a log that
 	// ends before it, because that log has lost entries.

@@ -27,7 +27,7 @@ func WritePaced(f *os.File, data []byte, bytesPerSecond int64) error {
 		}
 		err = flushRange(f, off, int64(n))
 		if off, data = off+int64(n), data[n:]; len(data) > 0 {
-			pace.waitForBytes(n)
+			pace.countBytesAndSleep(n)
 		}
 	}
 	return err
@@ -44,7 +44,7 @@ func FlushPaced(f *os.File, ranges iter.Seq2[int64, int64], bytesPerSecond int64
 			if err := flushRange(f, off, n); err != nil {
 				return err
 			}
-			pace.waitForBytes(int(n))
+			pace.countBytesAndSleep(int(n))
 			off, left = off+n, left-n
 		}
 	}
@@ -63,9 +63,9 @@ func newThrottle(bytesPerSecond int64) *throttle {
 	return &throttle{rate: max(bytesPerSecond, 0), start: time.Now()}
 }
 
-// waitForBytes counts the bytes just read or written, and sleeps until they fit the rate. It
+// countBytesAndSleep counts the bytes just read or written, and sleeps until they fit the rate. It
 // returns at once when the channel lift is closed.
-func (p *throttle) waitForBytes(bytes int) {
+func (p *throttle) countBytesAndSleep(bytes int) {
 	select {
 	case <-p.lift:
 	case <-timer.After(p.countBytesAndReturnDelay(bytes)):

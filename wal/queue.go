@@ -9,10 +9,10 @@ import (
 // commitQueue holds entries between Append and the committer, first in first out. Its ring is
 // preallocated, so that Append allocates no memory.
 //
-// mu guards all fields but wake. Only the committer calls dequeueBatch and
-// markBatchCommitted. If the queue is empty, dequeueBatch sets idle and sleeps on wake. The
-// next enqueue or enqueueCall clears idle and wakes it. So wake holds at most one token, and
-// no Append uses the channel while the committer is busy.
+// mu guards all fields but wake. Only the committer calls dequeueBatch and markBatchCommitted. If the
+// queue is empty, dequeueBatch sets idle and sleeps on wake. The next enqueue, enqueueCall or close
+// clears idle and wakes it. So wake holds at most one token, and no Append uses the channel while the
+// committer is busy.
 //
 // Rejected: a channel of entries, which needs a lock and a wake-up for each receive.
 //
@@ -74,7 +74,7 @@ func (q *commitQueue) enqueue(data []byte, w Waiter) error {
 	q.ring[q.ringIndexLocked(q.n)] = queuedEntry{data: data, waiter: w, since: since}
 	q.n++
 	q.bytes += len(data)
-	q.unlockAndWake()
+	q.unlockAndWakeIfIdle()
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (q *commitQueue) enqueueCall(f func(seq uint64, at int64)) (done chan error
 	}
 	done = make(chan error, 1)
 	q.calls = append(q.calls, queuedCall{f: f, done: done})
-	q.unlockAndWake()
+	q.unlockAndWakeIfIdle()
 	return done, nil
 }
 
@@ -99,7 +99,7 @@ func (q *commitQueue) close() {
 	if q.end == nil {
 		q.end = ErrClosed
 	}
-	q.unlockAndWake()
+	q.unlockAndWakeIfIdle()
 }
 
 // closeAndTakeAll makes the queue reject new entries with err. It removes and returns all queued
@@ -117,7 +117,7 @@ func (q *commitQueue) closeAndTakeAll(err error) (items []queuedEntry, calls []q
 	return items, calls
 }
 
-func (q *commitQueue) unlockAndWake() {
+func (q *commitQueue) unlockAndWakeIfIdle() {
 	wake := q.idle
 	q.idle = false
 	q.mu.Unlock()

@@ -91,9 +91,9 @@ func (r *Reader) HasBufferedEntry() bool { return r.cur.hasBufferedRecord() }
 // the offset in the file.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }
 
-// BytesRead returns the total size of the records that the reader has read. It includes the
+// RecordBytesRead returns the total size of the records that the reader has read. It includes the
 // records of the first segment before the first requested entry.
-func (r *Reader) BytesRead() int64 { return r.read }
+func (r *Reader) RecordBytesRead() int64 { return r.read }
 
 // Close closes the reader's file. Later calls of Next fail.
 func (r *Reader) Close() { r.cur.close(); r.fail = fs.ErrClosed }

@@ -13,11 +13,11 @@ import (
 	"pingpost/internal/must"
 )
 
-// since reads the entries that NewReaderStartingBefore returns for a time or later, and counts the
+// since reads the entries that NewReaderFromSegmentBefore returns for a time or later, and counts the
 // entries before it.
 func since(t testing.TB, l *Log, at int64) (entries []string, older int) {
 	t.Helper()
-	read, err := drainEntries(l.NewReaderStartingBefore(at))
+	read, err := drainEntries(l.NewReaderFromSegmentBefore(at))
 	if err != nil {
 		t.Fatalf("since %d: %v", at, err)
 	}
@@ -82,7 +82,7 @@ func TestReaderSinceReturnsDiskError(t *testing.T) {
 		os.Remove(livePath(dir, first))
 		must.Succeed(t, os.Mkdir(livePath(dir, first), 0o700))
 	}
-	if _, err := l.NewReaderStartingBefore(0); err == nil {
+	if _, err := l.NewReaderFromSegmentBefore(0); err == nil {
 		t.Error("folders were read as segments")
 	}
 }

@@ -58,7 +58,7 @@ func (s *otherProcessLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err
 		}
 	}
 	segmentEnded = s.newest > c.seg
-	if err := s.reopenIfReplaced(c); err != nil {
+	if err := s.reopenIfReplacedByCopy(c); err != nil {
 		return false, err
 	}
 	info, err := c.f.Stat()
@@ -87,10 +87,10 @@ func (s *otherProcessLogLimiter) updateNewestSegment() error {
 	return nil
 }
 
-// reopenIfReplaced checks whether a restarted writer has replaced the segment's file by a
+// reopenIfReplacedByCopy checks whether a restarted writer has replaced the segment's file by a
 // copy, and makes the cursor continue in the copy. Up to the cursor's offset both have the
 // same content.
-func (s *otherProcessLogLimiter) reopenIfReplaced(c *cursor) error {
+func (s *otherProcessLogLimiter) reopenIfReplacedByCopy(c *cursor) error {
 	f, err := openSegmentOrArchived(s.dir, c.seg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // deleted; the open file remains readable to its end

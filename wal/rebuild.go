@@ -37,7 +37,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 		return nil, fmt.Errorf("cannot create %q: %w", logDir(dir), err)
 	}
 	if there, err := Segments(dir); err != nil || len(there) > 0 {
-		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q: the folder already contains one", dir), err)
+		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q, because this needs a readable folder without a log", dir), err)
 	}
 	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: frameOrderChecker{frameHeader: frameHeader{seq: first - 1}}}
 	err := b.startSegment(first)

@@ -100,7 +100,7 @@ func TestRebuildRejects(t *testing.T) {
 	}
 	dir := t.TempDir()
 	written(t, dir, 1, Options{})
-	if _, err := NewRebuilder(dir, 1); err == nil || !strings.Contains(err.Error(), "already contains one") {
+	if _, err := NewRebuilder(dir, 1); err == nil || !strings.Contains(err.Error(), "folder without a log") {
 		t.Errorf("beside a log: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	if err := ensureLiveSegment(dir, &segments, opt); err != nil {
 		return logEnd{}, err
 	}
-	end, err := readSegments(segments, opt.From, nil)
+	end, err := readWholeSegmentsFrom(segments, opt.From, nil)
 	var torn *DamageError
 	if errors.As(err, &torn) && torn.Torn {
 		err = nil
@@ -100,7 +100,7 @@ func createSegment(path string) error {
 }
 
 // copyTornSegment saves a copy of the last segment under damage/ before recoverTail cuts off
-// its unfinished last write (the torn tail). It logs the cut.
+// its unfinished last write (the torn tail). It also logs the cut, which follows.
 func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) error {
 	if err := makeDir(damageDir(dir)); err != nil {
 		return err
@@ -109,7 +109,7 @@ func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) err
 	if err := copyFileOver(kept, end.seg.Path, end.fileSize); err != nil {
 		return fmt.Errorf("cannot keep a copy of the torn log segment: %w", err)
 	}
-	opt.Logger.Warn("cut the log's last write, which a crash left incomplete; it was never acknowledged",
+	opt.Logger.Warn("cutting off the log's last write, which a crash left incomplete; it was never acknowledged",
 		"segment", end.seg.Path, "offset", end.size, "bytes", end.fileSize-end.size, "due", torn.Seq, "reason", torn.Reason, "copy", kept)
 	return nil
 }

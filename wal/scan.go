@@ -17,12 +17,12 @@ type logEnd struct {
 	fileSize int64   // size of its file
 }
 
-// readSegments checks the segments that contain entry from-1 and all later ones, and calls
+// readWholeSegmentsFrom checks the segments that contain entry from-1 and all later ones, and calls
 // `each`, if set, for their entries. It begins one entry early, so that time and epoch are
 // checked from that entry on. The error is a *DamageError (with Torn set for an unfinished
 // last write), a *VersionError, or an I/O error. After damage the result is the end of the
 // intact part.
-func readSegments(segments []Segment, from uint64, each func(frameHeader, []byte)) (logEnd, error) {
+func readWholeSegmentsFrom(segments []Segment, from uint64, each func(frameHeader, []byte)) (logEnd, error) {
 	var end logEnd
 	var c cursor
 	defer c.close()
@@ -132,7 +132,7 @@ func markIfTornTail(d *DamageError) error {
 // findLaterBatch searches the bytes from..size of a damaged segment for a frame of a batch
 // that begins after entry due. It returns the frame's header and offset; the offset is -1 if
 // it finds no such frame.
-func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader, at int64, err error) {
+func findLaterBatch(f io.ReaderAt, from, size int64, due uint64) (h frameHeader, offsetOrMinus1 int64, err error) {
 	window := make([]byte, 1<<20)
 	frame := make([]byte, headerSize+MaxEntry)
 	for from < size {

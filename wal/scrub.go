@@ -32,7 +32,7 @@ func (l *Log) verifyOldSegments() {
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // deleted since the listing
 		}
-		l.recordScrub(err)
+		l.countScrubbedAndReportDamage(err)
 		select {
 		case <-l.stop:
 			return
@@ -62,7 +62,7 @@ func verifySegmentFile(c *cursor, dir string, s Segment, nextFirst uint64) (byte
 	return int(c.off), nil
 }
 
-func (l *Log) recordScrub(err error) {
+func (l *Log) countScrubbedAndReportDamage(err error) {
 	l.mu.Lock()
 	l.stats.Scrubbed++
 	if err != nil {

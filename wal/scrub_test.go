@@ -64,13 +64,13 @@ func TestLiftEndsWait(t *testing.T) {
 		p := newThrottle(1)
 		p.lift = hurry
 		begun := time.Now()
-		p.waitForBytes(10)
+		p.countBytesAndSleep(10)
 		equal(t, "at its pace", time.Since(begun), 10*time.Second)
 		time.AfterFunc(time.Minute, func() { close(hurry) })
 		begun = time.Now()
-		p.waitForBytes(3600)
+		p.countBytesAndSleep(3600)
 		equal(t, "until the hurry", time.Since(begun), time.Minute)
-		p.waitForBytes(3600)
+		p.countBytesAndSleep(3600)
 		equal(t, "in a hurry", time.Since(begun), time.Minute)
 	})
 }

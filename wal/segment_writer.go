@@ -22,7 +22,7 @@ type segmentWriter struct {
 	size   int    // bytes at which a segment ends
 	faults Faults
 
-	log       appender
+	log       tidwallLog
 	batch     tidwall.Batch
 	seq       uint64 // last entry written
 	first     uint64 // first sequence, and so the name, of the last segment
@@ -30,10 +30,10 @@ type segmentWriter struct {
 	rotations int    // rotations since tidwall's log was opened
 }
 
-// appender is the part of the tidwall/wal library that this package uses. It omits Read,
+// tidwallLog is the part of the tidwall/wal library that this package uses. It omits Read,
 // TruncateFront and TruncateBack on purpose: each loads or rewrites a whole segment under the
 // lock that a write needs.
-type appender interface {
+type tidwallLog interface {
 	LastIndex() (uint64, error)
 	WriteBatch(*tidwall.Batch) error
 	Sync() error
@@ -44,13 +44,13 @@ type appender interface {
 // be intact. Its first entry is `first`, its size is tail bytes, and the last entry is seq.
 func openSegmentWriter(dir string, size int, faults Faults, first, seq uint64, tail int) (*segmentWriter, error) {
 	w := &segmentWriter{dir: dir, size: size, faults: faults, seq: seq, first: first, tail: tail}
-	if err := w.open(); err != nil {
+	if err := w.openTidwallLog(); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *segmentWriter) open() error {
+func (w *segmentWriter) openTidwallLog() error {
 	log, err := tidwall.Open(w.dir, &tidwall.Options{
 		NoSync:           true, // the committer calls sync for each batch, and measures it
 		SegmentSize:      w.size,
@@ -139,10 +139,10 @@ func (w *segmentWriter) sync() (took time.Duration, err error) {
 	return time.Since(start), nil
 }
 
-// rotate makes the segment current that the library began when the last one was filled, and
+// finishRotation makes the segment current that the library began when the last one was filled, and
 // makes the new file's name durable. After reopenAfterRotations rotations it reopens the library's log,
 // because that log remembers every segment it has seen.
-func (w *segmentWriter) rotate(reopenAfterRotations int) error {
+func (w *segmentWriter) finishRotation(reopenAfterRotations int) error {
 	w.first, w.tail = w.seq+1, 0
 	w.rotations++
 	var err error
@@ -161,7 +161,7 @@ func (w *segmentWriter) rotate(reopenAfterRotations int) error {
 	if err := w.close(); err != nil {
 		return err
 	}
-	return w.open()
+	return w.openTidwallLog()
 }
 
 func (w *segmentWriter) close() error {

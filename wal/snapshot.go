@@ -26,7 +26,7 @@ import (
 //	length  of the payload, at most 1 MiB
 //	crc     CRC-32C of all bytes of the block before it
 //
-//	trailer: Oldest, Newest, Sections and Bytes of SnapshotInfo (8 bytes each), then Meta
+//	trailer: LastInAllSections, Newest, Sections and Bytes of SnapshotInfo (8 bytes each), then Meta
 //
 // The file ends with the trailer: a file without one is unfinished.
 const (
@@ -82,7 +82,7 @@ func appendBlock(dst []byte, b snapshotBlock) []byte {
 
 // parseBlockHeader parses the header of the block with number index. size is the number of
 // bytes that follow the header.
-func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, size int, err error) {
+func parseBlockHeader(head []byte, index uint32) (b snapshotBlock, bytesAfterHeader int, err error) {
 	if [3]byte(head[:3]) != snapshotMagic {
 		return b, 0, errors.New("the block has no snapshot block header")
 	}
@@ -125,7 +125,7 @@ func parseTrailer(path string, payload []byte) (SnapshotInfo, error) {
 
 // ListSnapshotFiles lists the snapshot files of a folder by their names, newest first. It does not
 // read them: only Path and Newest are set.
-func ListSnapshotFiles(dir string) ([]SnapshotInfo, error) {
+func ListSnapshotFiles(dir string) (newestFirst []SnapshotInfo, err error) {
 	newest, err := listSequenceNumbers(snapshotDir(dir), snapshotSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the snapshots in %q: %w", snapshotDir(dir), err)

@@ -64,7 +64,7 @@ func TestVerifiedSnapshotIsNotReadAgain(t *testing.T) {
 	l := mustOpen(t, dir, Options{From: 6, AtLeast: 5})
 	take := func(newest uint64) {
 		t.Helper()
-		w := must.Value(l.BeginSnapshot(SnapshotOptions{BytesPerSecond: -1}))(t)
+		w := must.Value(l.BeginSnapshot(SnapshotRateOptions{BytesPerSecond: -1}))(t)
 		must.Value(w.Commit(newest, newest, nil))(t)
 	}
 	spoil(t, dir, 5) // a second read would detect this

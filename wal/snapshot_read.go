@@ -34,7 +34,7 @@ func OpenNewestValidSnapshot(dir string) (*SnapshotReader, error) {
 	}
 	var bad []BadSnapshot
 	for _, info := range infos {
-		s, err := openSnapshotFile(info)
+		s, err := verifyAndOpenSnapshot(info)
 		if err == nil {
 			s.Bad = bad
 			return s, nil
@@ -44,7 +44,7 @@ func OpenNewestValidSnapshot(dir string) (*SnapshotReader, error) {
 	return nil, &NoSnapshotError{Dir: snapshotDir(dir), Bad: bad}
 }
 
-func openSnapshotFile(want SnapshotInfo) (*SnapshotReader, error) {
+func verifyAndOpenSnapshot(want SnapshotInfo) (*SnapshotReader, error) {
 	info, err := verifySnapshot(want.Path, newThrottle(0))
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func newBlockReader(f io.Reader) blockReader {
 func (r *blockReader) next() (snapshotBlock, error) {
 	head := r.buf[:blockHeader]
 	if _, err := io.ReadFull(r.r, head); err != nil {
-		return snapshotBlock{}, fmt.Errorf("the file ends before its trailer: %w", err)
+		return snapshotBlock{}, fmt.Errorf("cannot read the snapshot up to its trailer: %w", err)
 	}
 	b, size, err := parseBlockHeader(head, r.index)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *blockReader) next() (snapshotBlock, error) {
 	}
 	whole := r.buf[:blockHeader+size]
 	if _, err := io.ReadFull(r.r, whole[blockHeader:]); err != nil {
-		return b, fmt.Errorf("the file ends inside block %d: %w", r.index, err)
+		return b, fmt.Errorf("cannot read the snapshot's block %d to its end: %w", r.index, err)
 	}
 	body, sum := whole[:len(whole)-4], whole[len(whole)-4:]
 	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(sum) {
@@ -181,6 +181,6 @@ func checkBlocks(path string, r *blockReader, pace *throttle) (SnapshotInfo, err
 		if b.ends {
 			sections++
 		}
-		pace.waitForBytes(len(b.payload))
+		pace.countBytesAndSleep(len(b.payload))
 	}
 }

@@ -45,7 +45,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
 		var want []string
-		w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(rt)
+		w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{BytesPerSecond: -1}))(rt)
 		for range rapid.IntRange(0, 4).Draw(rt, "sections") {
 			size := rapid.SampledFrom([]int{0, 1, 100, blockFill - 1, blockFill, blockFill + 1, 2 * blockFill, blockData}).Draw(rt, "size")
 			data := bytes.Repeat([]byte{rapid.Byte().Draw(rt, "byte")}, size)
@@ -78,7 +78,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 
 func TestNextSkipsSection(t *testing.T) {
 	dir := t.TempDir()
-	w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
+	w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{BytesPerSecond: -1}))(t)
 	w.Write(make([]byte, 3<<20))
 	w.EndSection()
 	w.Write([]byte("second"))
@@ -168,7 +168,7 @@ func TestAbortedSnapshotLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	takeSnapshot(t, dir, 1, 5)
 	before := tree(t, dir)
-	w := must.Value(BeginSnapshot(dir, SnapshotOptions{}))(t)
+	w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{}))(t)
 	w.Write([]byte("half"))
 	equal(t, "while it is written", sections(t, mustSnapshot(t, dir)), "[state at 5]")
 	w.Abort()
@@ -178,7 +178,7 @@ func TestAbortedSnapshotLeavesNoFile(t *testing.T) {
 		t.Error("it takes more after Abort")
 	}
 	for _, c := range []struct{ oldest, newest uint64 }{{0, 0}, {7, 6}} {
-		w := must.Value(BeginSnapshot(dir, SnapshotOptions{}))(t)
+		w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{}))(t)
 		if _, err := w.Commit(c.oldest, c.newest, nil); err == nil {
 			t.Errorf("stamps %d to %d were taken", c.oldest, c.newest)
 		}
@@ -195,7 +195,7 @@ func TestUnreadableSnapshotGetsNoName(t *testing.T) {
 	takeSnapshot(t, dir, 1, 4)
 	takeSnapshot(t, dir, 1, 5)
 	before := tree(t, dir)
-	w := must.Value(BeginSnapshot(dir, SnapshotOptions{BytesPerSecond: -1}))(t)
+	w := must.Value(BeginSnapshot(dir, SnapshotRateOptions{BytesPerSecond: -1}))(t)
 	w.Write([]byte("state at 9"))
 	w.EndSection()
 	edit(t, w.tmp, func(b []byte) []byte { b[len(b)-6] ^= 1; return b })
@@ -210,7 +210,7 @@ func TestSnapshotIsThrottled(t *testing.T) {
 		l := mustOpen(t, t.TempDir(), Options{})
 		put(t, l, numbered(5)...)
 		start := time.Now()
-		w := must.Value(l.BeginSnapshot(SnapshotOptions{BytesPerSecond: 1 << 20}))(t)
+		w := must.Value(l.BeginSnapshot(SnapshotRateOptions{BytesPerSecond: 1 << 20}))(t)
 		w.Write(make([]byte, 8<<20))
 		must.Value(w.Commit(5, 5, nil))(t)
 		// Eight seconds to write, eight to read back, and a little for headers.

@@ -23,8 +23,8 @@ const snapshotReadBackRate = 64 << 20
 // any length up to blockData.
 const blockFill = PacedPiece
 
-// SnapshotOptions configures BeginSnapshot. The zero value is valid.
-type SnapshotOptions struct {
+// SnapshotRateOptions configures BeginSnapshot. The zero value is valid.
+type SnapshotRateOptions struct {
 	BytesPerSecond int64           // 0: SnapshotRate; negative: unlimited
 	LiftLimit      <-chan struct{} // closing it removes the limit, for a shutdown without further commits
 }
@@ -41,7 +41,7 @@ type SnapshotWriter struct {
 	tmp      string
 	f        *os.File
 	pace     *throttle
-	lift     <-chan struct{} // SnapshotOptions.LiftLimit
+	lift     <-chan struct{} // SnapshotRateOptions.LiftLimit
 	readRate int64
 	verified *verifiedSnapshotCache
 	block    []byte // data of the current block
@@ -56,7 +56,7 @@ type SnapshotWriter struct {
 
 // BeginSnapshot begins a snapshot in the folder dir. The caller must end it with Commit
 // or Abort.
-func BeginSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
+func BeginSnapshot(dir string, opt SnapshotRateOptions) (*SnapshotWriter, error) {
 	writing, reading := opt.BytesPerSecond, opt.BytesPerSecond
 	if opt.BytesPerSecond == 0 {
 		writing, reading = SnapshotRate, snapshotReadBackRate
@@ -78,7 +78,7 @@ func BeginSnapshot(dir string, opt SnapshotOptions) (*SnapshotWriter, error) {
 }
 
 // BeginSnapshot begins a snapshot of this log's folder.
-func (l *Log) BeginSnapshot(opt SnapshotOptions) (*SnapshotWriter, error) {
+func (l *Log) BeginSnapshot(opt SnapshotRateOptions) (*SnapshotWriter, error) {
 	w, err := BeginSnapshot(l.dir, opt)
 	if err == nil {
 		w.verified = l.verified
@@ -148,7 +148,7 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	if err := w.f.Close(); err != nil {
 		return SnapshotInfo{}, err
 	}
-	info, err := verifySnapshot(w.tmp, w.throttleForReadBack())
+	info, err := verifySnapshot(w.tmp, w.newReadBackThrottle())
 	if err != nil {
 		return info, fmt.Errorf("cannot verify the written snapshot: %w", err)
 	}
@@ -163,9 +163,9 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 	return info, w.removeOldSnapshots(newest)
 }
 
-// throttleForReadBack returns a throttle that limits the rate at which a written snapshot is
+// newReadBackThrottle returns a throttle that limits the rate at which a written snapshot is
 // read back and verified.
-func (w *SnapshotWriter) throttleForReadBack() *throttle {
+func (w *SnapshotWriter) newReadBackThrottle() *throttle {
 	p := newThrottle(w.readRate)
 	p.lift = w.lift
 	return p
@@ -197,7 +197,7 @@ func (w *SnapshotWriter) writeBlock(kind byte, ends bool) {
 	w.off += int64(n)
 	w.index++
 	w.err = err
-	w.pace.waitForBytes(n)
+	w.pace.countBytesAndSleep(n)
 }
 
 // removeOldSnapshots deletes old snapshots. It keeps the one just written, which the next
@@ -233,7 +233,7 @@ func (w *SnapshotWriter) isSnapshotFileValid(s SnapshotInfo) bool {
 	if w.verified.has(s.Newest) {
 		return true
 	}
-	info, err := verifySnapshot(s.Path, w.throttleForReadBack())
+	info, err := verifySnapshot(s.Path, w.newReadBackThrottle())
 	return err == nil && info.Newest == s.Newest
 }
 

@@ -36,7 +36,7 @@ func (r *VerifyReport) OK() bool { return len(r.Damage) == 0 && len(r.BadSnapsho
 // folder. It changes no file and takes no lock, so the log may be in use. Damage is in the
 // report. The error is an I/O error, or a *VersionError for a segment of a later version. It calls
 // progress, unless that is nil, before each segment with the number of segments read and of all.
-func Verify(dir string, progress func(done, total int64)) (VerifyReport, error) {
+func Verify(dir string, progress func(doneSegments, allSegments int64)) (VerifyReport, error) {
 	if progress == nil {
 		progress = func(_, _ int64) {}
 	}
@@ -52,7 +52,7 @@ func Verify(dir string, progress func(done, total int64)) (VerifyReport, error) 
 // listed, so the entries read so far are no longer the beginning of the log.
 var errHistoryMoved = errors.New("log segments were deleted during the check; run it again")
 
-func verifyOnce(dir string, progress func(done, total int64)) (VerifyReport, error) {
+func verifyOnce(dir string, progress func(doneSegments, allSegments int64)) (VerifyReport, error) {
 	var r VerifyReport
 	segments, err := Segments(dir)
 	if err != nil {
@@ -84,7 +84,7 @@ func verifyOnce(dir string, progress func(done, total int64)) (VerifyReport, err
 
 func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool) error {
 	f, err := openSegmentOrArchived(dir, s.First)
-	if errors.Is(err, fs.ErrNotExist) && doesHistoryBeginAfter(dir, s) {
+	if errors.Is(err, fs.ErrNotExist) && isBeforeOldestSegment(dir, s) {
 		return errHistoryMoved
 	}
 	if err != nil {
@@ -124,9 +124,9 @@ func (r *VerifyReport) verifySegment(c *cursor, dir string, s Segment, last bool
 	return nil
 }
 
-// doesHistoryBeginAfter reports whether segment s no longer exists because it was deleted as
+// isBeforeOldestSegment reports whether segment s no longer exists because it was deleted as
 // too old: the oldest segment is now a later one.
-func doesHistoryBeginAfter(dir string, s Segment) bool {
+func isBeforeOldestSegment(dir string, s Segment) bool {
 	segments, err := Segments(dir)
 	return err == nil && len(segments) > 0 && segments[0].First > s.First
 }

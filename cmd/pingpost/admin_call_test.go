@@ -31,9 +31,9 @@ func TestAdminCommandRequests(t *testing.T) {
 	const report, statement = "GET /admin/v1/report?", "GET /admin/v1/statement?"
 	flags, lastRequest := stubAdmin(t, http.StatusOK, `{"erased":3,"left":0,"left_leads":[],"entries":[]}`)
 	for want, command := range map[string]interface{ Run(out io.Writer) error }{
-		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &erasePersonCmd{AdminFlags: flags, Lead: "lead_1"},
-		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &erasePersonCmd{AdminFlags: flags, Phone: "+1 2"},
-		`POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`:  &erasePersonCmd{AdminFlags: flags, Email: "a@b.c"},
+		`POST /admin/v1/erase {"email":"","lead":"lead_1","phone":""}`: &eraseContactDataCmd{AdminFlags: flags, Lead: "lead_1"},
+		`POST /admin/v1/erase {"email":"","lead":"","phone":"+1 2"}`:   &eraseContactDataCmd{AdminFlags: flags, Phone: "+1 2"},
+		`POST /admin/v1/erase {"email":"a@b.c","lead":"","phone":""}`:  &eraseContactDataCmd{AdminFlags: flags, Email: "a@b.c"},
 
 		report + "format=csv": &reportShowCmd{AdminFlags: flags, Format: "csv"},
 		report + "by=day%2Cbuyer&format=ndjson&zone=Asia%2FKolkata": &reportShowCmd{AdminFlags: flags, Format: "ndjson", By: []string{"day", "buyer"}, Zone: "Asia/Kolkata"},
@@ -75,7 +75,7 @@ func TestAPIErrorMessages(t *testing.T) {
 			"the exchange says: document:1:1: a: is wrong\ndocument:2:1: b: is bad",
 		},
 		{401, "", login, "the exchange says: The password, please.\nThe command sent no credential; set PINGPOST_ADMIN_PASSWORD or PINGPOST_ADMIN_TOKEN, or give --user or --password"},
-		{401, "hunter2", login, "the exchange says: The password, please.\nThe exchange rejected the configured password; set PINGPOST_ADMIN_PASSWORD, or give --password"},
+		{401, "hunter2", login, "the exchange says: The password, please.\nThe exchange rejected the password as its admin.password; correct PINGPOST_ADMIN_PASSWORD or --password, or give --user for an account's password"},
 	} {
 		flags, _ := stubAdmin(t, row.status, row.body)
 		flags.Password = row.password

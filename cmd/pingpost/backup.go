@@ -17,10 +17,10 @@ import (
 )
 
 type backupCmd struct {
-	Run    backupRunCmd         `cmd:"" default:"withargs" help:"Back up an exchange, whether it runs or not."`
-	List   backupGenerationsCmd `cmd:"" help:"List the generations of a backup, and the last time that each can restore."`
-	Verify backupVerifyCmd      `cmd:"" help:"Read a whole backup, check every byte, and print which entries and times can be restored."`
-	Keygen backupKeygenCmd      `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
+	Run    backupRunCmd             `cmd:"" default:"withargs" help:"Back up an exchange, whether it runs or not."`
+	List   backupListGenerationsCmd `cmd:"" help:"List the generations of a backup, and the last time that each can restore."`
+	Verify backupVerifyCmd          `cmd:"" help:"Read a whole backup, check every byte, and print which entries and times can be restored."`
+	Keygen backupKeygenCmd          `cmd:"" help:"Create a key file. Keep it on another machine: the exchange's machine needs only its recipient."`
 }
 
 // megabytesPerSecond is a rate in megabytes (10^6 bytes) a second, as a flag gives it.
@@ -59,7 +59,7 @@ func (s *backupWritingFlags) checkFlagsAndOpenStore(locationToOpen string) (back
 		}
 		opt.Retain = time.Duration(retain)
 	}
-	opt.To, err = openStore(locationToOpen, store.Open)
+	opt.To, err = openBackupStore(locationToOpen, store.Open)
 	return opt, err
 }
 
@@ -70,7 +70,7 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 	case path != "" && unencrypted:
 		return nil, errors.New("the backup has a key file and is also set to unencrypted; give one of the two, not both")
 	case path != "":
-		return backup.ReadKeyFile(path)
+		return backup.ReadAgeKeyFile(path)
 	case unencrypted:
 		return nil, nil
 	}
@@ -78,10 +78,10 @@ func readBackupKey(path string, unencrypted bool) (*backup.Key, error) {
 		"(pingpost backup keygen creates one), or --unencrypted (serve: --backup-unencrypted) if the place itself is safe")
 }
 
-// openStore opens the folder or S3 bucket of a backup. To write the backup, open is store.Open. To read
-// it, open is store.OpenExisting, which creates no folder. openStore makes the path of a folder
+// openBackupStore opens the folder or S3 bucket of a backup. To write the backup, open is store.Open. To read
+// it, open is store.OpenExisting, which creates no folder. openBackupStore makes the path of a folder
 // absolute.
-func openStore(location string, open func(location string, env func(string) (string, bool)) (store.Store, error)) (store.Store, error) {
+func openBackupStore(location string, open func(location string, env func(string) (string, bool)) (store.Store, error)) (store.Store, error) {
 	if !strings.Contains(location, "://") && !strings.HasPrefix(location, "s3:") {
 		absolute, err := filepath.Abs(location)
 		if err != nil {
@@ -98,9 +98,10 @@ type serveBackupFlags struct {
 	backupWritingFlags
 }
 
-// newTenantOptionsFunc returns a function that makes the backup options of a tenant, or nil
-// without --backup-to. Each of several tenants has its own folder in the location.
-func (s *serveBackupFlags) newTenantOptionsFunc(severalTenants bool) (optionsOf func(tenant string) (backup.Options, error), err error) {
+// newTenantOptionsFunc returns a function that opens a tenant's backup store and makes its backup
+// options. Without --backup-to it returns nil, or an error if a flag for the key or for retention is
+// set. Each of several tenants has its own folder in the location.
+func (s *serveBackupFlags) newTenantOptionsFunc(severalTenants bool) (optionsOrNil func(tenant string) (backup.Options, error), err error) {
 	if s.To == "" {
 		if s.KeyFile != "" || s.Unencrypted || s.Retain != "" {
 			return nil, errors.New("--backup-to is missing; give the place for the backup, or remove the other --backup flags")
@@ -164,8 +165,8 @@ func (c *backupRunCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// resolveDataDir returns the absolute path of the exchange's data directory, from --data-dir or
-// from the configuration file.
+// resolveDataDir returns the absolute path of the exchange's data directory, from --data-dir or from
+// the configuration file. It returns an error unless exactly one of --data-dir and --config is set.
 func (c *backupRunCmd) resolveDataDir() (absolutePath string, err error) {
 	switch {
 	case (c.Config == "") == (c.Dir == ""):

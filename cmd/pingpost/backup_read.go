@@ -14,14 +14,14 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-type backupGenerationsCmd struct {
+type backupListGenerationsCmd struct {
 	From string `required:"true" help:"Folder, or s3://bucket/prefix." placeholder:"PLACE"`
 }
 
 // Run prints a table of the backup's generations, which are copies of the log. It needs no
 // key.
-func (c *backupGenerationsCmd) Run() error {
-	from, err := openStore(c.From, store.OpenExisting)
+func (c *backupListGenerationsCmd) Run() error {
+	from, err := openBackupStore(c.From, store.OpenExisting)
 	if err != nil {
 		return err
 	}
@@ -77,8 +77,8 @@ type backupVerifyCmd struct {
 	Generation int    `help:"Check only this generation." placeholder:"N"`
 }
 
-// Run reads and checks the whole backup and prints which ranges can be restored. The exit
-// code is 1 if a part is damaged.
+// Run reads and checks all generations of the backup, or only that of --generation, and prints the
+// ranges that can be restored. The exit code is 1 if a part is damaged.
 func (c *backupVerifyCmd) Run() error {
 	repository, shown, err := openBackupWithProgress(c.From, c.KeyFile, c.Generation)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *backupVerifyCmd) Run() error {
 		fmt.Printf("note      %s\n", note)
 	}
 	if !found.OK() {
-		return errors.Join(terminal.ExitCode(1))
+		return errors.Join(terminal.ExitCodeError(1))
 	}
 	fmt.Println("good")
 	return nil
@@ -120,17 +120,17 @@ func openBackupWithProgress(location, keyFile string, generation int) (*backup.R
 	var key *backup.Key
 	var err error
 	if keyFile != "" {
-		if key, err = backup.ReadKeyFile(keyFile); err != nil {
+		if key, err = backup.ReadAgeKeyFile(keyFile); err != nil {
 			return nil, nil, err
 		}
 	}
-	from, err := openStore(location, store.OpenExisting)
+	from, err := openBackupStore(location, store.OpenExisting)
 	if err != nil {
 		return nil, nil, err
 	}
 	shown := terminal.NewProgress(os.Stderr)
 	if shown.HasTerminal() {
-		from = &readProgressStore{Store: from, shown: shown, total: bytesOfGenerations(from, key, generation)}
+		from = &storeShowingReadProgress{Store: from, shown: shown, total: bytesOfGenerations(from, key, generation)}
 	}
 	return backup.NewRepository(from, key), shown, nil
 }
@@ -150,8 +150,8 @@ func bytesOfGenerations(from store.Store, key *backup.Key, generation int) (tota
 	return total
 }
 
-// readProgressStore is a store that shows on the terminal how much of it has been read.
-type readProgressStore struct {
+// storeShowingReadProgress is a store that shows on the terminal how much of it has been read.
+type storeShowingReadProgress struct {
 	store.Store
 	total int64 // bytes
 
@@ -161,7 +161,7 @@ type readProgressStore struct {
 }
 
 // Get returns an object and shows the progress.
-func (s *readProgressStore) Get(ctx context.Context, name string) ([]byte, error) {
+func (s *storeShowingReadProgress) Get(ctx context.Context, name string) ([]byte, error) {
 	object, err := s.Store.Get(ctx, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ type backupKeygenCmd struct {
 
 // Run creates a key file for backups and prints its recipient (the public key).
 func (c *backupKeygenCmd) Run() error {
-	file, recipient, err := backup.GenerateKeyFileText()
+	file, recipient, err := backup.GenerateAgeKeyFileText()
 	if err != nil {
 		return err
 	}

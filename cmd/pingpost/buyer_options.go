@@ -10,8 +10,8 @@ import (
 	"pingpost/loadtest/refbuyer"
 )
 
-// parseOptions returns the reference buyer's options from the flags. The error names every
-// invalid flag.
+// parseOptions returns the reference buyer's options from the flags. The error joins the errors of all
+// texts that cannot be parsed. refbuyer.New checks the numbers.
 func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	o := refbuyer.Options{
 		Listen:            c.Listen,

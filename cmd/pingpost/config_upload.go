@@ -12,9 +12,9 @@ import (
 	"pingpost/server/admin"
 )
 
-// configUploadResult is the admin API's answer to a sent configuration: the changes, the values
-// that the exchange does not apply, and the warnings.
-type configUploadResult struct {
+// configChangeResult is the admin API's answer to a sent configuration or to a taken side of the drift.
+// It has the changes, the values that the exchange does not apply, and the warnings.
+type configChangeResult struct {
 	Changes   []string `json:"changes"`
 	Unapplied []string `json:"unapplied"`
 	Warnings  []string `json:"warnings"`
@@ -22,7 +22,7 @@ type configUploadResult struct {
 
 // format returns one line for each change, unapplied value and warning. A line for a value
 // that is not applied begins with an exclamation mark.
-func (v *configUploadResult) format(colors terminal.Colors) string {
+func (v *configChangeResult) format(colors terminal.Colors) string {
 	var b strings.Builder
 	for _, change := range v.Changes {
 		b.WriteString(change + "\n")
@@ -41,7 +41,7 @@ func (v *configUploadResult) format(colors terminal.Colors) string {
 // uploadConfig sends a configuration file to the exchange, with the values that this
 // command's environment has for its variables. With dryRun the exchange only returns the
 // differences and changes nothing.
-func uploadConfig(f *client.AdminFlags, path string, dryRun bool) (*configUploadResult, error) {
+func uploadConfig(f *client.AdminFlags, path string, dryRun bool) (*configChangeResult, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func uploadConfig(f *client.AdminFlags, path string, dryRun bool) (*configUpload
 	if dryRun {
 		query = "?" + url.Values{"dry": {"1"}}.Encode()
 	}
-	result := new(configUploadResult)
+	result := new(configChangeResult)
 	if _, err := flags.CallJSON("PUT", "/admin/v1/config"+query, document, result); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (c *validateConfigCmd) Run() error {
 		return printMistakesAsExitError(wrong)
 	}
 	if c.Strict && len(warnings) > 0 {
-		return terminal.ExitCode(1)
+		return terminal.ExitCodeError(1)
 	}
 	fmt.Println(c.File + ": good")
 	return nil
@@ -63,7 +63,7 @@ func printMistakesAsExitError(problems syntax.Problems) error {
 	for _, problem := range problems {
 		fmt.Fprintln(os.Stderr, colors.Red(problem.Error()))
 	}
-	return terminal.ExitCode(1)
+	return terminal.ExitCodeError(1)
 }
 
 type diffConfigCmd struct {
@@ -89,7 +89,7 @@ func (c *diffConfigCmd) Run() error {
 	}
 	fmt.Print(would.format(terminal.ColorsOf(os.Stdout)))
 	if len(would.Changes) > 0 {
-		return terminal.ExitCode(2)
+		return terminal.ExitCodeError(2)
 	}
 	fmt.Println("no difference")
 	return nil

@@ -71,7 +71,7 @@ func (c *demoCmd) Run() error {
 	setGoRuntimeDefaults()
 	x, err := startDemo(dir)
 	if err == nil {
-		err = c.sendLeadsAndPrintResults(ctx, x)
+		err = c.sendLeadsPrintResultsAndWait(ctx, x)
 	}
 	if err != nil && ctx.Err() != nil { // the error of a request that the signal ended says less
 		err = errDemoInterrupted
@@ -101,9 +101,10 @@ func (c *demoCmd) createDemoFolder() (string, error) {
 
 var errDemoInterrupted = errors.New("demo: interrupted before the results")
 
-// sendLeadsAndPrintResults sends the demonstration's leads and prints the results. Unless
-// --once is set, it then waits for Ctrl-C.
-func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) error {
+// sendLeadsPrintResultsAndWait sends the demonstration's leads and prints the results. With --once, it
+// returns exit code 1 if a limit was not held. Otherwise it waits for a signal, or for a fatal error of
+// the exchange.
+func (c *demoCmd) sendLeadsPrintResultsAndWait(ctx context.Context, x *runningDemo) error {
 	fmt.Printf("pingpost demo: %s leads and about %s ping-posts, %v a second\n\n%s", terminal.GroupThousands(c.Leads), terminal.GroupThousands(c.Leads/10), c.Rate, x.formatServerAddresses())
 	target, err := x.newLoadTestTarget(ctx)
 	if err != nil {
@@ -126,11 +127,11 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	if err != nil {
 		return err
 	}
-	campaigns, err := x.fetchReportAfterSales(ctx, "campaign", result.Account.Sold)
+	campaigns, err := x.pollReportUntilSales(ctx, "campaign", result.Account.Sold)
 	if err != nil {
 		return err
 	}
-	buyers, err := x.fetchReportAfterSales(ctx, "buyer", result.Account.Sold)
+	buyers, err := x.pollReportUntilSales(ctx, "buyer", result.Account.Sold)
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (c *demoCmd) sendLeadsAndPrintResults(ctx context.Context, x *runningDemo) 
 	switch {
 	case c.Once && !result.Held():
 		fmt.Fprint(os.Stderr, report.Missed(result), report.Refusals(result))
-		return terminal.ExitCode(1)
+		return terminal.ExitCodeError(1)
 	case c.Once:
 		return nil
 	}
@@ -182,11 +183,11 @@ func (x *runningDemo) formatServerAddresses() string {
 	return t.String()
 }
 
-// fetchReportAfterSales returns the exchange's report by campaign or by buyer: a row of column names,
+// pollReportUntilSales returns the exchange's report by campaign or by buyer: a row of column names,
 // then the values. The report follows the log with a delay of some tenths of a second, so the
 // function waits until the report has all expectedSales, for at most ten seconds or until ctx ends.
 // It then returns the rows that the report has.
-func (x *runningDemo) fetchReportAfterSales(ctx context.Context, groupBy string, expectedSales int) (headerAndRows [][]string, err error) {
+func (x *runningDemo) pollReportUntilSales(ctx context.Context, groupBy string, expectedSales int) (headerAndRows [][]string, err error) {
 	ask := reportShowCmd{AdminFlags: x.newAdminFlags(), By: []string{groupBy}, Format: "csv"}
 	for limit := time.Now().Add(10 * time.Second); ; {
 		var text bytes.Buffer
@@ -255,7 +256,7 @@ func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, er
 			if _, err := flags.CallJSON("GET", "/admin/v1/explain?id="+lead.LeadUUID, nil, e); err != nil {
 				return nil, fmt.Errorf("demo: cannot read the explanation of lead %s: %w", lead.LeadUUID, err)
 			}
-			if old := best[e.Kind]; old == nil || scoreOutcomeVariety(e) > scoreOutcomeVariety(old) {
+			if old := best[e.Kind]; old == nil || scoreAsExample(e) > scoreAsExample(old) {
 				best[e.Kind] = e
 			}
 		}
@@ -267,9 +268,9 @@ func (x *runningDemo) chooseExampleAuctions() (chosen []*explain.Explanation, er
 	return chosen, nil
 }
 
-// scoreOutcomeVariety returns a score by which chooseExampleAuctions compares auctions. It is higher
+// scoreAsExample returns a score by which chooseExampleAuctions compares auctions. It is higher
 // for more different outcomes and more posts, and lower for each bidder that missed the deadline.
-func scoreOutcomeVariety(e *explain.Explanation) (score int) {
+func scoreAsExample(e *explain.Explanation) (score int) {
 	auction := e
 	if e.Auction != nil {
 		auction = e.Auction

@@ -34,7 +34,8 @@ alone is not shown.
 The exit code is 2 if the file differs, otherwise 0.`
 }
 
-// Run prints the drift of the running exchange. The exit code is 2 if there is any.
+// Run prints the drift of the running exchange. The exit code is 2 if there is any, and 1 if the
+// exchange cannot compare its file.
 func (c *configDriftCmd) Run(out io.Writer) error {
 	var drift admin.ConfigDrift
 	document, err := c.CallJSON("GET", "/admin/v1/config/drift", nil, &drift)
@@ -52,12 +53,13 @@ func (c *configDriftCmd) Run(out io.Writer) error {
 	case drift.FileError != "":
 		return fmt.Errorf("the exchange cannot compare its configuration file: %s", drift.FileError)
 	case len(drift.Entries) > 0:
-		return terminal.ExitCode(2)
+		return terminal.ExitCodeError(2)
 	}
 	return nil
 }
 
-// formatDrift returns the drift as text: each entry with its changes.
+// formatDrift returns the drift as text: each entry with its changes, or a line that there is no
+// difference. It returns "" if the exchange could not compare its file.
 func formatDrift(drift *admin.ConfigDrift) string {
 	var b strings.Builder
 	switch {
@@ -99,7 +101,7 @@ func (c *configTakeSideCmd) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var changed configUploadResult
+	var changed configChangeResult
 	if _, err := c.CallJSON("POST", "/admin/v1/config/drift", body, &changed); err != nil {
 		return err
 	}

@@ -10,17 +10,17 @@ import (
 	"pingpost/cmd/pingpost/terminal"
 )
 
-// erasePersonCmd makes the exchange erase a person's data, by lead id, phone number or e-mail
-// address.
-type erasePersonCmd struct {
+// eraseContactDataCmd makes the exchange erase contact data: of the one lead with an id, or of all
+// leads with a phone number or an e-mail address.
+type eraseContactDataCmd struct {
 	client.AdminFlags
-	Lead  string `arg:"" optional:"" xor:"who" help:"The id of a lead of the person. Alternatives:"`
+	Lead  string `arg:"" optional:"" xor:"who" help:"Erase only the lead with this id. Alternatives:"`
 	Phone string `xor:"who" help:"Erase all leads with this phone number." placeholder:"NUMBER"`
 	Email string `xor:"who" help:"Erase all leads with this e-mail address." placeholder:"ADDRESS"`
 }
 
 // Help returns the text that --help shows after the usage line.
-func (*erasePersonCmd) Help() string {
+func (*eraseContactDataCmd) Help() string {
 	return `Erasing deletes the keys that encrypt a person's leads. It cannot be undone.
 Decisions, money and statuses stay, without the person.
 
@@ -37,9 +37,9 @@ The exit code is 2 if a lead was not erased. You can erase again at any time.`
 }
 
 // Run sends the erasure to the exchange and prints how many leads were erased.
-func (c *erasePersonCmd) Run(out io.Writer) error {
+func (c *eraseContactDataCmd) Run(out io.Writer) error {
 	if c.Lead == "" && c.Phone == "" && c.Email == "" {
-		return errors.New("name the person to erase: give a lead id, --phone NUMBER or --email ADDRESS")
+		return errors.New("name the person to erase: give --phone NUMBER or --email ADDRESS for all leads of the person, or the id of one lead")
 	}
 	requestBody, err := json.Marshal(map[string]string{"lead": c.Lead, "phone": c.Phone, "email": c.Email})
 	if err != nil {
@@ -69,5 +69,5 @@ func (c *erasePersonCmd) Run(out io.Writer) error {
 	for _, lead := range result.Leads {
 		fmt.Fprintf(out, "  %s  %s\n", lead.Lead, lead.Reason)
 	}
-	return terminal.ExitCode(2)
+	return terminal.ExitCodeError(2)
 }

@@ -27,13 +27,13 @@ func TestEraseListsLeftLeads(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	flags, _ := stubAdmin(t, http.StatusOK, `{"erased":1,"left":5,"left_leads":[{"lead_id":"lead_2","reason":"under_way"},{"lead_id":"lead_3","reason":"unsealed"}]}`)
-	err := (&erasePersonCmd{AdminFlags: flags, Phone: "1"}).Run(&out)
-	var code terminal.ExitCode
+	err := (&eraseContactDataCmd{AdminFlags: flags, Phone: "1"}).Run(&out)
+	var code terminal.ExitCodeError
 	if !errors.As(err, &code) || code != 2 || out.String() != "erased  1\nleft    5\n  lead_2  under_way\n  lead_3  unsealed\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	flags, _ = stubAdmin(t, http.StatusOK, "<html>")
-	if err := (&erasePersonCmd{AdminFlags: flags, Phone: "1"}).Run(&out); err == nil {
+	if err := (&eraseContactDataCmd{AdminFlags: flags, Phone: "1"}).Run(&out); err == nil {
 		t.Error("an invalid answer is accepted")
 	}
 }

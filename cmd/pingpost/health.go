@@ -14,7 +14,7 @@ import (
 )
 
 type healthCmd struct {
-	client.TLSTrustFlags
+	client.TrustedCAFlag
 	Admin []string      `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default}). Repeat the flag for each further tenant." placeholder:"URL"`
 	Wait  time.Duration `help:"How long to wait until the exchange is ready. Without this flag, the command asks once." placeholder:"DURATION"`
 }

@@ -79,7 +79,7 @@ func (c *loadtestCmd) Run(ctx context.Context) error {
 		return nil
 	}
 	fmt.Fprint(os.Stderr, report.Missed(result))
-	return terminal.ExitCode(1)
+	return terminal.ExitCodeError(1)
 }
 
 func printScenarioList() error {
@@ -222,8 +222,8 @@ func newLoadTestProgress(file *os.File) *loadTestProgress {
 	return &loadTestProgress{Progress: terminal.NewProgress(file), file: file}
 }
 
-// showThrottled prints the current state of the load test. The test calls it often; without a
-// terminal, it prints only some of the states.
+// showThrottled prints the current state of the load test. The test calls it often. It prints at most
+// every tenth of a second on a terminal, and otherwise every five seconds.
 func (p *loadTestProgress) showThrottled(latest trial.Progress) {
 	text := formatLoadTestProgress(&latest)
 	if p.HasTerminal() {

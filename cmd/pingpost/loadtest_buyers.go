@@ -35,9 +35,9 @@ type loadTestBuyerSpec struct {
 	scenario.Buyers
 }
 
-// loadTestAddresses has the addresses of the buyers and of the webhook receiver. loadtestBuyersCmd
+// buyerAndReceiverAddresses has the addresses of the buyers and of the webhook receiver. loadtestBuyersCmd
 // prints it as a line of JSON.
-type loadTestAddresses struct {
+type buyerAndReceiverAddresses struct {
 	Buyers   map[string]string `json:"buyers"`
 	Receiver string            `json:"receiver"`
 }
@@ -56,7 +56,7 @@ func (c *loadtestBuyersCmd) Run(ctx context.Context) error {
 }
 
 func (s *buyersProcessSpec) serveAndPrintAddresses(ctx context.Context) error {
-	addresses := loadTestAddresses{Buyers: map[string]string{}}
+	addresses := buyerAndReceiverAddresses{Buyers: map[string]string{}}
 	var all []referenceBuyerOrReceiver
 	for i := range s.Buyers {
 		options, err := s.Buyers[i].referenceBuyerOptions(s.Seed+uint64(i), s.Remember)
@@ -97,7 +97,7 @@ func (s *buyersProcessSpec) serveAndPrintAddresses(ctx context.Context) error {
 }
 
 // referenceBuyerOptions returns the reference buyer's options for this buyer. maxRememberedPosts is the
-// number of posts that the buyer keeps.
+// greatest number of posts that the buyer remembers; 0 means the default of refbuyer.
 func (b *loadTestBuyerSpec) referenceBuyerOptions(seed uint64, maxRememberedPosts int) (o refbuyer.Options, err error) {
 	o = refbuyer.Options{
 		Seed: seed, NoBidRate: b.NoBid, RejectRate: b.Reject, FailRate: b.Fail,

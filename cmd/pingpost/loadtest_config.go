@@ -24,7 +24,7 @@ type jsonObject = map[string]any
 // encodeExchangeConfig returns the configuration of the exchange that a load test starts.
 // ingestCampaigns get leads by ingest: those without auctions, or all campaigns if every
 // campaign holds auctions.
-func encodeExchangeConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec, addresses *loadTestAddresses, secrets *loadTestSecrets) (configText []byte, ingestCampaigns []string, err error) {
+func encodeExchangeConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec, addresses *buyerAndReceiverAddresses, secrets *loadTestSecrets) (configText []byte, ingestCampaigns []string, err error) {
 	supplier := jsonObject{
 		"id": loadSupplier, "api_key": secrets.apiKey,
 		"ingest_rate": s.Supplier.IngestRate, "ping_rate": s.Supplier.PingRate, "concurrent_auctions": 1_000_000,
@@ -48,7 +48,7 @@ func encodeExchangeConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec, addr
 	return configText, ingestCampaigns, err
 }
 
-func newBuyersConfig(buyers []loadTestBuyerSpec, addresses *loadTestAddresses) (buyerEntries []any) {
+func newBuyersConfig(buyers []loadTestBuyerSpec, addresses *buyerAndReceiverAddresses) (buyerEntries []any) {
 	for i := range buyers {
 		b := &buyers[i]
 		form := jsonObject{"id": b.ID, "ping_rate": b.PingRate}

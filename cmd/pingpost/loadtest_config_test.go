@@ -20,8 +20,8 @@ import (
 var testLoadSecrets = &loadTestSecrets{apiKey: "key", client: "client-secret", password: "password", webhook: "whsec_c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}
 
 // fakeAddresses returns an address for each buyer with an endpoint.
-func fakeAddresses(buyers []loadTestBuyerSpec) *loadTestAddresses {
-	at := &loadTestAddresses{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
+func fakeAddresses(buyers []loadTestBuyerSpec) *buyerAndReceiverAddresses {
+	at := &buyerAndReceiverAddresses{Buyers: map[string]string{}, Receiver: "http://127.0.0.1:9"}
 	for _, b := range buyers {
 		if !b.Recorded {
 			at.Buyers[b.ID] = "http://127.0.0.1:9"
@@ -170,7 +170,7 @@ func TestLoadBuyersPrintAddresses(t *testing.T) {
 	must.Succeed(t, os.WriteFile(path, text, 0o600))
 	process := must.Value(group.StartThisProgram("buyers", nil, "loadtest-buyers", path))(t)
 	line := must.Value(process.WaitForLine(t.Context(), `"buyers"`))(t)
-	var at loadTestAddresses
+	var at buyerAndReceiverAddresses
 	if err := json.Unmarshal([]byte(line), &at); err != nil || len(at.Buyers) != 2 || at.Buyers["buy_1"] == at.Buyers["buy_2"] {
 		t.Fatalf("%v: %s", err, line)
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 type logCmd struct {
-	Dump   logDumpCmd       `cmd:"" help:"Print the log's events, one JSON object a line, without contact data."`
-	Verify logVerifyCmd     `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
-	Hash   logHashCmd       `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
-	Accept logAcceptLossCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
+	Dump   logDumpCmd        `cmd:"" help:"Print the log's events, one JSON object a line, without contact data."`
+	Verify logVerifyCmd      `cmd:"" help:"Check every byte of the log, the archive and the snapshots, and the keys of leads."`
+	Hash   logStateHashCmd   `cmd:"" help:"Replay the log and print the state's hash. Equal logs have equal hashes."`
+	Accept logCutAtDamageCmd `cmd:"" help:"Accept the loss of a damaged log's end: cut it at the damage, keeping a copy."`
 }
 
 type logDumpCmd struct {
@@ -53,7 +53,7 @@ func printEntriesAsJSON(reader *wal.Reader, out io.Writer, lastSeq uint64) error
 		}
 		fact, err := decoder.Decode(entry.Data)
 		if err != nil {
-			return fmt.Errorf("entry %d: %w", entry.Seq, err)
+			return fmt.Errorf("cannot decode log entry %d: %w", entry.Seq, err)
 		}
 		at := time.Unix(0, entry.At).UTC().Format(time.RFC3339Nano)
 		_, err = fmt.Fprintf(out, `{"seq":%d,"at":%q,"kind":%q,"fact":%s}`+"\n", entry.Seq, at, fact.Kind(), event.DescribeAsJSON(fact))
@@ -77,20 +77,20 @@ func (c *logVerifyCmd) Run() error {
 		return fmt.Errorf("cannot verify the log in %q: %w", c.Dir, err)
 	}
 	printLogVerification(&report)
-	keysGood, err := checkAndPrintLeadKeys(c.Dir)
+	keysGood, err := verifyLeadKeysAndPrintResult(c.Dir)
 	if err != nil {
 		return err
 	}
 	if !report.OK() || !keysGood {
-		return terminal.ExitCode(1)
+		return terminal.ExitCodeError(1)
 	}
 	fmt.Println("good")
 	return nil
 }
 
-// checkAndPrintLeadKeys checks the keys that encrypt the leads in the log, and prints the result. It
+// verifyLeadKeysAndPrintResult checks the keys that encrypt the leads in the log, and prints the result. It
 // skips the check, and returns true, if the exchange's key is missing or the log is damaged.
-func checkAndPrintLeadKeys(dataDir string) (noDamageFound bool, err error) {
+func verifyLeadKeysAndPrintResult(dataDir string) (noDamageFound bool, err error) {
 	keys, err := exchange.CheckLeadKeys(dataDir)
 	if errors.Is(err, vault.ErrMissing) {
 		fmt.Println("keys       not checked: keys/exchange.key is not here")
@@ -135,13 +135,13 @@ func printLogVerification(r *wal.VerifyReport) {
 	}
 }
 
-type logHashCmd struct {
+type logStateHashCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. It may be in use."`
 	At  uint64 `help:"The entry to stop at; the newest by default." placeholder:"SEQ"`
 }
 
 // Run replays the log up to an entry and prints the hash of the resulting state.
-func (c *logHashCmd) Run() error {
+func (c *logStateHashCmd) Run() error {
 	seq, hash, err := exchange.StateHash(c.Dir, c.At)
 	if err != nil {
 		return err
@@ -150,13 +150,13 @@ func (c *logHashCmd) Run() error {
 	return nil
 }
 
-type logAcceptLossCmd struct {
+type logCutAtDamageCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"The exchange's data directory. The exchange must not run."`
 	Yes bool   `required:"true" help:"Confirm that acknowledged events after the damage are lost."`
 }
 
 // Run cuts a damaged log at the damage, so that the exchange can start again.
-func (c *logAcceptLossCmd) Run() error {
+func (c *logCutAtDamageCmd) Run() error {
 	loss, err := exchange.CutLogAtDamage(c.Dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err

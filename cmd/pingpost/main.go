@@ -46,14 +46,14 @@ type commands struct {
 	Log       logCmd                `cmd:"" group:"inspect" help:"Inspect an exchange's log: dump, verify, hash."`
 	Version   versionCmd            `cmd:"" group:"inspect" help:"Print the program's version."`
 
-	Diff    diffConfigCmd   `cmd:"" group:"operate" help:"Show what a configuration file would change in a running exchange."`
-	Apply   applyConfigCmd  `cmd:"" group:"operate" help:"Apply a configuration file to a running exchange."`
-	Config  configCmd       `cmd:"" group:"operate" help:"Compare the configuration file of a running exchange with the exchange, and take one side."`
-	Export  exportConfigCmd `cmd:"" group:"operate" help:"Print a running exchange's configuration, without its secrets."`
-	Users   usersCmd        `cmd:"" group:"operate" help:"Manage the accounts of operators: list, add, role, password, remove."`
-	Erase   erasePersonCmd  `cmd:"" group:"operate" help:"Erase a person: delete the keys of the person's leads for good."`
-	Backup  backupCmd       `cmd:"" group:"operate" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
-	Restore restoreCmd      `cmd:"" group:"operate" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
+	Diff    diffConfigCmd       `cmd:"" group:"operate" help:"Show what a configuration file would change in a running exchange."`
+	Apply   applyConfigCmd      `cmd:"" group:"operate" help:"Apply a configuration file to a running exchange."`
+	Config  configCmd           `cmd:"" group:"operate" help:"Compare the configuration file of a running exchange with the exchange, and take one side."`
+	Export  exportConfigCmd     `cmd:"" group:"operate" help:"Print a running exchange's configuration, without its secrets."`
+	Users   usersCmd            `cmd:"" group:"operate" help:"Manage the accounts of operators: list, add, role, password, remove."`
+	Erase   eraseContactDataCmd `cmd:"" group:"operate" help:"Erase a person: delete the keys of the person's leads for good."`
+	Backup  backupCmd           `cmd:"" group:"operate" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
+	Restore restoreCmd          `cmd:"" group:"operate" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
 
 	Completion kongcompletion.Completion `cmd:"" group:"inspect" help:"Show how to switch on completion of commands in bash, zsh or fish."`
 
@@ -70,7 +70,7 @@ func (versionCmd) Run() error {
 
 // newSignalContext returns the context of commands that end in order. It ends with the first SIGINT or
 // SIGTERM. The second one ends the program at once.
-func newSignalContext() (context.Context, error) {
+func newSignalContext() (ctx context.Context, alwaysNil error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, nil
@@ -106,7 +106,7 @@ func main() {
 		printUsageError(err)
 		os.Exit(usageExitCode)
 	}
-	os.Exit(exitCodeAfterPrinting(ctx.Run()))
+	os.Exit(printUnlessExitCode(ctx.Run()))
 }
 
 // usageExitCode is the exit code for a wrong command line. It differs from the codes that commands
@@ -124,9 +124,10 @@ func printUsageError(err error) {
 	fmt.Fprintf(os.Stderr, "Run %q to see how to use it.\n", command+" --help")
 }
 
-// exitCodeAfterPrinting prints the error of a command, and returns the program's exit code.
-func exitCodeAfterPrinting(err error) int {
-	var code terminal.ExitCode
+// printUnlessExitCode returns the program's exit code after a command. It prints the command's error,
+// unless the error has only an exit code.
+func printUnlessExitCode(err error) int {
+	var code terminal.ExitCodeError
 	switch {
 	case err == nil:
 		return 0

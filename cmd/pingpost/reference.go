@@ -15,8 +15,9 @@ type referenceBuyerOrReceiver interface {
 	Serve(ctx context.Context) error
 }
 
-// serveAndPrintStats runs a reference server until the context ends, and then prints its statistics as
-// JSON. serverName names the server in messages. With quiet it prints no output.
+// serveAndPrintStats prints a reference server's address, and runs the server until the context ends.
+// Then it prints the statistics as JSON, except after an error. serverName names the server in
+// messages. With quiet it prints no output.
 func serveAndPrintStats[S any](ctx context.Context, serverName string, server referenceBuyerOrReceiver, quiet bool, collectStats func() S) error {
 	if !quiet {
 		fmt.Printf("reference %s on http://%s\n", serverName, server.Addr())

@@ -270,8 +270,8 @@ func (l *statementEntryPrinter) writeColumns(timeText, kind, campaignAndLead, am
 	_, l.err = io.WriteString(l.out, text+"\n")
 }
 
-// writeEntry prints the line of an entry. A top-up shows its note in place of a lead. A long
-// note is cut off; the other formats have all of it.
+// writeEntry prints the line of an entry. An entry with a note, such as a top-up, shows the note in
+// place of campaign and lead. A long note is cut off; the other formats have all of it.
 func (l *statementEntryPrinter) writeEntry(e *statementEntry) {
 	place, balance := l.padCampaignAndLead(e.Campaign, e.Lead), ""
 	if e.Note != "" {

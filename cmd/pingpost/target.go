@@ -85,14 +85,14 @@ func expandBuyerGroups(s *scenario.Scenario) (buyers []loadTestBuyerSpec) {
 	return buyers
 }
 
-func (t *temporaryExchange) startBuyersAndReceiver(ctx context.Context, s *scenario.Scenario, buyers []loadTestBuyerSpec, secrets *loadTestSecrets, seed uint64) (*loadTestAddresses, error) {
+func (t *temporaryExchange) startBuyersAndReceiver(ctx context.Context, s *scenario.Scenario, buyers []loadTestBuyerSpec, secrets *loadTestSecrets, seed uint64) (*buyerAndReceiverAddresses, error) {
 	spec := buyersProcessSpec{Seed: seed, Webhooks: s.Webhooks, Secret: secrets.webhook}
 	for _, b := range buyers {
 		if !b.Recorded {
 			spec.Buyers = append(spec.Buyers, b)
 		}
 	}
-	addresses := &loadTestAddresses{}
+	addresses := &buyerAndReceiverAddresses{}
 	if len(spec.Buyers) == 0 && spec.Webhooks == nil {
 		return addresses, nil
 	}

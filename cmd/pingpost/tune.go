@@ -36,9 +36,9 @@ func setGoRuntimeDefaults() {
 	}
 }
 
-// readMemoryLimit reads a memory limit in bytes from a file of the system. It returns
-// math.MaxInt64 if there is no limit.
-func readMemoryLimit(path string, parse func([]byte) (int64, bool)) (limitBytes int64) {
+// readMemoryLimit reads a memory limit in bytes from a file of the system. It returns math.MaxInt64 if
+// the file cannot be read or has no limit.
+func readMemoryLimit(path string, parse func([]byte) (int64, bool)) (bytesOrMaxInt64 int64) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return math.MaxInt64

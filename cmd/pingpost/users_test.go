@@ -115,7 +115,7 @@ func TestUsersRejectsInvalidInput(t *testing.T) {
 		"role of a missing user":     {"", []string{"role", "carl", "admin"}, `there is no user "carl"`},
 		"password of a missing user": {"another-of-a-canary", []string{"password", "carl"}, `there is no user "carl"`},
 		"removal of a missing user":  {"", []string{"remove", "carl"}, `there is no user "carl"`},
-		"a wrong password":           {"another-of-a-canary", []string{"add", "bob", "--role", "viewer", "--password", "wrong"}, "rejected the configured password"},
+		"a wrong password":           {"another-of-a-canary", []string{"add", "bob", "--role", "viewer", "--password", "wrong"}, "rejected the password as its admin.password"},
 		"password as an argument":    {"", []string{"password", "anna", "word-of-a-kanary"}, "unexpected argument"},
 	} {
 		r := runWithInput(t, row.input, append(append([]string{"users"}, row.args...), "--admin", admin)...)

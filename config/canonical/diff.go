@@ -80,7 +80,7 @@ func normalizeVariablesForDiff(n *syntax.Node) {
 	if n.Expanded {
 		n.Text = n.Raw
 	}
-	if _, is := n.ParseSecretWithoutValue(); is {
+	if _, is := n.ParseSecretSetElsewhere(); is {
 		n.Members = slices.DeleteFunc(n.Members, func(m syntax.Member) bool { return m.Key == "variable" })
 	}
 	for _, m := range n.Members {
@@ -144,7 +144,7 @@ func (d *documentDiffer) compareMappings(at syntax.KeyPath, before, after *synta
 }
 
 // compareMember compares the values of one key in two mappings. nil means that the key is
-// missing. It reports an added or removed list entry by entry.
+// missing. It reports an added or removed list of mappings entry by entry.
 func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.Node) {
 	empty := &syntax.Node{Kind: syntax.List}
 	if before == nil && after.IsListBeginningWithMapping() {
@@ -157,7 +157,7 @@ func (d *documentDiffer) compareMember(at syntax.KeyPath, before, after *syntax.
 }
 
 // compareLists compares two lists. It compares lists of mappings entry by entry, and matches their
-// entries by id or index (stableEntryNames). It compares other lists as a whole.
+// entries by id or index (entryNamesOrIndexes). It compares other lists as a whole.
 func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.Node) {
 	if !before.IsListBeginningWithMapping() && !after.IsListBeginningWithMapping() {
 		if before.JSON() != after.JSON() {
@@ -165,8 +165,8 @@ func (d *documentDiffer) compareLists(at syntax.KeyPath, before, after *syntax.N
 		}
 		return
 	}
-	oldNames, olds := stableEntryNames(before)
-	newNames, news := stableEntryNames(after)
+	oldNames, olds := entryNamesOrIndexes(before)
+	newNames, news := entryNamesOrIndexes(after)
 	for _, name := range oldNames {
 		d.compareNodes(at+syntax.KeyPath("["+name+"]"), olds[name], news[name])
 	}
@@ -191,9 +191,9 @@ func (d *documentDiffer) compareOrder(at syntax.KeyPath, oldNames, newNames []st
 	}
 }
 
-// stableEntryNames returns for each entry of a list a name that stays the same in other
+// entryNamesOrIndexes returns for each entry of a list a name that stays the same in other
 // versions of the document: its id or similar key, otherwise its index.
-func stableEntryNames(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
+func entryNamesOrIndexes(list *syntax.Node) (names []string, byName map[string]*syntax.Node) {
 	byName = make(map[string]*syntax.Node, len(list.Items))
 	for i, item := range list.Items {
 		name := strconv.Itoa(i)
@@ -216,7 +216,7 @@ func stableEntryNames(list *syntax.Node) (names []string, byName map[string]*syn
 // quoteForBrackets returns a name as a path shows it between brackets: in quotes unless it is
 // a plain key.
 func quoteForBrackets(name string) string {
-	if !syntax.IsPlainKey(strings.ReplaceAll(name, ".", "-")) {
+	if !syntax.CanBeUnquotedInPath(strings.ReplaceAll(name, ".", "-")) {
 		return strconv.Quote(name)
 	}
 	return name

@@ -42,8 +42,8 @@ type Entry struct {
 	Text json.RawMessage
 }
 
-// Entries are all entries of a document by collection, sorted by id. They are immutable, except for Append:
-// changes return a copy.
+// Entries are all entries of a document by collection, sorted by id. They are immutable, except for
+// AppendInPlace: all other changes return a copy.
 type Entries map[Collection][]Entry
 
 // ParseEntries returns the entries of a canonical document, or of the output of

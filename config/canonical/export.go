@@ -18,7 +18,7 @@ func ExportYAML(canonical []byte) (yaml []byte, err error) {
 	r := &syntax.Reader{Env: func(string) (string, bool) { return "", false }}
 	root := r.Read(canonical)
 	if root == nil || root.Kind != syntax.Mapping || len(r.Problems) > 0 {
-		return nil, errors.New("cannot export: this is not a canonical document")
+		return nil, errors.New("cannot export the configuration as YAML: it is not a canonical document")
 	}
 	e := yamlExporter{names: make(map[string]bool)}
 	e.collectVariablesAndRestoreText(root)
@@ -36,7 +36,7 @@ type yamlExporter struct {
 // reserveVariableName does not use one of them for another secret. It also restores the
 // written form of addresses with variables.
 func (e *yamlExporter) collectVariablesAndRestoreText(n *syntax.Node) {
-	if name, is := n.ParseSecretWithoutValue(); is && name != "" {
+	if name, is := n.ParseSecretSetElsewhere(); is && name != "" {
 		e.names[name] = true
 	}
 	if n.Expanded {
@@ -44,7 +44,7 @@ func (e *yamlExporter) collectVariablesAndRestoreText(n *syntax.Node) {
 			e.names[syntax.SoleVariableName(found)] = true
 		}
 		if n.Text = n.Raw; syntax.SoleVariableName(n.Raw) == "" {
-			n.Text = syntax.Quote(n.Raw)
+			n.Text = syntax.QuoteForJSONAndYAML(n.Raw)
 		}
 	}
 	for _, m := range n.Members {
@@ -61,7 +61,7 @@ func (e *yamlExporter) replaceSecretsByVariables(n *syntax.Node, idsAndKeys []st
 	for i := range n.Members {
 		m := &n.Members[i]
 		here := append(idsAndKeys[:len(idsAndKeys):len(idsAndKeys)], m.Key)
-		if name, is := m.Value.ParseSecretWithoutValue(); is {
+		if name, is := m.Value.ParseSecretSetElsewhere(); is {
 			if name == "" {
 				name = e.reserveVariableName(here)
 			}
@@ -73,7 +73,7 @@ func (e *yamlExporter) replaceSecretsByVariables(n *syntax.Node, idsAndKeys []st
 	if n.Kind != syntax.List || len(n.Items) == 0 || n.Items[0].Kind != syntax.Mapping {
 		return
 	}
-	names, _ := stableEntryNames(n)
+	names, _ := entryNamesOrIndexes(n)
 	if len(idsAndKeys) == 1 {
 		idsAndKeys = nil // the name of the collection adds nothing
 	}
@@ -142,7 +142,7 @@ func fitsBlockText(n *syntax.Node) bool {
 	}
 	for line := range strings.Lines(n.Text) {
 		line = strings.TrimSuffix(line, "\n")
-		if strings.TrimRight(line, " ") != line || strings.Contains(strings.Trim(syntax.Quote(line), `"`), `\u`) {
+		if strings.TrimRight(line, " ") != line || strings.Contains(strings.Trim(syntax.QuoteForJSONAndYAML(line), `"`), `\u`) {
 			return false
 		}
 	}
@@ -215,10 +215,10 @@ var plainScalar = regexp.MustCompile(`^((\./)?[A-Za-z_][A-Za-z0-9_./@-]*|[0-9]+(
 func quoteIfNeeded(text string) string {
 	switch strings.ToLower(text) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		return syntax.Quote(text)
+		return syntax.QuoteForJSONAndYAML(text)
 	}
 	if plainScalar.MatchString(text) {
 		return text
 	}
-	return strings.ReplaceAll(syntax.Quote(text), "${", "$${")
+	return strings.ReplaceAll(syntax.QuoteForJSONAndYAML(text), "${", "$${")
 }

@@ -10,9 +10,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// scalarDecoder is implemented by types that read their value from a document's node
+// nodeDecoder is implemented by types that read their value from a document's node
 // themselves. The error names the expected form and never quotes the value.
-type scalarDecoder interface{ decodeNode(n *syntax.Node) error }
+type nodeDecoder interface{ decodeNode(n *syntax.Node) error }
 
 // Binder fills a Document from the nodes of a parsed text, and collects the mistakes.
 type Binder struct {
@@ -40,7 +40,7 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 		fresh := reflect.New(variable.Type().Elem())
 		before := len(r.Problems)
 		r.bindValue(n, at, fresh.Elem())
-		if IsStructWrittenAsMapping(fresh.Elem()) || len(r.Problems) == before {
+		if IsStructWithFixedKeys(fresh.Elem()) || len(r.Problems) == before {
 			variable.Set(fresh)
 		}
 		return
@@ -48,7 +48,7 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 	if n.Expanded && !r.checkVariablesAllowed(n, at, variable.Addr().Interface()) {
 		return
 	}
-	if reads, ok := variable.Addr().Interface().(scalarDecoder); ok {
+	if reads, ok := variable.Addr().Interface().(nodeDecoder); ok {
 		r.addMistakeUnlessNil(n, at, reads.decodeNode(n))
 		return
 	}
@@ -62,7 +62,7 @@ func (r *Binder) bindValue(n *syntax.Node, at syntax.KeyPath, variable reflect.V
 	case *int:
 		r.addMistakeUnlessNil(n, at, readInt(n, into))
 	default:
-		r.bindContainer(n, at, variable)
+		r.bindSliceOrStruct(n, at, variable)
 	}
 }
 
@@ -83,11 +83,11 @@ func (r *Binder) checkVariablesAllowed(n *syntax.Node, at syntax.KeyPath, into a
 	return false
 }
 
-// IsStructWrittenAsMapping reports whether v, an addressable value of the document's Go form, is a
-// struct that is written as a mapping with keys. It is false for a struct that decodes itself from
-// a scalar (scalarDecoder).
-func IsStructWrittenAsMapping(v reflect.Value) bool {
-	_, reads := v.Addr().Interface().(scalarDecoder)
+// IsStructWithFixedKeys reports whether v, an addressable value of the document's Go form, is a struct
+// that is written as a mapping with fixed keys. It is false for a struct that decodes itself, such as
+// Secret or RoleMap.
+func IsStructWithFixedKeys(v reflect.Value) bool {
+	_, reads := v.Addr().Interface().(nodeDecoder)
 	return v.Kind() == reflect.Struct && !reads
 }
 
@@ -97,7 +97,7 @@ func (r *Binder) addMistakeUnlessNil(n *syntax.Node, at syntax.KeyPath, err erro
 	}
 }
 
-func (r *Binder) bindContainer(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
+func (r *Binder) bindSliceOrStruct(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
 	switch variable.Kind() {
 	case reflect.Slice:
 		if n.Kind != syntax.List {

@@ -11,7 +11,7 @@ type BuyerURLs struct {
 	Prefix           string // of their keys in the document
 }
 
-// ProductionURLs returns the buyer's ProductionURLs for production leads.
+// ProductionURLs returns the buyer's URLs for production leads.
 func (b *Buyer) ProductionURLs() BuyerURLs {
 	return BuyerURLs{Base: b.Endpoint, Ping: b.PingURL, Post: b.PostURL}
 }

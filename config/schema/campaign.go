@@ -52,7 +52,7 @@ func (c *Campaign) fillDefaults() {
 	c.Returns.fillDefaults()
 	setDefault(&c.Unknown, "drop")
 	for i := range c.Buyers {
-		c.Buyers[i].fillDefaults(i)
+		c.Buyers[i].fillDefaultPriorityAndWeight(i)
 	}
 }
 

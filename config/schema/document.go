@@ -21,14 +21,14 @@ type Document struct {
 	Sandbox      bool   `json:"sandbox"`
 	Provisioning string `json:"provisioning"` // seed or enforce
 
-	History       *Duration       `json:"history"`          // retention of the log
-	Idempotency   *Duration       `json:"idempotency"`      // retention of an idempotency key
-	PingKeys      *Duration       `json:"ping_idempotency"` // retention of a ping's idempotency key
-	TokenLifetime *Duration       `json:"token_lifetime"`   // of an OAuth access token
-	Limits        LimitSettings   `json:"limits"`
-	Webhooks      WebhookSettings `json:"webhooks"`
-	Report        ReportSettings  `json:"report"`
-	Traces        *TraceSettings  `json:"traces,omitempty"`
+	History       *Duration                     `json:"history"`          // retention of the log
+	Idempotency   *Duration                     `json:"idempotency"`      // retention of an idempotency key
+	PingKeys      *Duration                     `json:"ping_idempotency"` // retention of a ping's idempotency key
+	TokenLifetime *Duration                     `json:"token_lifetime"`   // of an OAuth access token
+	Limits        LimitSettings                 `json:"limits"`
+	Webhooks      WebhookConcurrencyPerEndpoint `json:"webhooks"`
+	Report        ReportRetentionSettings       `json:"report"`
+	Traces        *TraceSettings                `json:"traces,omitempty"`
 
 	Suppliers []Supplier        `json:"suppliers,omitempty"`
 	Buyers    []Buyer           `json:"buyers,omitempty"`
@@ -36,8 +36,8 @@ type Document struct {
 	Campaigns []Campaign        `json:"campaigns,omitempty"`
 }
 
-// AdminListener configures the address for operators. Without a password, only accounts and API
-// tokens can log in.
+// AdminListener configures the address for operators. Without a password, operators sign in with an
+// account, an identity provider or an API token.
 type AdminListener struct {
 	Listen   string `json:"listen"`
 	TLS      *TLS   `json:"tls,omitempty"`

@@ -37,7 +37,7 @@ type Filter struct {
 func (f *Filter) FilterSpec() market.FilterSpec {
 	return market.FilterSpec{
 		Field: f.Field, In: ScalarStrings(f.In), NotIn: ScalarStrings(f.NotIn),
-		Min: f.Min.Digits(), Max: f.Max.Digits(), Absent: f.Absent,
+		Min: f.Min.TextOrNil(), Max: f.Max.TextOrNil(), Absent: f.Absent,
 	}
 }
 

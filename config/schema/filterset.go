@@ -17,7 +17,7 @@ type FilterSet struct {
 	Caps     []Cap         `json:"caps,omitempty"`
 }
 
-func (s *FilterSet) fillDefaults(index int) {
+func (s *FilterSet) fillDefaultPriorityAndWeight(index int) {
 	s.Priority = orPointerTo(s.Priority, index+1)
 	s.Weight = orPointerTo(s.Weight, 1)
 }

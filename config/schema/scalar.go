@@ -28,8 +28,9 @@ func readText(n *syntax.Node, into *string) error {
 	return newExpectedError("text", n)
 }
 
-// readNumberOrExpandedText returns a number's digits as written. It also accepts a text that comes from an
-// environment variable. expected describes the value for the error.
+// readNumberOrExpandedText returns a number as written, with sign, point and exponent. It also accepts
+// a text that comes from an environment variable, and does not check that it is a number. expected
+// describes the value for the error.
 func readNumberOrExpandedText(n *syntax.Node, expected string) (string, error) {
 	if n.Kind != syntax.Number && (n.Kind != syntax.Text || !n.Expanded) {
 		if n.Kind == syntax.Text {
@@ -133,8 +134,8 @@ func (d *DecimalNumber) decodeNode(n *syntax.Node) error {
 // MarshalJSON writes the digits.
 func (d DecimalNumber) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 
-// Digits returns the number as written, or nil for a nil number.
-func (d *DecimalNumber) Digits() *string {
+// TextOrNil returns the number as written, or nil for a nil number.
+func (d *DecimalNumber) TextOrNil() *string {
 	if d == nil {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (s *Secret) decodeNode(n *syntax.Node) error {
 		*s = Secret{value: n.Text, set: true, variable: syntax.SoleVariableName(n.Raw)}
 		return nil
 	case syntax.Mapping:
-		if name, is := n.ParseSecretWithoutValue(); is {
+		if name, is := n.ParseSecretSetElsewhere(); is {
 			s.set, s.variable = true, name
 			return nil
 		}

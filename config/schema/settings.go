@@ -38,12 +38,12 @@ func (l *LimitSettings) fillDefaults() {
 	l.IdleTimeout = l.IdleTimeout.orDefault(time.Minute)
 }
 
-// ReportSettings configures the operators' reports.
-type ReportSettings struct {
+// ReportRetentionSettings says how long the operators' report keeps its sums.
+type ReportRetentionSettings struct {
 	Keep *Duration `json:"keep"` // retention; 0: no report; default 90 days
 }
 
-func (r *ReportSettings) fillDefaults() { r.Keep = r.Keep.orDefault(90 * Day) }
+func (r *ReportRetentionSettings) fillDefaults() { r.Keep = r.Keep.orDefault(90 * Day) }
 
 // TLS names the certificate file (with its chain) and the key file of a listener, both
 // in PEM and relative to the document's file.
@@ -54,13 +54,13 @@ type TLS struct {
 
 // TraceSettings configures the export of request traces.
 type TraceSettings struct {
-	Endpoint OutboundURL       `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
-	Sample   *Share            `json:"sample"`   // of the requests without a sampling decision of the caller
-	Headers  []CollectorHeader `json:"headers,omitempty"`
+	Endpoint OutboundURL            `json:"endpoint"` // of a collector for OTLP over HTTP; /v1/traces is added
+	Sample   *Share                 `json:"sample"`   // of the requests without a sampling decision of the caller
+	Headers  []TraceCollectorHeader `json:"headers,omitempty"`
 }
 
-// CollectorHeader is a header that the collector needs, such as a credential.
-type CollectorHeader struct {
+// TraceCollectorHeader is a header that the collector needs, such as a credential.
+type TraceCollectorHeader struct {
 	Name  string `json:"name"`
 	Value Secret `json:"value,omitzero"`
 }
@@ -74,9 +74,10 @@ func (t *TraceSettings) fillDefaults() {
 	}
 }
 
-// WebhookSettings are the settings for the webhooks of all suppliers.
-type WebhookSettings struct {
+// WebhookConcurrencyPerEndpoint limits the concurrent attempts to each endpoint, for the webhooks of
+// all suppliers.
+type WebhookConcurrencyPerEndpoint struct {
 	InFlight *int `json:"in_flight"` // concurrent attempts to one endpoint
 }
 
-func (w *WebhookSettings) fillDefaults() { w.InFlight = orPointerTo(w.InFlight, 8) }
+func (w *WebhookConcurrencyPerEndpoint) fillDefaults() { w.InFlight = orPointerTo(w.InFlight, 8) }

@@ -69,12 +69,12 @@ func (g *unsafeYAMLGuard) checkToken(t *token.Token) (problem string) {
 	if len(g.flows) > 0 || t.Type == token.MappingStartType || t.Type == token.SequenceStartType {
 		return g.checkFlowToken(t)
 	}
-	return g.countBlockToken(t)
+	return g.checkBlockToken(t)
 }
 
-// countBlockToken updates the levels of indentation by a token outside brackets. It returns
+// checkBlockToken updates the levels of indentation by a token outside brackets. It returns
 // a message if a mapping has too many keys or the nesting is too deep, else "".
-func (g *unsafeYAMLGuard) countBlockToken(t *token.Token) (problem string) {
+func (g *unsafeYAMLGuard) checkBlockToken(t *token.Token) (problem string) {
 	switch t.Type {
 	case token.SequenceEntryType:
 		g.closeBlocks(t.Position.Column)
@@ -128,11 +128,11 @@ func (g *unsafeYAMLGuard) checkFlowToken(t *token.Token) (problem string) {
 		g.flows = append(g.flows, yamlFlowBracket{mapping: t.Type == token.MappingStartType})
 		return g.checkDepth()
 	case token.MappingEndType, token.SequenceEndType:
-		message := g.checkFlowEntry()
+		message := g.checkFlowKeyHasValue()
 		g.flows = g.flows[:top]
 		return message
 	case token.CollectEntryType:
-		message := g.checkFlowEntry()
+		message := g.checkFlowKeyHasValue()
 		g.flows[top] = yamlFlowBracket{mapping: g.flows[top].mapping}
 		return message
 	case token.MappingValueType:
@@ -143,9 +143,9 @@ func (g *unsafeYAMLGuard) checkFlowToken(t *token.Token) (problem string) {
 	return ""
 }
 
-// checkFlowEntry returns a message if the entry of a flow mapping or list ({…} or […]) that
+// checkFlowKeyHasValue returns a message if the entry of a flow mapping or list ({…} or […]) that
 // ends here is a key without a value, else "".
-func (g *unsafeYAMLGuard) checkFlowEntry() (problem string) {
+func (g *unsafeYAMLGuard) checkFlowKeyHasValue() (problem string) {
 	top := g.flows[len(g.flows)-1]
 	if g.last.Type == token.MappingValueType || top.mapping && top.value && !top.colon {
 		return "a key without a value; write key: value, or leave the key out"

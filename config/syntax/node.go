@@ -40,7 +40,7 @@ type Position struct{ Line, Column int }
 type Node struct {
 	Position
 	Kind      NodeKind
-	Expanded  bool   // the text holds the value of a variable
+	Expanded  bool   // the text refers to a variable, set or not, or was rejected
 	Raw       string // an expanded text as written
 	Missing   string // message for a variable without a value; empty if all have one
 	Variables map[string]string
@@ -90,8 +90,8 @@ func (n *Node) childAt(s pathStep) *Node {
 	return nil
 }
 
-// HasVariables reports whether the node, or a node inside it, contains a value from an
-// environment variable.
+// HasVariables reports whether the node, or a node inside it, refers to an environment variable, set or
+// not. It is also true for a text that newExpandedTextNode rejected.
 func (n *Node) HasVariables() bool {
 	if n.Expanded {
 		return true
@@ -115,9 +115,10 @@ func (n *Node) IsListBeginningWithMapping() bool {
 	return n != nil && n.Kind == List && len(n.Items) > 0 && n.Items[0].Kind == Mapping
 }
 
-// ParseSecretWithoutValue reports whether the node is {set: true} or {set: true, variable: NAME}, which declares
-// a secret without its value. variable is the name of the variable that gives the value, or "".
-func (n *Node) ParseSecretWithoutValue() (variable string, isSecretWithoutValue bool) {
+// ParseSecretSetElsewhere reports whether the node is {set: true} or {set: true, variable: NAME}, which
+// declares a secret without its value. variable is the name of the variable that gives the value, or
+// "".
+func (n *Node) ParseSecretSetElsewhere() (variable string, isSecretWithoutValue bool) {
 	if n.Kind != Mapping {
 		return "", false
 	}

@@ -10,7 +10,7 @@ type KeyPath string
 // Key returns the path of a key in the mapping at p. It quotes and shortens unusual keys, so
 // that a path stays in one line.
 func (p KeyPath) Key(name string) KeyPath {
-	if !IsPlainKey(name) {
+	if !CanBeUnquotedInPath(name) {
 		runes := []rune(name)
 		name = strconv.Quote(string(runes[:min(len(runes), 64)]))
 	}
@@ -25,9 +25,9 @@ func (p KeyPath) Index(index int) KeyPath {
 	return p + KeyPath("["+strconv.Itoa(index)+"]")
 }
 
-// IsPlainKey reports whether a path can show the key without quotes: 1 to 64 letters, digits,
+// CanBeUnquotedInPath reports whether a path can show the key without quotes: 1 to 64 letters, digits,
 // _ and -.
-func IsPlainKey(key string) bool {
+func CanBeUnquotedInPath(key string) bool {
 	for i := range len(key) {
 		c := key[i]
 		if c|0x20 < 'a' || c|0x20 > 'z' {

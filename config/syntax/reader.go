@@ -35,7 +35,7 @@ func (r *Reader) AddMistake(at Position, path KeyPath, message string) {
 
 // Read returns the root node of a YAML or JSON document, or nil if the document cannot be parsed.
 // The mistakes are in r.Problems. A document that can be parsed may have some too.
-func (r *Reader) Read(data []byte) (rootOrNil *Node) {
+func (r *Reader) Read(data []byte) (rootOrNilIfUnparsable *Node) {
 	start := Position{1, 1}
 	if message := DescribeExceededLimit(data); message != "" {
 		r.AddMistake(start, "", "the document "+message)
@@ -79,8 +79,8 @@ func countTokenMarks(data []byte) (n int) {
 var Decimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
 
 // newExpandedTextNode returns a node for the text raw, with its ${NAME} variables replaced by their
-// values. It reports invalid text at the path. It does not report an unset variable, but stores that
-// error in the node's Missing.
+// values. For an invalid text it adds a mistake and returns a Null node. It does not report an unset
+// variable, but stores that error in the node's Missing.
 func (r *Reader) newExpandedTextNode(at Position, path KeyPath, raw string) *Node {
 	n := &Node{Position: at, Kind: Text, Variables: make(map[string]string)}
 	text, expanded, err := ExpandVariables(raw, func(name string) (string, bool) { return r.lookUpAndRecordVariable(n, name) })

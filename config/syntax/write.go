@@ -7,7 +7,7 @@ import (
 
 // writeJSON writes the node as compact JSON.
 func (n *Node) writeJSON(b *strings.Builder) {
-	n.WriteOneLine(b, ",", ":", Quote, Quote)
+	n.WriteOneLine(b, ",", ":", QuoteForJSONAndYAML, QuoteForJSONAndYAML)
 }
 
 // WriteOneLine writes the node in one line, with braces and brackets around mappings and lists. comma
@@ -43,8 +43,8 @@ func (n *Node) WriteOneLine(b *strings.Builder, comma, colon string, formatKey, 
 	}
 }
 
-// Quote returns the text in double quotes, with the escapes that JSON and YAML share.
-func Quote(text string) string {
+// QuoteForJSONAndYAML returns the text in double quotes, with the escapes that JSON and YAML share.
+func QuoteForJSONAndYAML(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range text {

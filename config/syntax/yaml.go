@@ -46,7 +46,7 @@ func (r *Reader) readYAML(data []byte) (root *Node) {
 	return r.convertYAMLNode(file.Docs[0].Body, "")
 }
 
-const errManyDocuments = "a second document begins here; an exchange is one document"
+const errManyDocuments = "a second YAML document begins here; put the whole configuration into one document"
 
 func documentPosition(doc *ast.DocumentNode) Position {
 	switch {
@@ -115,7 +115,7 @@ func (r *Reader) convertYAMLMapping(n *ast.MappingNode, path KeyPath) *Node {
 		at := positionOf(pair.Key.GetToken())
 		key, ok := yamlKeyText(pair.Key)
 		if !ok {
-			r.AddMistake(at, path, "a key is plain text")
+			r.AddMistake(at, path, "a key must be plain text; write it as text, in quotes if needed")
 			continue
 		}
 		mapping.Members = append(mapping.Members, Member{Position: at, Key: key, Value: r.convertYAMLNode(pair.Value, path.Key(key))})

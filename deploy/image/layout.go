@@ -65,7 +65,7 @@ func (s *imageInput) writeLayout(folder string) error {
 	}))
 }
 
-// buildImage returns the buildImage for one architecture: one layer and the settings.
+// buildImage returns the image for one architecture: one layer and the settings.
 func (s *imageInput) buildImage(b architectureProgram) (v1.Image, error) {
 	files, err := s.archiveOfFiles(b.program)
 	if err != nil {

@@ -91,7 +91,7 @@ func (e *evaluation) evaluateRule(rule *Rule, measure Measure) {
 	}
 	samples, ok := measure(rule)
 	if !ok {
-		e.keepState(rule.ID)
+		e.keepPreviousStateOfRule(rule.ID)
 		return
 	}
 	seen := make(map[string]bool, len(samples))
@@ -109,8 +109,8 @@ func (e *evaluation) evaluateRule(rule *Rule, measure Measure) {
 	}
 }
 
-// keepState copies the times and values of a rule, because its source cannot answer.
-func (e *evaluation) keepState(rule string) {
+// keepPreviousStateOfRule copies the times and values of a rule, because its source cannot answer.
+func (e *evaluation) keepPreviousStateOfRule(rule string) {
 	for key, pending := range e.badSince {
 		if key.Rule == rule {
 			e.next.badSince[key] = pending

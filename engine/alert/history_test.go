@@ -31,11 +31,11 @@ func TestUnfinishedChangesStayInHistory(t *testing.T) {
 		table.ApplyChange(fired(fmt.Sprint(i))) // needs no notification
 	}
 	table = reload(t, table)
-	unfinished := table.ChangesWithUnsentNotifications(0)
+	unfinished := table.ChangesWithUnfinishedNotifications(0)
 	if len(unfinished) != changes || len(table.History(0, 10*changes)) != changes+1 {
 		t.Fatalf("%d unfinished changes of %d, %d in the history", len(unfinished), changes, len(table.History(0, 10*changes)))
 	}
-	if rest := table.ChangesWithUnsentNotifications(unfinished[9].Number); len(rest) != changes-10 || rest[0].Number != unfinished[10].Number {
+	if rest := table.ChangesWithUnfinishedNotifications(unfinished[9].Number); len(rest) != changes-10 || rest[0].Number != unfinished[10].Number {
 		t.Errorf("%d changes after the tenth", len(rest))
 	}
 	for i, c := range unfinished {
@@ -56,7 +56,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range maxUnfinished + 10 {
 		table.ApplyChange(fired(fmt.Sprint(i%7), "mail"))
 	}
-	if found := table.ChangesWithUnsentNotifications(0); len(found) != maxUnfinished || found[0].Number != 11 {
+	if found := table.ChangesWithUnfinishedNotifications(0); len(found) != maxUnfinished || found[0].Number != 11 {
 		t.Errorf("%d changes from %d", len(found), found[0].Number)
 	}
 }

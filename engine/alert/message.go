@@ -93,7 +93,7 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 		kind = FindKind(rule.Kind)
 	}
 	if kind == nil {
-		return describeWithoutKind(rule, transition, subject, value, threshold, note)
+		return describeChangeOfUnknownKind(rule, transition, subject, value, threshold, note)
 	}
 	w := wordsOf[kind.Name]
 	fill := strings.NewReplacer(
@@ -117,9 +117,9 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 	return m
 }
 
-// describeWithoutKind puts a change in words if the kind of its rule is unknown, so that its value has
+// describeChangeOfUnknownKind puts a change in words if the kind of its rule is unknown, so that its value has
 // no unit.
-func describeWithoutKind(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
+func describeChangeOfUnknownKind(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	subject = cmp.Or(subject, "the exchange")
 	if note != "" {
 		note = " (" + strings.TrimLeft(note, ";, ") + ")"

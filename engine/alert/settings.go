@@ -68,8 +68,8 @@ type Channel struct {
 	Sealed []byte `json:"sealed,omitempty"`
 }
 
-// SecretName returns the name under which the channel's secret is encrypted.
-func (c *Channel) SecretName() string { return "alerts/" + c.ID }
+// SecretEncryptionName returns the name under which the channel's secret is encrypted.
+func (c *Channel) SecretEncryptionName() string { return "alerts/" + c.ID }
 
 // Silence suppresses the notifications of alerts until a time. The alerts still fire.
 type Silence struct {
@@ -150,9 +150,9 @@ func (s *Settings) FindChannel(id string) *Channel {
 	return nil
 }
 
-// FirstEmailChannel returns the first e-mail channel that is on, or nil. Scheduled reports are sent by its
-// server and sender.
-func (s *Settings) FirstEmailChannel() *Channel {
+// FirstEnabledEmailChannel returns the first e-mail channel that is on, or nil. Scheduled reports are
+// sent by its server and sender.
+func (s *Settings) FirstEnabledEmailChannel() *Channel {
 	if i := slices.IndexFunc(s.Channels, func(c Channel) bool { return c.Kind == ChannelEmail && !c.Off }); i >= 0 {
 		return &s.Channels[i]
 	}

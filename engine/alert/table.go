@@ -114,7 +114,7 @@ func (t *Table) ApplyChange(e *event.AlertOrNotificationChanged) {
 	if change.isUnfinished() {
 		t.waiting++
 	}
-	t.evictLocked()
+	t.evictOneIfFullLocked()
 	t.updateFiringLocked(key, &change)
 }
 
@@ -122,9 +122,10 @@ func (t *Table) ApplyChange(e *event.AlertOrNotificationChanged) {
 // contain them.
 func copyText(text string) string { return strings.Clone(strings.ToValidUTF8(text, "\uFFFD")) }
 
-// evictLocked removes the oldest change without unfinished notifications if the history is too long. It
-// never removes the newest change. The caller holds t.mu.
-func (t *Table) evictLocked() {
+// evictOneIfFullLocked removes one change if the history has more than maxHistory: the oldest without
+// unfinished notifications. If all older changes are unfinished, it keeps them, but above maxUnfinished
+// it removes the oldest. It never removes the newest change. The caller holds t.mu.
+func (t *Table) evictOneIfFullLocked() {
 	if len(t.history) <= maxHistory {
 		return
 	}
@@ -188,7 +189,7 @@ func (t *Table) finishNotificationLocked(e *event.AlertOrNotificationChanged) {
 	t.history[at].Notifications = notifications
 	if !t.history[at].isUnfinished() {
 		t.waiting--
-		t.evictLocked()
+		t.evictOneIfFullLocked()
 	}
 }
 
@@ -226,9 +227,9 @@ func (t *Table) History(before uint64, limit int) (newestFirst []Change) {
 	return newestFirst
 }
 
-// ChangesWithUnsentNotifications returns the changes with a number above after that have a notification
+// ChangesWithUnfinishedNotifications returns the changes with a number above after that have a notification
 // without an outcome, oldest first.
-func (t *Table) ChangesWithUnsentNotifications(after uint64) (changes []Change) {
+func (t *Table) ChangesWithUnfinishedNotifications(after uint64) (changes []Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first, _ := t.indexOfLocked(after + 1)

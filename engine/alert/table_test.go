@@ -19,7 +19,7 @@ func ended(of uint64, transition event.AlertOrNotificationTransition, channel st
 
 func unfinished(t *Table, after uint64) string {
 	var all []string
-	for _, c := range t.ChangesWithUnsentNotifications(after) {
+	for _, c := range t.ChangesWithUnfinishedNotifications(after) {
 		for _, n := range c.Notifications {
 			if n.Outcome == 0 {
 				all = append(all, fmt.Sprintf("%d %s", c.Number, n.Channel))

@@ -10,11 +10,11 @@ import (
 	"pingpost/engine/selection"
 )
 
-// FilterSetsWithPingLimiters are the filter sets of a ping_post campaign, together with the ping limiters of
-// their buyers. Auctions of the campaign share them.
-type FilterSetsWithPingLimiters struct {
+// CampaignFilterSetsWithPingLimiters are the filter sets of a campaign and, if its method is ping_post,
+// the ping limiters of their buyers. Requests of the campaign share them.
+type CampaignFilterSetsWithPingLimiters struct {
 	*selection.CompiledFilterSets
-	Limiters []*BuyerPingLimiter // by filter set; nil elements in a test campaign
+	Limiters []*BuyerPingLimiter // by filter set; empty unless the method is ping_post; nil elements in a test campaign
 	Test     bool                // a test campaign
 }
 
@@ -63,9 +63,9 @@ type Auction struct {
 
 	Waited int64 // nanoseconds from the first ping to the last answer or the deadline
 
-	bidders  *FilterSetsWithPingLimiters
+	bidders  *CampaignFilterSetsWithPingLimiters
 	capacity CapacityChecker
-	terms    selection.BidTerms
+	terms    selection.BidRequirements
 
 	valid    []event.Bid // valid bids, by filter set
 	invalid  []event.Bid // invalid and missing bids of pinged buyers, by filter set
@@ -87,11 +87,11 @@ const maxOffers = 256
 // PrepareAuction sets the auction's id, times and terms before Run. The auction begins at nowNanos.
 // It ends after the campaign's timeout, but not after latestEndNanos. Its bids are valid until
 // latestBidExpiryNanos at the latest.
-func (a *Auction) PrepareAuction(bidders *FilterSetsWithPingLimiters, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
+func (a *Auction) PrepareAuction(bidders *CampaignFilterSetsWithPingLimiters, capacity CapacityChecker, id market.AuctionID, nowNanos, latestEndNanos, latestBidExpiryNanos int64) {
 	a.bidders, a.capacity = bidders, capacity
 	a.ID, a.Began = id, nowNanos
 	a.Deadline = min(nowNanos+int64(bidders.Campaign.BidTimeout), latestEndNanos)
-	a.terms = selection.NewBidTerms(bidders.Campaign, a.Deadline, latestBidExpiryNanos)
+	a.terms = selection.NewBidRequirements(bidders.Campaign, a.Deadline, latestBidExpiryNanos)
 }
 
 // ResetKeepingMemory empties the auction for the next request. It keeps the memory of the
@@ -131,10 +131,10 @@ func (r *Runner) Run(a *Auction) error {
 	return nil
 }
 
-// RunWithoutPings excludes the candidates that Run does not ping, and sends no ping. The remaining
+// ExcludeUnpingableCandidates excludes the candidates that Run does not ping, and sends no ping. The remaining
 // candidates are the filter sets that Run would ping. The auction belongs to a test campaign: its
 // limiters are nil, so no token is used.
-func (r *Runner) RunWithoutPings(a *Auction) {
+func (r *Runner) ExcludeUnpingableCandidates(a *Auction) {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
 	defer c.endUseAndRecycleIfLast()
@@ -187,7 +187,7 @@ func (a *Auction) addPingToBuyer(c *bidCollector, filterSetIndex int) (encodable
 		c.common = body
 	}
 	if len(c.pings) == 0 {
-		c.auction = a.ID.AppendTo(c.auction[:0])
+		c.auction = a.ID.AppendAsText(c.auction[:0])
 		c.key = string(c.auction)
 	}
 	p := c.add()

@@ -64,14 +64,14 @@ func (r *Runner) AddOpenAuction(supplier *market.Supplier) error {
 	if r.pings.Load() >= r.opt.MaxPings {
 		return ErrUnavailable
 	}
-	if !r.open.add(supplier) {
+	if !r.open.incrementIfBelowLimit(supplier) {
 		return ErrTooManyAuctions
 	}
 	return nil
 }
 
 // RemoveOpenAuction ends an auction that AddOpenAuction has counted for the supplier.
-func (r *Runner) RemoveOpenAuction(supplier *market.Supplier) { r.open.remove(supplier) }
+func (r *Runner) RemoveOpenAuction(supplier *market.Supplier) { r.open.decrement(supplier) }
 
 // PingsInFlight returns the number of pings that await a buyer's answer, for metrics.
 func (r *Runner) PingsInFlight() int64 { return r.pings.Load() }
@@ -81,7 +81,7 @@ func (r *Runner) PingsInFlight() int64 { return r.pings.Load() }
 func (r *Runner) OpenAuctions() int { return r.open.total() }
 
 // Close ends the idle goroutines that send pings. Busy ones end after their ping.
-func (r *Runner) Close() { r.workers.closeIdleWorkers() }
+func (r *Runner) Close() { r.workers.closePoolAndIdleWorkers() }
 
 // openAuctionCounts counts the open auctions of each supplier.
 type openAuctionCounts struct {
@@ -98,9 +98,9 @@ func MaxOpenAuctions(supplier *market.Supplier) int {
 	return cmp.Or(supplier.ConcurrentAuctions, defaultMaxAuctions)
 }
 
-// add counts a new auction of the supplier. It returns false, without counting, if the supplier
-// is at its limit.
-func (o *openAuctionCounts) add(supplier *market.Supplier) bool {
+// incrementIfBelowLimit counts a new auction of the supplier. It returns false, without counting, if
+// the supplier is at its limit.
+func (o *openAuctionCounts) incrementIfBelowLimit(supplier *market.Supplier) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.count[supplier.Ref] >= MaxOpenAuctions(supplier) {
@@ -113,7 +113,7 @@ func (o *openAuctionCounts) add(supplier *market.Supplier) bool {
 	return true
 }
 
-func (o *openAuctionCounts) remove(supplier *market.Supplier) {
+func (o *openAuctionCounts) decrement(supplier *market.Supplier) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.count[supplier.Ref] == 0 {

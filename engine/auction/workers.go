@@ -73,8 +73,8 @@ func (p *pingWorkerPool) addIdle(w *pingWorker) (kept bool) {
 	return true
 }
 
-// closeIdleWorkers ends the idle workers of the pool. Busy workers end after their ping.
-func (p *pingWorkerPool) closeIdleWorkers() {
+// closePoolAndIdleWorkers ends the idle workers of the pool. Busy workers end after their ping.
+func (p *pingWorkerPool) closePoolAndIdleWorkers() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

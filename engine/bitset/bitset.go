@@ -58,8 +58,8 @@ func (b Set) NextFrom(from int) (memberOrMinusOne int) {
 	return at*WordBits + bits.TrailingZeros64(word)
 }
 
-// FillBelow makes the set contain exactly the numbers 0 to limit-1.
-func (b Set) FillBelow(limit int) {
+// ResetToAllBelow makes the set contain exactly the numbers 0 to limit-1.
+func (b Set) ResetToAllBelow(limit int) {
 	clear(b)
 	whole := limit / WordBits
 	for i := range whole {

@@ -19,14 +19,14 @@ func members(b Set) []int {
 func TestFillBelow(t *testing.T) {
 	for _, n := range []int{0, 1, 63, 64, 65, 128, 1000} {
 		b := New(n)
-		b.FillBelow(n)
+		b.ResetToAllBelow(n)
 		if got := members(b); len(got) != n || b.Count() != n {
 			t.Errorf("FillBelow(%d): %d members, Count is %d", n, len(got), b.Count())
 		}
 	}
 	b := New(200)
-	b.FillBelow(200)
-	b.FillBelow(70)
+	b.ResetToAllBelow(200)
+	b.ResetToAllBelow(70)
 	if b.Count() != 70 || b.Has(70) || !b.Has(69) {
 		t.Errorf("filled again with 70: %d members", b.Count())
 	}

@@ -108,9 +108,9 @@ func (ds *RunningDeliveries) Register(lead market.LeadID) (*Delivery, error) {
 	return d, nil
 }
 
-// unregister removes a delivery that has ended from the running ones, and wakes the requests that
+// unregisterAndCloseEnded removes a delivery that has ended from the running ones, and wakes the requests that
 // wait for its end.
-func (ds *RunningDeliveries) unregister(d *Delivery) {
+func (ds *RunningDeliveries) unregisterAndCloseEnded(d *Delivery) {
 	ds.mu.Lock()
 	delete(ds.byLead, d.lead)
 	ds.mu.Unlock()
@@ -122,9 +122,9 @@ func (ds *RunningDeliveries) unregister(d *Delivery) {
 // Count returns the number of running deliveries, for metrics and limits.
 func (ds *RunningDeliveries) Count() int64 { return ds.count.Load() }
 
-// CloseAndWait makes Register return ErrClosed from now on, and waits until the running
+// RejectNewAndWaitForRunning makes Register return ErrClosed from now on, and waits until the running
 // deliveries have ended.
-func (ds *RunningDeliveries) CloseAndWait() {
+func (ds *RunningDeliveries) RejectNewAndWaitForRunning() {
 	ds.mu.Lock()
 	ds.closed = true
 	ds.mu.Unlock()
@@ -132,7 +132,7 @@ func (ds *RunningDeliveries) CloseAndWait() {
 }
 
 // FindRunning returns the running delivery of a lead, or nil. The goroutine that registered the
-// delivery owns it; others may call only SupplierAnswerCommitted, Ended and IsBuyerSilent.
+// delivery owns it; others may call only SupplierAnswerCommitted, Ended and IsAttemptInProgressOrTimedOut.
 func (ds *RunningDeliveries) FindRunning(lead market.LeadID) *Delivery {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -159,7 +159,7 @@ func (ds *RunningDeliveries) ContinueOpenPosts() error {
 		if err != nil {
 			return err
 		}
-		d.LoadAndDecryptIntent(post)
+		d.SetIntentAndDecryptBody(post)
 		d.inDoubt, d.unsendable = true, d.unsendable || !post.Intent.Repeatable
 		if !post.Answered {
 			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {

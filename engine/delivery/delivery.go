@@ -77,20 +77,20 @@ type Delivery struct {
 }
 
 // SupplierAnswerCommitted returns a channel that closes when the answer to the lead's supplier is
-// committed.
+// committed, or when the delivery ends without one after an error.
 func (d *Delivery) SupplierAnswerCommitted() <-chan struct{} { return d.supplierAnswered }
 
 // Ended returns a channel that closes when the delivery has ended.
 func (d *Delivery) Ended() <-chan struct{} { return d.ended }
 
-// IsBuyerSilent reports whether an attempt is in progress or the last one timed out. The
+// IsAttemptInProgressOrTimedOut reports whether an attempt is in progress or the last one timed out. The
 // supplier's answer then says buyer_timeout instead of buyer_unavailable.
-func (d *Delivery) IsBuyerSilent() bool { return d.buyerSilent.Load() }
+func (d *Delivery) IsAttemptInProgressOrTimedOut() bool { return d.buyerSilent.Load() }
 
-// LoadAndDecryptIntent sets the committed intent (buyer, endpoint and encrypted body) that the delivery
+// SetIntentAndDecryptBody sets the committed intent (buyer, endpoint and encrypted body) that the delivery
 // carries out. sendable is false if the body is erased or unreadable. The delivery then makes no
 // attempt and is unconfirmed.
-func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bool) {
+func (d *Delivery) SetIntentAndDecryptBody(post *state.UnfinishedPost) (sendable bool) {
 	d.post, d.attempts, d.inDoubt, d.pause, d.busyAnswers = post, post.Attempts, post.Attempts > 0, 0, 0
 	d.promised = post.Sale.Ping != [16]byte{}
 	d.lastResult = market.BuyerPostResult{}
@@ -102,7 +102,7 @@ func (d *Delivery) LoadAndDecryptIntent(post *state.UnfinishedPost) (sendable bo
 	return ok
 }
 
-// HasIntent reports whether LoadAndDecryptIntent was called. The intent is durable then, so a post
+// HasIntent reports whether SetIntentAndDecryptBody was called. The intent is durable then, so a post
 // may have been sent.
 func (d *Delivery) HasIntent() bool { return d.post != nil }
 
@@ -158,7 +158,7 @@ func (d *Delivery) sendPost(req *market.BuyerPostRequest) (result market.BuyerPo
 	defer func() {
 		if cause := recover(); cause != nil {
 			result = market.BuyerPostResult{Verdict: market.VerdictUnknown}
-			d.all.opt.Observer.ReportFault("a post panicked; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
+			d.all.opt.Observer.ReportFault("a post of a lead to a buyer panicked, and counts as possibly received; please report it", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
 	return d.all.opt.Buyers.Post(req)
@@ -245,7 +245,7 @@ func (d *Delivery) waitForRetryOrStop() (waited bool) {
 
 // settleOrScheduleRetry returns the outcome of the delivery after an attempt, or notSettled if another
 // attempt follows. For notSettled it sets d.pause, the time before that attempt.
-func (d *Delivery) settleOrScheduleRetry(result *market.BuyerPostResult) event.PostSettlement {
+func (d *Delivery) settleOrScheduleRetry(result *market.BuyerPostResult) (settlementOrNotSettled event.PostSettlement) {
 	d.redactContact(result)
 	d.inProgress, d.lastResult, d.uncounted = false, *result, false
 	d.Trace.EndPost(result, d.all.opt.Clock.Now())
@@ -286,7 +286,7 @@ func (d *Delivery) settleOrScheduleRetry(result *market.BuyerPostResult) event.P
 // the buyer may have the lead and allows no repeated post. It is called if the attempt, or an
 // earlier one, may have reached the buyer, or if the attempt did not reach the buyer of a promised
 // lead.
-func (d *Delivery) settleOrRetryFailedAttempt(result *market.BuyerPostResult) event.PostSettlement {
+func (d *Delivery) settleOrRetryFailedAttempt(result *market.BuyerPostResult) (settlementOrNotSettled event.PostSettlement) {
 	d.inDoubt = d.inDoubt || result.Verdict != market.VerdictNotSent
 	d.attempts++
 	switch {

@@ -16,7 +16,7 @@ func (d *Delivery) ContinueInBackground() {
 	d.inBackground = true
 	close(d.supplierAnswered)
 	go func() {
-		defer d.all.unregister(d)
+		defer d.all.unregisterAndCloseEnded(d)
 		if err := d.runUntilSettledOrStopped(); err != nil {
 			d.all.opt.Observer.ReportFault("cannot commit an attempt or the outcome of a delivery; the next start continues the delivery", fmt.Errorf("lead %s: %w", d.lead, err))
 		}
@@ -26,7 +26,7 @@ func (d *Delivery) ContinueInBackground() {
 // ResendInBackground posts the lead again in the background, because an operator decided so for
 // an unconfirmed delivery. It treats the buyer as one that may have the lead.
 func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
-	d.LoadAndDecryptIntent(post)
+	d.SetIntentAndDecryptBody(post)
 	d.inDoubt = true
 	d.ContinueInBackground()
 }
@@ -34,7 +34,7 @@ func (d *Delivery) ResendInBackground(post *state.UnfinishedPost) {
 // UnregisterAndWakeWaiters ends a delivery whose outcome is committed, or that cannot continue. It
 // wakes the requests that wait for the lead's answer.
 func (d *Delivery) UnregisterAndWakeWaiters() {
-	d.all.unregister(d)
+	d.all.unregisterAndCloseEnded(d)
 	close(d.supplierAnswered)
 }
 

@@ -4,11 +4,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// PingAuctionCompleted records an auction that was held for a ping, without a sale. It names the buyers
-// that were excluded, the buyers that were pinged, and each one's answer. The auction reserves no
-// caps and no funds; a later sale that names the auction does (Sale.Ping).
+// PingAuctionCompleted records the result of a supplier's ping, without a sale: its auction, or the
+// reason why no auction was held. Without an auction, Trail and Bids are empty. It names the buyers
+// that were excluded, the buyers that were pinged, and each one's answer. The auction reserves no caps
+// and no funds; a later sale that names the auction does (Sale.Ping).
 //
-// Each filter set (buyer) of the campaign has exactly one outcome, in Trail. If its buyer was
+// After an auction, each filter set (buyer) of the campaign has exactly one outcome, in Trail. If its buyer was
 // pinged, its element of Bids has the same outcome.
 type PingAuctionCompleted struct {
 	Auction  market.AuctionID

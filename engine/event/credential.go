@@ -4,26 +4,26 @@ import (
 	"pingpost/engine/market"
 )
 
-// CredentialKind is how a caller authenticates with a credential. The log stores these numbers, so
-// they never change.
-type CredentialKind uint8
+// SupplierOrBuyerCredentialKind is how a caller authenticates with a credential. The log stores these
+// numbers, so they never change.
+type SupplierOrBuyerCredentialKind uint8
 
 const (
-	CredentialAPIKey      CredentialKind = 1 // a supplier's, sent in the header x-api-key
-	CredentialOAuthClient CredentialKind = 2 // a client's secret, exchanged for tokens
-	CredentialBearer      CredentialKind = 3 // a sandbox's static token
+	CredentialAPIKey      SupplierOrBuyerCredentialKind = 1 // a supplier's, sent in the header x-api-key
+	CredentialOAuthClient SupplierOrBuyerCredentialKind = 2 // a client's secret, exchanged for tokens
+	CredentialBearer      SupplierOrBuyerCredentialKind = 3 // a sandbox's static token
 )
 
 var credentialNames = [...]string{"invalid", "api_key", "oauth_client", "bearer"}
 
-func (k CredentialKind) String() string {
+func (k SupplierOrBuyerCredentialKind) String() string {
 	return market.EnumName(credentialNames[:], int(k), "invalid")
 }
 
 // CredentialAddedOrRevoked adds or revokes a credential of a supplier or buyer. It holds the
 // credential's hash, never its value.
 type CredentialAddedOrRevoked struct {
-	Credential CredentialKind
+	Credential SupplierOrBuyerCredentialKind
 	Owner      ConfigObjectKind
 	OwnerRef   market.PermanentNumber
 	Hash       [32]byte
@@ -31,7 +31,7 @@ type CredentialAddedOrRevoked struct {
 	Revoked    bool
 	At         int64
 	Client     string      // of an OAuth client's secret: the client
-	Scopes     TokenScopes // none for an API key
+	Scopes     OAuthScopes // none for an API key
 	By         string      // requesting operator; empty: no operator, or an earlier program wrote the event
 }
 

@@ -47,7 +47,7 @@ func (pb *protobufCodec) moveToFieldAt(tagIndex int) {
 // failAtCurrentField records that the current field is faulty, and ends the decoding.
 func (pb *protobufCodec) failAtCurrentField() {
 	if pb.err == nil {
-		pb.err = fmt.Errorf("a protobuf field with number %d in the log record has a malformed value or the wrong wire type", pb.number)
+		pb.err = fmt.Errorf("a protobuf field with number %d in the log record has a malformed tag or value, or the wrong wire type", pb.number)
 	}
 	pb.number, pb.at = 0, pb.end
 }

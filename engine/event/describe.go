@@ -62,7 +62,7 @@ func membersOf(e Event) jsonMembers {
 		return jsonMembers{{"buyer", e.Buyer}, {"amount", e.Amount}, {"opening", e.Opening}}
 	case *CampaignOrBuyerPausedOrResumed:
 		return jsonMembers{{"door", e.Target}, {"ref", e.Ref}, {"paused", e.Paused}}
-	case *SuppressionListReplaced:
+	case *SuppressionListContentLoaded:
 		return jsonMembers{{"list", e.List}, {"file", e.File}, {"entries", e.Entries}, {"uploaded", e.Uploaded}}
 	case *LeadStatusChangesDecided:
 		return jsonMembers{{"request", e.Request}, {"buyer", e.Buyer}, {"changes", jsonList(e.Changes, statusChangeAsJSON)}}
@@ -70,18 +70,18 @@ func membersOf(e Event) jsonMembers {
 		return webhookAttemptedOrDecidedMembers(e)
 	case *SupplierWebhooksTurnedOnOrOff:
 		return jsonMembers{{"supplier", e.Supplier}, {"off", e.Off}}
-	case *LeadPersonalDataErased:
+	case *PersonalDataOfLeadsErased:
 		return jsonMembers{
 			{"leads", jsonList(e.Leads, func(lead *market.LeadID) encodedJSON { return encodedJSON(strconv.Quote(lead.String())) })},
 			{"slots", jsonList(e.Slots, func(slot *uint64) encodedJSON { return encodedJSON(strconv.FormatUint(*slot, 10)) })},
 		}
 	}
-	return membersOfOperatorOrAlertEvent(e)
+	return membersOfOperatorAlertOrReportEvent(e)
 }
 
-// membersOfOperatorOrAlertEvent returns the members that describe an event of operators' accounts.
-// Other events have none.
-func membersOfOperatorOrAlertEvent(e Event) jsonMembers {
+// membersOfOperatorAlertOrReportEvent returns the members that describe an event of operators' accounts
+// and actions, of alerts, or of saved reports and their mails. For other events it returns nil.
+func membersOfOperatorAlertOrReportEvent(e Event) jsonMembers {
 	switch e := e.(type) {
 	case *UserAccountChanged:
 		return jsonMembers{{"user", e.Name}, {"role", e.Role}, {"removed", e.Removed}, {"invited", e.Invitation != [32]byte{}}}
@@ -95,7 +95,7 @@ func membersOfOperatorOrAlertEvent(e Event) jsonMembers {
 		return alertOrNotificationMembers(e)
 	case *InvitationCreatedOrRevoked:
 		return jsonMembers{{"name", e.Name}, {"role", e.Role}, {"revoked", e.Revoked}}
-	case *UserSecondFactorChanged:
+	case *UserSecondFactorChangedOrUsed:
 		return jsonMembers{{"user", e.User}, {"change", e.Change}}
 	case *SavedReportChanged:
 		return jsonMembers{{"id", e.ID}, {"document_bytes", len(e.Document)}, {"removed", len(e.Document) == 0}}
@@ -106,8 +106,8 @@ func membersOfOperatorOrAlertEvent(e Event) jsonMembers {
 }
 
 // jsonMember is a member of a JSON object. Its value is a boolean, a text, a number, a type with a
-// String method, or finished JSON (encodedJSON). encode leaves out false, an empty text and the number
-// zero.
+// String method, or finished JSON (encodedJSON). encodeWithoutZeros leaves out false, an empty text and
+// the number zero.
 type jsonMember struct {
 	name  string
 	value any
@@ -116,8 +116,8 @@ type jsonMember struct {
 // jsonMembers are the members of one JSON object.
 type jsonMembers []jsonMember
 
-// encodedJSON is the finished JSON of a value, which encode inserts unchanged. If it is empty, encode
-// leaves the member out.
+// encodedJSON is the finished JSON of a value, which encodeWithoutZeros inserts unchanged. If it is
+// empty, encodeWithoutZeros leaves the member out.
 type encodedJSON string
 
 func (members jsonMembers) encodeWithoutZeros() encodedJSON {
@@ -216,8 +216,8 @@ func leadDecidedMembers(e *LeadDecided) jsonMembers {
 		{"catalog", e.Catalog},
 		{"reason", e.Reason},
 		{"duplicate_of", textUnlessZero(e.DuplicateOf)},
-		{"trail", filterSetOutcomesAsJSON(e.Trail)},
-		saleMember("sale", &e.Sale),
+		{"trail", filterSetsByOutcomeAsJSON(e.Trail)},
+		saleOrTestMember("sale", &e.Sale),
 		{"post", escape.RewritePlaceholdersForDisplay(e.Post.URL)},
 		{"auction", textUnlessZero(e.Auction.ID)},
 		{"bids", jsonListUnlessEmpty(e.Auction.Bids, bidAsJSON)},
@@ -231,15 +231,15 @@ func postSettledMembers(e *PostSettled) jsonMembers {
 	return jsonMembers{
 		{"lead", e.Lead},
 		{"settlement", e.Settlement},
-		saleMember("sale", &e.Sale),
+		saleOrTestMember("sale", &e.Sale),
 		{"status", e.Status},
 		{"fault", textUnlessZero(e.Fault)},
 		{"attempts", e.Attempts},
 		{"buyer_lead", e.BuyerLead},
 		{"code", e.Code},
 		{"reason", e.Reason},
-		{"trail", filterSetOutcomesAsJSON(e.Trail)},
-		saleMember("next", &e.Next),
+		{"trail", filterSetsByOutcomeAsJSON(e.Trail)},
+		saleOrTestMember("next", &e.Next),
 		{"sealed_bytes", len(e.Sealed)},
 		{"slot", e.Slot},
 		{"hook", textUnlessZero(e.Webhook)},
@@ -257,19 +257,19 @@ func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 		{"supplier", e.Supplier},
 		{"catalog", e.Catalog},
 		{"hops", e.Hops},
-		{"name", auctionNamePrefix(e.Name)},
+		{"name", shortAuctionNameHex(e.Name)},
 		{"theirs", e.SellerAuction},
 		{"reason", e.Reason},
-		{"trail", filterSetOutcomesAsJSON(e.Trail)},
+		{"trail", filterSetsByOutcomeAsJSON(e.Trail)},
 		{"bids", jsonListUnlessEmpty(e.Bids, bidAsJSON)},
 		{"fields", len(e.Fields)},
 		{"test", e.Test},
 	}
 }
 
-// saleMember returns a member with this name that describes the sale. If the sale has no buyer, it
+// saleOrTestMember returns a member with this name that describes the sale. If the sale has no buyer, it
 // returns the member "test" instead, which says whether the lead is a test lead.
-func saleMember(name string, s *Sale) jsonMember {
+func saleOrTestMember(name string, s *Sale) jsonMember {
 	if s.Buyer == 0 {
 		return jsonMember{"test", s.Test}
 	}
@@ -280,23 +280,23 @@ func saleMember(name string, s *Sale) jsonMember {
 		{"payout", encodedJSON(s.Payout.String())},
 		{"currency", s.Currency},
 		{"caps", len(s.Charges)},
-		{"ping", auctionNamePrefix(s.Ping)},
+		{"ping", shortAuctionNameHex(s.Ping)},
 		{"test", s.Test},
 	}.encodeWithoutZeros()}
 }
 
-// auctionNamePrefix returns the first six bytes of an auction's name in hexadecimal, or an empty
+// shortAuctionNameHex returns the first six bytes of an auction's name in hexadecimal, or an empty
 // text for zero. They are enough to find the sale that names the auction.
-func auctionNamePrefix(auctionName [16]byte) string {
+func shortAuctionNameHex(auctionName [16]byte) string {
 	if auctionName == [16]byte{} {
 		return ""
 	}
 	return hex.EncodeToString(auctionName[:6])
 }
 
-// filterSetOutcomesAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
+// filterSetsByOutcomeAsJSON returns the outcomes of a decision as a JSON object, each with the numbers of its
 // filter sets. Without outcomes it returns an empty text.
-func filterSetOutcomesAsJSON(outcomes []FilterSetsWithOutcome) encodedJSON {
+func filterSetsByOutcomeAsJSON(outcomes []FilterSetsWithOutcome) encodedJSON {
 	steps := make(jsonMembers, 0, len(outcomes))
 	for i := range outcomes {
 		var sets []int

@@ -114,7 +114,7 @@ func TestDescribeAsJSON(t *testing.T) {
 			"credential":"oauth_client","owner_kind":2,"owner":6,"client":"blue","scopes":"post webhook","hint":"sec"}`},
 		{&SecretStoredOrDeleted{Name: "buyer/b/bearer", Sealed: []byte("xyz")}, `{"name":"buyer/b/bearer","sealed_bytes":3}`},
 		{&CampaignOrBuyerPausedOrResumed{Target: ObjectBuyer, Ref: 9, Paused: true}, `{"door":2,"ref":9,"paused":true}`},
-		{&SuppressionListReplaced{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
+		{&SuppressionListContentLoaded{List: 1, File: "ab", Entries: 10}, `{"list":1,"file":"ab","entries":10}`},
 		{&ConfigActivated{Version: 2, Document: "cd"}, `{"version":2,"document":"cd"}`},
 		{&LeadDecided{Sale: Sale{Test: true}, Webhook: market.WebhookUnmatched}, `{
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","test":true,"hook":"lead.unmatched"}`},
@@ -142,9 +142,9 @@ func TestDescribeAsJSON(t *testing.T) {
 			"lead":"lead_00000000000000000000000000","request":"req_00000000000000000000000000","reason":"no_buyer","sealed_bytes":90,"slot":70000}`},
 		{&PostSettled{Settlement: SettledRefused, Sealed: make([]byte, 60), Slot: 3}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"refused","sealed_bytes":60,"slot":3}`},
-		{&LeadPersonalDataErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
+		{&PersonalDataOfLeadsErased{Slots: []uint64{9, 70_000}, Leads: []market.LeadID{{15: 1}, {15: 2}}, At: 5}, `{
 			"leads":["lead_00000000000000000000000001","lead_00000000000000000000000002"],"slots":[9,70000]}`},
-		{&LeadPersonalDataErased{}, `{"leads":[],"slots":[]}`},
+		{&PersonalDataOfLeadsErased{}, `{"leads":[],"slots":[]}`},
 		{&ExchangeFounded{Epoch: [16]byte{1, 255}}, `{"epoch":"01ff0000000000000000000000000000"}`},
 		{&ConfigObjectNumbersAssigned{Names: []NameNumberAssignment{{ObjectBuyer, 1, "b\x01\"\xff"}}, Caps: make([]CapNumberAssignment, 3)}, `{
 			"names":[{"kind":2,"ref":1,"id":"b\u0001\"` + "\uFFFD" + `"}],"caps":3}`},

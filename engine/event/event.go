@@ -18,20 +18,20 @@ const (
 	KindPostSettled                   Kind = 7
 	KindBuyerFundsAdjusted            Kind = 8
 	KindPausedOrResumed               Kind = 9
-	KindSuppressionListReplaced       Kind = 10
+	KindSuppressionListContentLoaded  Kind = 10
 	KindConfigObjectNumbersAssigned   Kind = 11
 	KindPingAuctionCompleted          Kind = 12
 	KindLeadStatusesChanged           Kind = 13
 	KindWebhookAttempted              Kind = 14
 	KindSupplierWebhooksTurnedOnOrOff Kind = 15
-	KindLeadPersonalDataErased        Kind = 16
+	KindPersonalDataOfLeadsErased     Kind = 16
 	KindUserAccountChanged            Kind = 17
 	KindAPITokenAddedOrRevoked        Kind = 18
 	KindOperatorActionRecorded        Kind = 19
 	KindAlertSettingsChanged          Kind = 20
 	KindAlertChanged                  Kind = 21
 	KindInvitationChanged             Kind = 22
-	KindUserSecondFactorChanged       Kind = 23
+	KindUserSecondFactorChangedOrUsed Kind = 23
 	KindSavedReportChanged            Kind = 24
 	KindReportMailEnded               Kind = 25
 )
@@ -50,20 +50,20 @@ var eventKinds = [...]struct {
 	KindPostSettled:                   {"post_settled", newEvent[PostSettled]},
 	KindBuyerFundsAdjusted:            {"funds_moved", newEvent[BuyerFundsAdjusted]},
 	KindPausedOrResumed:               {"door_set", newEvent[CampaignOrBuyerPausedOrResumed]},
-	KindSuppressionListReplaced:       {"list_loaded", newEvent[SuppressionListReplaced]},
+	KindSuppressionListContentLoaded:  {"list_loaded", newEvent[SuppressionListContentLoaded]},
 	KindConfigObjectNumbersAssigned:   {"names_given", newEvent[ConfigObjectNumbersAssigned]},
 	KindPingAuctionCompleted:          {"auction_held", newEvent[PingAuctionCompleted]},
 	KindLeadStatusesChanged:           {"status_changed", newEvent[LeadStatusChangesDecided]},
 	KindWebhookAttempted:              {"hook_tried", newEvent[WebhookAttemptedOrDecided]},
 	KindSupplierWebhooksTurnedOnOrOff: {"hooks_switched", newEvent[SupplierWebhooksTurnedOnOrOff]},
-	KindLeadPersonalDataErased:        {"leads_erased", newEvent[LeadPersonalDataErased]},
+	KindPersonalDataOfLeadsErased:     {"leads_erased", newEvent[PersonalDataOfLeadsErased]},
 	KindUserAccountChanged:            {"user_set", newEvent[UserAccountChanged]},
 	KindAPITokenAddedOrRevoked:        {"api_token_set", newEvent[APITokenAddedOrRevoked]},
 	KindOperatorActionRecorded:        {"operator_action", newEvent[OperatorActionRecorded]},
 	KindAlertSettingsChanged:          {"alert_settings_changed", newEvent[AlertSettingsChanged]},
 	KindAlertChanged:                  {"alert_changed", newEvent[AlertOrNotificationChanged]},
 	KindInvitationChanged:             {"invitation_set", newEvent[InvitationCreatedOrRevoked]},
-	KindUserSecondFactorChanged:       {"second_factor_set", newEvent[UserSecondFactorChanged]},
+	KindUserSecondFactorChangedOrUsed: {"second_factor_set", newEvent[UserSecondFactorChangedOrUsed]},
 	KindSavedReportChanged:            {"saved_report_set", newEvent[SavedReportChanged]},
 	KindReportMailEnded:               {"report_mail_ended", newEvent[ReportMailEnded]},
 }
@@ -75,7 +75,7 @@ func newEvent[T any, E interface {
 	return E(new(T))
 }
 
-// isKnown reports whether this program has an event of the kind. The numbers have gaps.
+// isKnown reports whether this program has an event of the kind. Zero is no kind.
 func (k Kind) isKnown() bool { return int(k) < len(eventKinds) && eventKinds[k].newEvent != nil }
 
 func (k Kind) String() string {
@@ -149,7 +149,7 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 		return nil, fmt.Errorf("cannot decode the envelope of a log record: %w", err)
 	}
 	kind, written := d.envelope.kind, d.envelope.version
-	e := d.reusedEventOf(kind)
+	e := d.reusedEventIfKnown(kind)
 	if e == nil || written != version {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
@@ -166,8 +166,8 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 	return e, nil
 }
 
-// reusedEventOf returns the decoder's struct for the kind, or nil for an unknown kind.
-func (d *Decoder) reusedEventOf(kind Kind) Event {
+// reusedEventIfKnown returns the decoder's struct for the kind, or nil for an unknown kind.
+func (d *Decoder) reusedEventIfKnown(kind Kind) Event {
 	if !kind.isKnown() {
 		return nil
 	}

@@ -203,7 +203,7 @@ func TestDecodeErrorNamesField(t *testing.T) {
 		"\x2d\x01\x02\x03":           5,
 		next + "\x2a\x80\x01" + next: 5, // a length beyond the end
 	} {
-		err := new(protobufCodec).decodeMessage([]byte(body), new(LeadPersonalDataErased))
+		err := new(protobufCodec).decodeMessage([]byte(body), new(PersonalDataOfLeadsErased))
 		if want := fmt.Sprintf("number %d ", number); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%x: %v, want %q", body, err, want)
 		}

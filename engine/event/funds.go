@@ -4,8 +4,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// BuyerFundsAdjusted is an operator's entry in a buyer's account: the one opening balance, or a
-// later top-up. Money that sales take and give back is in the events of the sales.
+// BuyerFundsAdjusted is an entry in a buyer's account that no sale causes: the one opening balance, or
+// an operator's later top-up. A negative Amount is a withdrawal. Money that sales take and give back is
+// in the events of the sales.
 type BuyerFundsAdjusted struct {
 	Buyer   market.PermanentNumber
 	Amount  market.Money
@@ -47,23 +48,23 @@ func (d *CampaignOrBuyerPausedOrResumed) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 5, &d.By)
 }
 
-// SuppressionListReplaced replaces the content of a suppression list. The content is an immutable
+// SuppressionListContentLoaded replaces the content of a suppression list. The content is an immutable
 // file beside the log; the event names it by its hash.
-type SuppressionListReplaced struct {
+type SuppressionListContentLoaded struct {
 	List    market.PermanentNumber
 	File    string // hex SHA-256 of the file
 	Entries uint64
 	Source  string // hex SHA-256 of the lines it was made from
 	At      int64
 
-	By       string // the operator who uploaded it
+	By       string // operator of the upload, or of the configuration with the first content; empty: no operator
 	Uploaded bool   // false: the first content, from the list's configured file
 }
 
-func (*SuppressionListReplaced) Kind() Kind { return KindSuppressionListReplaced }
-func (l *SuppressionListReplaced) reset()   { *l = SuppressionListReplaced{} }
+func (*SuppressionListContentLoaded) Kind() Kind { return KindSuppressionListContentLoaded }
+func (l *SuppressionListContentLoaded) reset()   { *l = SuppressionListContentLoaded{} }
 
-func (l *SuppressionListReplaced) encodeOrDecode(pb *protobufCodec) {
+func (l *SuppressionListContentLoaded) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeUint32(pb, 1, &l.List)
 	encodeOrDecodeString(pb, 2, &l.File)
 	encodeOrDecodeUint64(pb, 3, &l.Entries)

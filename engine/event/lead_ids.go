@@ -5,7 +5,7 @@ package event
 const FieldSellerLeadID = "lead_uuid"
 
 // SellerLeadID returns the id that the seller gave to the lead, or "" if the lead has none.
-func (l *LeadDecided) SellerLeadID() string {
+func (l *LeadDecided) SellerLeadID() (idOrEmpty string) {
 	for i := range l.Fields {
 		if l.Fields[i].Name == FieldSellerLeadID {
 			return string(l.Fields[i].Text)
@@ -16,7 +16,7 @@ func (l *LeadDecided) SellerLeadID() string {
 
 // AuctionIDText returns the text of the id of the auction in which the lead was decided or sold.
 // It is "" if there was no auction.
-func (l *LeadDecided) AuctionIDText() string {
+func (l *LeadDecided) AuctionIDText() (idOrEmpty string) {
 	id := l.Auction.ID
 	if id.IsZero() {
 		id = l.Post.Auction

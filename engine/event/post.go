@@ -33,7 +33,7 @@ type PostIntent struct {
 
 // NewPostIntent returns the intent to post to the endpoint. attemptTimeoutNanos is the limit of one
 // attempt in nanoseconds.
-func NewPostIntent(endpoint *market.Endpoint, attemptTimeoutNanos int64) PostIntent {
+func NewPostIntent(endpoint *market.OutboundEndpoint, attemptTimeoutNanos int64) PostIntent {
 	p := PostIntent{
 		URL: endpoint.URL, Credential: endpoint.Credential, Header: endpoint.Header, Scheme: endpoint.Scheme,
 		Timeout: attemptTimeoutNanos, Repeatable: endpoint.MayRepeatPost(), Trusted: endpoint.CountsRefusalOfRepeatedPost(),
@@ -47,11 +47,12 @@ func NewPostIntent(endpoint *market.Endpoint, attemptTimeoutNanos int64) PostInt
 	return p
 }
 
-// Endpoint returns the endpoint to post to, as it was configured when the intent was logged.
-func (p *PostIntent) Endpoint() market.Endpoint {
-	to := market.Endpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
+// Endpoint returns the endpoint to post to, as it was configured when the intent was logged. Adapter
+// and Certified are not set, because the body is complete and Trusted replaces Certified.
+func (p *PostIntent) Endpoint() market.OutboundEndpoint {
+	to := market.OutboundEndpoint{URL: p.URL, Credential: p.Credential, Header: p.Header, Scheme: p.Scheme}
 	if p.TokenURL != "" {
-		to.OAuth = &market.OAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
+		to.OAuth = &market.OutboundOAuthClient{TokenURL: p.TokenURL, ClientID: p.ClientID, Scope: p.Scope}
 	}
 	if p.AdapterProtocol != (market.AdapterProtocol{}) {
 		protocol := p.AdapterProtocol
@@ -71,7 +72,7 @@ func (p *PostIntent) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 8, &p.ClientID)
 	encodeOrDecodeString(pb, 9, &p.Scope)
 	encodeOrDecodeID16(pb, 10, &p.Auction)
-	encodeOrDecodeMessage(pb, 11, (*adapterProtocolMessage)(&p.AdapterProtocol), p.AdapterProtocol != (market.AdapterProtocol{}))
+	encodeOrDecodeMessage(pb, 11, (*encodableAdapterProtocol)(&p.AdapterProtocol), p.AdapterProtocol != (market.AdapterProtocol{}))
 	encodeOrDecodeBool(pb, 12, &p.Trusted)
 }
 
@@ -83,9 +84,9 @@ type PostAttemptFailed struct {
 	At           int64  // end of the attempt, Unix nanoseconds
 	Status       uint32 // HTTP status; zero: no answer
 	Fault        market.OutboundRequestFault
-	Verdict      market.PostVerdict // zero: an earlier program wrote the event
-	Code         string             // the buyer's reason for a refusal
-	KeepsAttempt bool               // the attempt does not count in the schedule: the next one has the same number
+	Verdict      market.PostAttemptVerdict // zero: an earlier program wrote the event
+	Code         string                    // the buyer's reason for a refusal
+	KeepsAttempt bool                      // the attempt does not count in the schedule: the next one has the same number
 }
 
 func (*PostAttemptFailed) Kind() Kind { return KindPostAttemptFailed }
@@ -193,14 +194,14 @@ func (s *PostSettled) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 20, &s.By)
 }
 
-// adapterProtocolMessage encodes an adapter protocol as a protobuf message. The text with index i in
+// encodableAdapterProtocol encodes an adapter protocol as a protobuf message. The text with index i in
 // AdapterProtocol.TextPointersInEncodingOrder is field i+1.
-type adapterProtocolMessage market.AdapterProtocol
+type encodableAdapterProtocol market.AdapterProtocol
 
 // adapterProtocolIdempotent is the number of the field Idempotent, after the texts of an adapter protocol.
 const adapterProtocolIdempotent = 14
 
-func (d *adapterProtocolMessage) encodeOrDecode(pb *protobufCodec) {
+func (d *encodableAdapterProtocol) encodeOrDecode(pb *protobufCodec) {
 	for i, text := range (*market.AdapterProtocol)(d).TextPointersInEncodingOrder() {
 		encodeOrDecodeString(pb, uint32(i+1), text)
 	}

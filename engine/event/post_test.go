@@ -13,12 +13,12 @@ import (
 func TestIntentKeepsEndpoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
-		to := market.Endpoint{
+		to := market.OutboundEndpoint{
 			URL: "https://" + text.Draw(t, "url"), Credential: text.Draw(t, "credential"),
 			Header: text.Draw(t, "header"), Scheme: text.Draw(t, "scheme"),
 		}
 		if rapid.Bool().Draw(t, "oauth") {
-			oauth := rapid.Make[market.OAuthClient]().Draw(t, "client")
+			oauth := rapid.Make[market.OutboundOAuthClient]().Draw(t, "client")
 			oauth.TokenURL = "https://" + oauth.TokenURL
 			to.OAuth = &oauth
 		}

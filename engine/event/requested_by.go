@@ -16,7 +16,7 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *CampaignOrBuyerPausedOrResumed:
 		return e.By
-	case *SuppressionListReplaced:
+	case *SuppressionListContentLoaded:
 		return e.By
 	case *LeadStatusChangesDecided:
 		return e.By
@@ -24,7 +24,7 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *SupplierWebhooksTurnedOnOrOff:
 		return e.By
-	case *LeadPersonalDataErased:
+	case *PersonalDataOfLeadsErased:
 		return e.By
 	case *UserAccountChanged:
 		return e.By
@@ -36,7 +36,7 @@ func RequestingOperator(e Event) (operatorName string) {
 		return e.By
 	case *InvitationCreatedOrRevoked:
 		return e.By
-	case *UserSecondFactorChanged:
+	case *UserSecondFactorChangedOrUsed:
 		return e.By
 	case *SavedReportChanged:
 		return e.By

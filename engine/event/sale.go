@@ -23,9 +23,9 @@ type Sale struct {
 	Test       bool     // of a test lead, sold or not: it takes no resources
 }
 
-// CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds). Amount
-// is a number of leads, or millionths of the currency unit. A refusal of the lead gives it back to
-// the same window, and so does a return if the campaign has cap_back.
+// CapCharge charges Amount to a cap, in the window that begins at Window (Unix nanoseconds). Amount is
+// a number of leads, or millionths of the currency unit. A refusal or a release of the lead gives it
+// back to the same window, and so does a return if the campaign has cap_back.
 type CapCharge struct {
 	Cap    market.PermanentNumber
 	Window int64

@@ -1,22 +1,22 @@
 package event
 
-// TokenScopes is the set of permissions (OAuth scopes) of a token. The log stores these bits, so
+// OAuthScopes is the set of permissions (OAuth scopes) of a token. The log stores these bits, so
 // they never change.
-type TokenScopes uint8
+type OAuthScopes uint8
 
 const (
-	ScopePing    TokenScopes = 1 << 0 // request bids
-	ScopePost    TokenScopes = 1 << 1 // deliver leads
-	ScopeWebhook TokenScopes = 1 << 2 // report the status of leads
+	ScopePing    OAuthScopes = 1 << 0 // request bids
+	ScopePost    OAuthScopes = 1 << 1 // deliver leads
+	ScopeWebhook OAuthScopes = 1 << 2 // report the status of leads
 )
 
 var scopeNames = [...]struct {
 	name string
-	bit  TokenScopes
+	bit  OAuthScopes
 }{{"ping", ScopePing}, {"post", ScopePost}, {"webhook", ScopeWebhook}}
 
-// ParseScope returns the scope with this name. known is false for an unknown name.
-func ParseScope(name string) (scope TokenScopes, known bool) {
+// ParseOAuthScope returns the scope with this name. known is false for an unknown name.
+func ParseOAuthScope(name string) (scope OAuthScopes, known bool) {
 	for i := range scopeNames {
 		if scopeNames[i].name == name {
 			return scopeNames[i].bit, true
@@ -26,10 +26,10 @@ func ParseScope(name string) (scope TokenScopes, known bool) {
 }
 
 // ContainsAll reports whether s has all scopes of others.
-func (s TokenScopes) ContainsAll(others TokenScopes) bool { return s&others == others }
+func (s OAuthScopes) ContainsAll(others OAuthScopes) bool { return s&others == others }
 
 // Names returns the names of the scopes in s, in the order ping, post, webhook.
-func (s TokenScopes) Names() (names []string) {
+func (s OAuthScopes) Names() (names []string) {
 	for i := range scopeNames {
 		if s.ContainsAll(scopeNames[i].bit) {
 			names = append(names, scopeNames[i].name)
@@ -38,8 +38,8 @@ func (s TokenScopes) Names() (names []string) {
 	return names
 }
 
-// AppendNames appends the names of the scopes in s, separated by spaces, as OAuth lists scopes.
-func (s TokenScopes) AppendNames(dst []byte) []byte {
+// AppendSpaceSeparatedNames appends the names of the scopes in s, separated by spaces, as OAuth lists scopes.
+func (s OAuthScopes) AppendSpaceSeparatedNames(dst []byte) []byte {
 	for i, name := range s.Names() {
 		if i > 0 {
 			dst = append(dst, ' ')
@@ -49,4 +49,4 @@ func (s TokenScopes) AppendNames(dst []byte) []byte {
 	return dst
 }
 
-func (s TokenScopes) String() string { return string(s.AppendNames(nil)) }
+func (s OAuthScopes) String() string { return string(s.AppendSpaceSeparatedNames(nil)) }

@@ -3,7 +3,7 @@ package event
 import "testing"
 
 func TestScopeNames(t *testing.T) {
-	for scopes, want := range map[TokenScopes]string{
+	for scopes, want := range map[OAuthScopes]string{
 		0: "", ScopePing: "ping", ScopePost: "post", ScopeWebhook: "webhook",
 		ScopeWebhook | ScopePing:             "ping webhook",
 		ScopePing | ScopePost | ScopeWebhook: "ping post webhook",
@@ -12,9 +12,9 @@ func TestScopeNames(t *testing.T) {
 		if got := scopes.String(); got != want {
 			t.Errorf("scopes %b are %q, want %q", scopes, got, want)
 		}
-		var decoded TokenScopes
+		var decoded OAuthScopes
 		for _, name := range scopes.Names() {
-			scope, ok := ParseScope(name)
+			scope, ok := ParseOAuthScope(name)
 			if !ok || !scopes.ContainsAll(scope) {
 				t.Errorf("%q is parsed as %b, %v", name, scope, ok)
 			}
@@ -25,7 +25,7 @@ func TestScopeNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Ping", " ping", "ping post", "admin"} {
-		if scope, ok := ParseScope(name); ok || scope != 0 {
+		if scope, ok := ParseOAuthScope(name); ok || scope != 0 {
 			t.Errorf("%q is parsed as scope %b, want an error", name, scope)
 		}
 	}
@@ -33,7 +33,7 @@ func TestScopeNames(t *testing.T) {
 
 func TestScopesContainAll(t *testing.T) {
 	both := ScopePing | ScopePost
-	for others, want := range map[TokenScopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
+	for others, want := range map[OAuthScopes]bool{0: true, ScopePing: true, both: true, ScopeWebhook: false, both | ScopeWebhook: false} {
 		if got := both.ContainsAll(others); got != want {
 			t.Errorf("ping and post contain %q: %v", others, got)
 		}
@@ -41,7 +41,7 @@ func TestScopesContainAll(t *testing.T) {
 }
 
 func TestCredentialKindNames(t *testing.T) {
-	for kind, want := range map[CredentialKind]string{CredentialAPIKey: "api_key", CredentialOAuthClient: "oauth_client", CredentialBearer: "bearer", 0: "invalid", 4: "invalid"} {
+	for kind, want := range map[SupplierOrBuyerCredentialKind]string{CredentialAPIKey: "api_key", CredentialOAuthClient: "oauth_client", CredentialBearer: "bearer", 0: "invalid", 4: "invalid"} {
 		if got := kind.String(); got != want {
 			t.Errorf("kind %d has the name %q", kind, got)
 		}

@@ -102,7 +102,7 @@ func (c *RequestedLeadStatusChange) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 8, &c.Webhook)
 	encodeOrDecodeUint32(pb, 9, &c.Supplier)
 	encodeOrDecodeBool(pb, 10, &c.WasPending)
-	encodeOrDecodeRejections(pb, 11, &c.Rejections)
+	encodeOrDecodeRejectionBytes(pb, 11, &c.Rejections)
 }
 
 func (r *MoneyAndCapsReversedByReturn) encodeOrDecode(pb *protobufCodec) {
@@ -114,8 +114,8 @@ func (r *MoneyAndCapsReversedByReturn) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeFixed64(pb, 6, &r.Month)
 }
 
-// encodeOrDecodeRejections encodes or decodes a list of rejections as a byte string, one byte for each.
-func encodeOrDecodeRejections(pb *protobufCodec, fieldNumber uint32, rejections *[]market.StatusReportRejection) {
+// encodeOrDecodeRejectionBytes encodes or decodes a list of rejections as a byte string, one byte for each.
+func encodeOrDecodeRejectionBytes(pb *protobufCodec, fieldNumber uint32, rejections *[]market.StatusReportRejection) {
 	encoded := make([]byte, len(*rejections))
 	for i, rejection := range *rejections {
 		encoded[i] = byte(rejection)

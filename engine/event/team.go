@@ -27,20 +27,20 @@ func (i *InvitationCreatedOrRevoked) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 7, &i.By)
 }
 
-// SecondFactorChange says what happened to a user's second factor.
-type SecondFactorChange uint8
+// SecondFactorChangeOrUse says what happened to a user's second factor.
+type SecondFactorChangeOrUse uint8
 
 const (
-	SecondFactorEnrolled  SecondFactorChange = 1 // has a secret; the user has not confirmed it yet
-	SecondFactorConfirmed SecondFactorChange = 2 // sign-in requires it from now on
-	SecondFactorUsed      SecondFactorChange = 3 // one of its codes is used up
-	SecondFactorRemoved   SecondFactorChange = 4
+	SecondFactorEnrolled  SecondFactorChangeOrUse = 1 // has a secret; the user has not confirmed it yet
+	SecondFactorConfirmed SecondFactorChangeOrUse = 2 // sign-in requires it from now on
+	SecondFactorUsed      SecondFactorChangeOrUse = 3 // one of its codes is used up
+	SecondFactorRemoved   SecondFactorChangeOrUse = 4
 
-	secondFactorChangeEnd SecondFactorChange = 5
+	secondFactorChangeEnd SecondFactorChangeOrUse = 5
 )
 
 // String returns the change's name in descriptions.
-func (c SecondFactorChange) String() string {
+func (c SecondFactorChangeOrUse) String() string {
 	switch c {
 	case SecondFactorEnrolled:
 		return "enrolled"
@@ -57,10 +57,10 @@ func (c SecondFactorChange) String() string {
 // RecoveryCodeHash is the keyed hash of a user's one-time recovery code.
 type RecoveryCodeHash [16]byte
 
-// UserSecondFactorChanged adds, confirms, uses or removes a user's second factor (TOTP).
-type UserSecondFactorChanged struct {
+// UserSecondFactorChangedOrUsed adds, confirms, uses or removes a user's second factor (TOTP).
+type UserSecondFactorChangedOrUsed struct {
 	User     string
-	Change   SecondFactorChange
+	Change   SecondFactorChangeOrUse
 	Sealed   []byte             // enrolled: the secret, encrypted with the exchange's key
 	Step     uint64             // confirmed, used: the time step of the accepted code; zero: a recovery code
 	Recovery []RecoveryCodeHash // confirmed: the recovery codes; used: the used one
@@ -68,13 +68,13 @@ type UserSecondFactorChanged struct {
 	By       string // requesting operator; empty: no operator
 }
 
-func (*UserSecondFactorChanged) Kind() Kind { return KindUserSecondFactorChanged }
+func (*UserSecondFactorChangedOrUsed) Kind() Kind { return KindUserSecondFactorChangedOrUsed }
 
-func (u *UserSecondFactorChanged) reset() {
-	*u = UserSecondFactorChanged{Recovery: u.Recovery[:0]}
+func (u *UserSecondFactorChangedOrUsed) reset() {
+	*u = UserSecondFactorChangedOrUsed{Recovery: u.Recovery[:0]}
 }
 
-func (u *UserSecondFactorChanged) encodeOrDecode(pb *protobufCodec) {
+func (u *UserSecondFactorChangedOrUsed) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeString(pb, 1, &u.User)
 	encodeOrDecodeEnum(pb, 2, &u.Change)
 	encodeOrDecodeBytes(pb, 3, &u.Sealed)

@@ -8,9 +8,9 @@ import (
 )
 
 // FilterSetsWithOutcome lists the filter sets (buyers in a campaign) that ended with one outcome in a
-// decision. A trail is a list of these, at most one for each outcome. Every filter set of the
-// campaign is in exactly one element. With a thousand buyers the whole trail takes a few hundred
-// bytes.
+// decision. A trail is a list of these, at most one for each outcome. A filter set is in one element,
+// or missing if the decision did not reach it. The trail is empty if the campaign's own rules rejected
+// the lead. With a thousand buyers the whole trail takes a few hundred bytes.
 type FilterSetsWithOutcome struct {
 	Outcome    market.BuyerOutcome
 	FilterSets bitset.Set

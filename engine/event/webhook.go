@@ -4,9 +4,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// WebhookAttemptedOrDecided records the result of an attempt to send a webhook, or an operator's decision
-// on a dead letter. A lead causes each type of webhook at most once, so Lead and Type identify the
-// webhook. Its content comes from the event that caused it.
+// WebhookAttemptedOrDecided records the result of an attempt to send a webhook, or an operator's
+// decision on a dead letter. It also makes a webhook a dead letter without an attempt, if neither the
+// log nor memory has its lead any more. A lead causes each type of webhook at most once, so Lead and
+// Type identify the webhook. Its content comes from the event that caused it.
 type WebhookAttemptedOrDecided struct {
 	Lead     market.LeadID
 	Type     market.WebhookType

@@ -12,7 +12,7 @@ import (
 
 // describeClosedSchedule returns the schedule that was closed: the buyer's own or that of its entry in the
 // campaign.
-func (d *DecisionInputs) describeClosedSchedule(set *market.FilterSet) *Rule {
+func (d *DecisionInputs) describeClosedSchedule(set *market.FilterSet) *UnmetRule {
 	for _, at := range d.Instants {
 		for _, hours := range []*calendar.WeeklySchedule{set.Buyer.Schedule, set.Schedule} {
 			if hours == nil || at == 0 {
@@ -25,7 +25,7 @@ func (d *DecisionInputs) describeClosedSchedule(set *market.FilterSet) *Rule {
 			if hours == set.Schedule {
 				label = "schedule in the campaign"
 			}
-			rule := newRule(KindSchedule, label, hours.String(), pointerTo(hours.LocalTime(at)), "")
+			rule := newRule(KindSchedule, label, hours.String(), pointerTo(hours.LocalWeekdayAndTime(at)), "")
 			rule.At = formatTime(at)
 			return rule
 		}
@@ -46,13 +46,13 @@ func (d *DecisionInputs) bidOrFixedPriceOrLowestValidBid(set *market.FilterSet, 
 	if bid != nil && bid.Currency != (market.Currency{}) {
 		return bid.Amount
 	}
-	return selection.FixedPriceOrLowestValidBid(d.Campaign, set)
+	return selection.FixedPriceOrMinimumBid(d.Campaign, set)
 }
 
 // describeExceededCap returns the first cap that a sale would exceed, at the first check at which one
 // was full. A later check counts only if all caps are known to be free at the checks before it. A
 // single unknown cap is named, with an unknown value.
-func (d *DecisionInputs) describeExceededCap(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeExceededCap(set *market.FilterSet, bid *event.Bid) *UnmetRule {
 	price, caps := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.capsChargedBySale(set)
 	checks := d.capUsagesByCheck(caps)
 	var unknown []*market.Cap
@@ -93,7 +93,7 @@ func (d *DecisionInputs) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUs
 }
 
 // newCapRule returns the rule of a cap. A nil usage is unknown.
-func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, usage *CapUsage, price market.Money, basis ActualValueBasis) *Rule {
+func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, usage *CapUsage, price market.Money, basis ActualValueBasis) *UnmetRule {
 	amount := func(n int64) string { return fmt.Sprint(n) }
 	if limit.Unit == market.UnitMoney {
 		amount = func(n int64) string { return formatAmount(market.Money(n), d.Campaign.Currency) }
@@ -111,12 +111,12 @@ func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, us
 		per = " in total"
 	}
 	wanted := "at most " + amount(limit.Limit) + unit + per
-	c := &CapRule{
+	c := &UnmetCap{
 		Scope: limit.Scope.String(), Unit: limit.Unit.String(), Period: limit.Period.String(), Zone: limit.Zone.String(),
 		Limit: amount(limit.Limit), Needed: amount(limit.AmountUsedBySale(price)),
 	}
 	label := "cap of " + owner
-	var rule *Rule
+	var rule *UnmetRule
 	if usage == nil {
 		rule = newRule(KindCap, label, wanted, nil, basis)
 	} else {
@@ -138,7 +138,7 @@ func formatTimeInZone(unixNanos int64, zone *time.Location) string {
 
 // describeLackOfFunds compares the buyer's free money, with its credit, with the price. As for caps, a later
 // check counts only if the money at the earlier ones is known.
-func (d *DecisionInputs) describeLackOfFunds(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeLackOfFunds(set *market.FilterSet, bid *event.Bid) *UnmetRule {
 	price, currency := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.Campaign.Currency
 	wanted := "at least " + formatAmount(price, currency)
 	var funds []*Funds
@@ -161,12 +161,13 @@ func (d *DecisionInputs) describeLackOfFunds(set *market.FilterSet, bid *event.B
 	return newRule(KindFunds, "funds", wanted, nil, Unknown)
 }
 
-func (d *DecisionInputs) describePause() *Rule {
+func (d *DecisionInputs) describePausedBuyer() *UnmetRule {
 	return newRule(KindPause, "buyer", "active", pointerTo("paused"), "")
 }
 
-// describeUnhealthyBuyer tells too many unconfirmed deliveries from failed pings.
-func (d *DecisionInputs) describeUnhealthyBuyer(buyer *market.Buyer) *Rule {
+// describeUnhealthyBuyer returns the rule against too many unconfirmed deliveries, or else the rule
+// against failed answers to pings.
+func (d *DecisionInputs) describeUnhealthyBuyer(buyer *market.Buyer) *UnmetRule {
 	deliveries, basis := 0, Unknown
 	if d.Unconfirmed != nil {
 		deliveries, basis = d.Unconfirmed(buyer)
@@ -193,7 +194,7 @@ const MaxUnconfirmedDeliveries = 1000
 
 // describePriceBelowFloorOrPayout compares the bid, or the fixed price, with the campaign's floor, and
 // then with the supplier's payout.
-func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, bid *event.Bid) *UnmetRule {
 	price, currency := d.bidOrFixedPriceOrLowestValidBid(set, bid), d.Campaign.Currency
 	actual := formatAmount(price, currency)
 	label := "price"

@@ -39,7 +39,7 @@ func TestRuleOfFirstFullCheck(t *testing.T) {
 			}
 			return test.buyer
 		}}
-		if got := d.RuleFor(0, market.OutcomeCapped, nil).Text; got != test.want {
+		if got := d.UnmetRuleFor(0, market.OutcomeCapped, nil).Text; got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestRuleOfFirstFullCheck(t *testing.T) {
 		{nil, "got an unknown value"},
 	} {
 		d := &DecisionInputs{Campaign: campaign, Funds: func(*market.Buyer) []*Funds { return test.funds }}
-		if got := d.RuleFor(0, market.OutcomeNoFunds, nil).Text; !strings.HasSuffix(got, ", "+test.want) {
+		if got := d.UnmetRuleFor(0, market.OutcomeNoFunds, nil).Text; !strings.HasSuffix(got, ", "+test.want) {
 			t.Errorf("got %s, want %s", got, test.want)
 		}
 	}

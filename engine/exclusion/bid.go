@@ -15,7 +15,7 @@ const (
 )
 
 // describePingOrBidFailure returns the rule of an outcome that concerns the ping or the bid, or nil.
-func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome market.BuyerOutcome, bid *event.Bid) *UnmetRule {
 	switch outcome {
 	case market.OutcomeRateLimited:
 		return d.describeRateOrConnectionLimit(set.Buyer, bid)
@@ -41,27 +41,27 @@ func (d *DecisionInputs) describePingOrBidFailure(set *market.FilterSet, outcome
 // describeRateOrConnectionLimit returns the rule of OutcomeRateLimited. A nil bid means that the
 // configured ping rate was used up. Otherwise all connections to the buyer were in use, the buyer
 // answered HTTP 429, or the pause after an earlier 429 lasted.
-func (d *DecisionInputs) describeRateOrConnectionLimit(buyer *market.Buyer, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeRateOrConnectionLimit(buyer *market.Buyer, bid *event.Bid) *UnmetRule {
 	switch {
 	case bid != nil && bid.Fault == market.FaultConnectionLimit:
 		return newRule(KindConnections, "connections to the buyer", fmt.Sprintf("at most %d at once", buyer.MaxConnections), pointerTo("all in use"), "")
 	case bid != nil && bid.Status == statusTooManyRequests:
-		return newRule(KindPingRate, "answer to the ping", "a bid", pointerTo("HTTP 429: the buyer demands a pause"+describePauseEnd(bid)), "")
+		return newRule(KindPingRate, "answer to the ping", "a bid", pointerTo("HTTP 429: the buyer demands a pause"+describePingPauseEnd(bid)), "")
 	case bid != nil:
-		return newRule(KindPingRate, "pings to the buyer", "no pause", pointerTo("a pause that the buyer demanded with HTTP 429"+describePauseEnd(bid)), "")
+		return newRule(KindPingRate, "pings to the buyer", "no pause", pointerTo("a pause that the buyer demanded with HTTP 429"+describePingPauseEnd(bid)), "")
 	}
 	return newRule(KindPingRate, "ping rate", fmt.Sprintf("at most %d pings per second", buyer.PingRate), pointerTo("all of them used"), "")
 }
 
-// describePauseEnd returns the end of the pause that the buyer demanded, or "" if it is unknown.
-func describePauseEnd(bid *event.Bid) string {
+// describePingPauseEnd returns the end of the pause that the buyer demanded, or "" if it is unknown.
+func describePingPauseEnd(bid *event.Bid) string {
 	if bid.PausedUntil == 0 {
 		return ""
 	}
 	return " until " + formatTime(bid.PausedUntil)
 }
 
-func (d *DecisionInputs) describeMissedDeadline(bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeMissedDeadline(bid *event.Bid) *UnmetRule {
 	wanted := fmt.Sprintf("within %d ms", d.Campaign.BidTimeout.Milliseconds())
 	actual := "no answer"
 	if bid != nil && bid.Status != 0 {
@@ -70,7 +70,7 @@ func (d *DecisionInputs) describeMissedDeadline(bid *event.Bid) *Rule {
 	return newRule(KindDeadline, "answer to the ping", wanted, &actual, "")
 }
 
-func (d *DecisionInputs) describeInvalidBid(bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeInvalidBid(bid *event.Bid) *UnmetRule {
 	if bid == nil {
 		return nil
 	}
@@ -82,14 +82,14 @@ func (d *DecisionInputs) describeInvalidBid(bid *event.Bid) *Rule {
 
 // describeErrorOutcome returns the rule of a buyer that could not be pinged or posted to, or whose answer was
 // an error.
-func (d *DecisionInputs) describeErrorOutcome(set *market.FilterSet, bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeErrorOutcome(set *market.FilterSet, bid *event.Bid) *UnmetRule {
 	switch {
 	case bid != nil:
 		return newRule(KindBid, "answer to the ping", "a bid", pointerTo(describeFailedAnswer(bid)), "")
 	case d.Campaign.Method == market.PingPost && set.Buyer.Ping == nil:
 		return newRule(KindPingEndpoint, "buyer", "a ping endpoint", nil, "")
 	}
-	return newRule(KindAdapter, "adapter", "a body for this lead", pointerTo("the template cannot encode it"), "")
+	return newRule(KindAdapter, "adapter", "a body for this lead", pointerTo("a body over 128 KiB, the limit for a template"), "")
 }
 
 func describeFailedAnswer(bid *event.Bid) string {
@@ -107,7 +107,7 @@ func describeFailedAnswer(bid *event.Bid) string {
 }
 
 // describeLostBid compares a valid bid that lost with the best one.
-func (d *DecisionInputs) describeLostBid(bid *event.Bid) *Rule {
+func (d *DecisionInputs) describeLostBid(bid *event.Bid) *UnmetRule {
 	if bid == nil || bid.Currency == (market.Currency{}) || d.BestBid == 0 {
 		return nil
 	}
@@ -117,6 +117,6 @@ func (d *DecisionInputs) describeLostBid(bid *event.Bid) *Rule {
 // NewUnacceptedPostRule returns the rule of a buyer that did not accept the post. answer describes its
 // answer, or the operator's decision on the delivery. The buyer's code in it must not contain contact
 // data.
-func NewUnacceptedPostRule(answer string) *Rule {
+func NewUnacceptedPostRule(answer string) *UnmetRule {
 	return newRule(KindPost, "post", "acceptance of the lead", &answer, "")
 }

@@ -11,7 +11,7 @@ import (
 // TestRuleOfPing: the rule of a buyer without a bid describes the answer in words, and names an invalid
 // member and the end of a pause.
 func TestRuleOfPing(t *testing.T) {
-	campaign := &market.Campaign{Method: market.PingPost, FilterSets: []market.FilterSet{{Buyer: &market.Buyer{ID: "buy", PingRate: 5, Ping: new(market.Endpoint)}}}}
+	campaign := &market.Campaign{Method: market.PingPost, FilterSets: []market.FilterSet{{Buyer: &market.Buyer{ID: "buy", PingRate: 5, Ping: new(market.OutboundEndpoint)}}}}
 	d := &DecisionInputs{Campaign: campaign}
 	const until = int64(1_800_000_000_500_000_000) // 2027-01-15T08:00:00.500Z
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestRuleOfPing(t *testing.T) {
 		{market.OutcomeRateLimited, &event.Bid{Status: 429}, "answer to the ping: required a bid, got HTTP 429: the buyer demands a pause"},
 		{market.OutcomeRateLimited, &event.Bid{PausedUntil: until}, "pings to the buyer: required no pause, got a pause that the buyer demanded with HTTP 429 until 2027-01-15T08:00:00.500Z"},
 	} {
-		if got := d.RuleFor(0, test.outcome, test.bid).Text; got != test.want {
+		if got := d.UnmetRuleFor(0, test.outcome, test.bid).Text; got != test.want {
 			t.Errorf("%s, %+v:\n got %s\nwant %s", test.outcome, test.bid, got, test.want)
 		}
 	}

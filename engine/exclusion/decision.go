@@ -7,7 +7,7 @@ import (
 )
 
 // DecisionInputs holds the values on which one decision about a lead was based. Functions that are nil
-// give unknown values.
+// give unknown values; a nil HasNoTestURL means false.
 type DecisionInputs struct {
 	Campaign *market.Campaign
 	Lead     *market.Lead
@@ -24,7 +24,7 @@ type DecisionInputs struct {
 	// first. nil is unknown.
 	CapUsages    func(*market.Cap) []*CapUsage
 	Funds        func(*market.Buyer) []*Funds
-	IsListed     func(*market.SuppressionList) (listed bool, basis ActualValueBasis)
+	IsListed     func(*market.SuppressionListDefinition) (listed bool, basis ActualValueBasis)
 	Unconfirmed  func(*market.Buyer) (deliveries int, basis ActualValueBasis)
 	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis ActualValueBasis)
 	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis ActualValueBasis) // zero: unknown; a nil buyer means the campaign's own rule
@@ -41,16 +41,16 @@ type CapUsage struct {
 // Funds is the money of a buyer at a decision.
 type Funds struct{ Balance, Held market.Money }
 
-// RuleFor returns the rule that gave a filter set its outcome, or nil if the outcome has no rule: the
+// UnmetRuleFor returns the rule that gave a filter set its outcome, or nil if the outcome has no rule: the
 // buyer won, or was not needed. bid is the buyer's answer to its ping, or nil.
-func (d *DecisionInputs) RuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid *event.Bid) *Rule {
+func (d *DecisionInputs) UnmetRuleFor(filterSetIndex int, outcome market.BuyerOutcome, bid *event.Bid) *UnmetRule {
 	if filterSetIndex < 0 || filterSetIndex >= len(d.Campaign.FilterSets) {
 		return nil
 	}
 	set := &d.Campaign.FilterSets[filterSetIndex]
 	switch outcome {
 	case market.OutcomeWrongState:
-		return d.describeWrongState(set)
+		return d.describeUSStateMismatch(set)
 	case market.OutcomeFiltered:
 		return d.describeFailedFilterOrTestEndpoint(filterSetIndex, set)
 	case market.OutcomeSuppressed:
@@ -64,7 +64,7 @@ func (d *DecisionInputs) RuleFor(filterSetIndex int, outcome market.BuyerOutcome
 	case market.OutcomeNoFunds:
 		return d.describeLackOfFunds(set, bid)
 	case market.OutcomePaused:
-		return d.describePause()
+		return d.describePausedBuyer()
 	case market.OutcomeUnhealthy:
 		return d.describeUnhealthyBuyer(set.Buyer)
 	case market.OutcomeBelowFloor:
@@ -73,9 +73,9 @@ func (d *DecisionInputs) RuleFor(filterSetIndex int, outcome market.BuyerOutcome
 	return d.describePingOrBidFailure(set, outcome, bid)
 }
 
-// CampaignRule returns the campaign's own rule that rejected the lead before any buyer was
+// UnmetCampaignRule returns the campaign's own rule that rejected the lead before any buyer was
 // considered, or nil.
-func (d *DecisionInputs) CampaignRule(reason market.UnsoldReason) *Rule {
+func (d *DecisionInputs) UnmetCampaignRule(reason market.UnsoldReason) *UnmetRule {
 	switch reason {
 	case market.ReasonFiltered:
 		return d.describeFirstFailingFilter(d.Campaign.Filters)

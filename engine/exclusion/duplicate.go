@@ -8,7 +8,7 @@ import (
 )
 
 // duplicateRule names the earlier lead with equal values. buyer is nil for the campaign's own rule.
-func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *Rule {
+func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *UnmetRule {
 	if buyer == nil {
 		return d.duplicateRuleOf("the campaign", nil)
 	}
@@ -17,7 +17,7 @@ func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *Rule {
 
 // duplicateRuleOf returns the duplicate rule, with the earlier lead that has equal values, if it is
 // known. owner names the rule's owner in the texts; a nil buyer means the campaign's own rule.
-func (d *DecisionInputs) duplicateRuleOf(owner string, buyer *market.Buyer) *Rule {
+func (d *DecisionInputs) duplicateRuleOf(owner string, buyer *market.Buyer) *UnmetRule {
 	var earlier market.LeadID
 	var basis ActualValueBasis
 	if d.DuplicateOf != nil {
@@ -49,7 +49,7 @@ func (d *DecisionInputs) duplicateRuleOf(owner string, buyer *market.Buyer) *Rul
 }
 
 // arrivalOf returns the time in a lead's id, in Unix nanoseconds.
-func arrivalOf(id market.LeadID) int64 {
+func arrivalOf(id market.LeadID) (unixNanos int64) {
 	var milliseconds int64
 	for _, b := range id[:6] {
 		milliseconds = milliseconds<<8 | int64(b)

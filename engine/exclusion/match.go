@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// describeWrongState compares the lead's state with those of the filter set, which are the states that both
-// the buyer and its entry in the campaign accept.
-func (d *DecisionInputs) describeWrongState(set *market.FilterSet) *Rule {
+// describeUSStateMismatch compares the lead's state with those of the filter set, which are the states
+// that both the buyer and its entry in the campaign accept.
+func (d *DecisionInputs) describeUSStateMismatch(set *market.FilterSet) *UnmetRule {
 	var actual *string
 	if state := d.Lead.USState(); state != market.NoState {
 		actual = pointerTo(state.String())
@@ -43,7 +43,7 @@ func DescribeCondition(condition market.FilterCondition) string {
 
 // describeFailedFilterOrTestEndpoint returns the first filter of the filter set that the lead fails. In
 // a test the buyer may be filtered because it has no test endpoint.
-func (d *DecisionInputs) describeFailedFilterOrTestEndpoint(filterSetIndex int, set *market.FilterSet) *Rule {
+func (d *DecisionInputs) describeFailedFilterOrTestEndpoint(filterSetIndex int, set *market.FilterSet) *UnmetRule {
 	if rule := d.describeFirstFailingFilter(set.Filters); rule != nil && rule.Basis == "" {
 		return rule
 	}
@@ -56,10 +56,10 @@ func (d *DecisionInputs) describeFailedFilterOrTestEndpoint(filterSetIndex int, 
 // describeFirstFailingFilter returns the rule of the first filter that the lead fails. A filter on a value that
 // may be missing only now seems to fail. So a failing filter on another field comes first, and the
 // rule of the missing value has the basis Unknown.
-func (d *DecisionInputs) describeFirstFailingFilter(filters []market.Filter) (rule *Rule) {
+func (d *DecisionInputs) describeFirstFailingFilter(filters []market.Filter) (rule *UnmetRule) {
 	for i := range filters {
 		f := &filters[i]
-		if wanted := d.unreadableCondition(f.FieldSlot()); wanted != "" {
+		if wanted := d.describeConditionIfUnreadable(f.FieldSlot()); wanted != "" {
 			if rule == nil {
 				rule = d.filterRule(f.FieldSlot(), market.FilterCondition{Operator: wanted}, Unknown)
 			}
@@ -72,10 +72,10 @@ func (d *DecisionInputs) describeFirstFailingFilter(filters []market.Filter) (ru
 	return rule
 }
 
-// unreadableCondition returns a description of the condition on a field that the lead may have had,
+// describeConditionIfUnreadable returns a description of the condition on a field that the lead may have had,
 // although its value is missing now, or "". The log keeps a text together with the contact data if
 // it contains some, so every missing text may have been erased with it. A ping has no such text.
-func (d *DecisionInputs) unreadableCondition(slot market.LeadFieldIndex) market.FilterOperator {
+func (d *DecisionInputs) describeConditionIfUnreadable(slot market.LeadFieldIndex) market.FilterOperator {
 	switch {
 	case !d.NoContact:
 		return ""
@@ -89,7 +89,7 @@ func (d *DecisionInputs) unreadableCondition(slot market.LeadFieldIndex) market.
 
 // filterRule returns the rule of a filter's condition. Personal data is masked, also if another
 // field contains it.
-func (d *DecisionInputs) filterRule(slot market.LeadFieldIndex, condition market.FilterCondition, basis ActualValueBasis) *Rule {
+func (d *DecisionInputs) filterRule(slot market.LeadFieldIndex, condition market.FilterCondition, basis ActualValueBasis) *UnmetRule {
 	value, masked := &d.Lead.Values[slot], d.Campaign.Mapping.IsPersonalData(slot)
 	var actual *string
 	if value.Kind != market.KindAbsent {

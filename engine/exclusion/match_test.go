@@ -28,7 +28,7 @@ func TestFilterOnMissingText(t *testing.T) {
 		{true, true, "comments: required a condition on a text that may have contained personal data, got an unknown value"},
 	} {
 		d := &DecisionInputs{Campaign: campaign, Lead: lead, NoContact: test.noContact, ContactLost: test.lost}
-		if got := d.RuleFor(0, market.OutcomeFiltered, nil).Text; got != test.want {
+		if got := d.UnmetRuleFor(0, market.OutcomeFiltered, nil).Text; got != test.want {
 			t.Errorf("no contact %t, lost %t: got %s, want %s", test.noContact, test.lost, got, test.want)
 		}
 	}

@@ -61,9 +61,9 @@ const (
 	Unknown ActualValueBasis = "unknown"
 )
 
-// Rule is the rule by which a buyer, or the whole campaign, did not get a lead. Its JSON form is
+// UnmetRule is the rule by which a buyer, or the whole campaign, did not get a lead. Its JSON form is
 // part of the admin API.
-type Rule struct {
+type UnmetRule struct {
 	Kind     Kind             `json:"kind"`
 	Field    string           `json:"field,omitempty"`    // of a filter: the name after mapping
 	Operator string           `json:"operator,omitempty"` // of a filter
@@ -72,15 +72,15 @@ type Rule struct {
 	Text     string           `json:"text"`   // the rule in one line
 	Basis    ActualValueBasis `json:"basis,omitempty"`
 
-	List string   `json:"list_id,omitempty"` // of a suppression list
-	Lead string   `json:"lead_id,omitempty"` // of a duplicate: the earlier lead
-	At   string   `json:"at,omitempty"`      // RFC 3339: the earlier lead's arrival, or the instant of the check
-	Cap  *CapRule `json:"cap,omitempty"`
+	List string    `json:"list_id,omitempty"` // of a suppression list
+	Lead string    `json:"lead_id,omitempty"` // of a duplicate: the earlier lead
+	At   string    `json:"at,omitempty"`      // RFC 3339: the earlier lead's arrival, or the instant of the check
+	Cap  *UnmetCap `json:"cap,omitempty"`
 }
 
-// CapRule describes the cap that a sale would exceed. Limit, Used and Needed are leads, or amounts in
+// UnmetCap describes the cap that a sale would exceed. Limit, Used and Needed are leads, or amounts in
 // the campaign's currency.
-type CapRule struct {
+type UnmetCap struct {
 	Scope  string `json:"scope"` // campaign, buyer or pair
 	Unit   string `json:"unit"`  // count or money
 	Period string `json:"period"`
@@ -97,7 +97,7 @@ const Masked = "(masked: personal data)"
 
 // newRule returns a rule with the text "label: required wanted, got actual". A nil actual value is
 // "none", or "an unknown value" for the basis Unknown.
-func newRule(kind Kind, label, wanted string, actual *string, basis ActualValueBasis) *Rule {
+func newRule(kind Kind, label, wanted string, actual *string, basis ActualValueBasis) *UnmetRule {
 	got := "none"
 	switch {
 	case actual != nil:
@@ -109,7 +109,7 @@ func newRule(kind Kind, label, wanted string, actual *string, basis ActualValueB
 	if basis == Reconstructed {
 		text += " (reconstructed)"
 	}
-	return &Rule{Kind: kind, Wanted: wanted, Actual: actual, Text: text, Basis: basis}
+	return &UnmetRule{Kind: kind, Wanted: wanted, Actual: actual, Text: text, Basis: basis}
 }
 
 // pointerTo returns the address of an actual value.

@@ -6,8 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// suppressionRule names the first list that has the lead. With only one list no lookup is needed.
-func (d *DecisionInputs) suppressionRule(lists []*market.SuppressionList) *Rule {
+// suppressionRule returns the rule of the first list that has the lead. With only one list no lookup is
+// needed. If the list is unknown, the rule lists the candidates. Without a list it returns nil.
+func (d *DecisionInputs) suppressionRule(lists []*market.SuppressionListDefinition) *UnmetRule {
 	switch len(lists) {
 	case 0:
 		return nil
@@ -28,7 +29,7 @@ func (d *DecisionInputs) suppressionRule(lists []*market.SuppressionList) *Rule 
 
 // ruleOfFirstListWithLead looks the lead up in the lists. It returns nil if no list has it, or if the
 // contact data is missing.
-func (d *DecisionInputs) ruleOfFirstListWithLead(lists []*market.SuppressionList) *Rule {
+func (d *DecisionInputs) ruleOfFirstListWithLead(lists []*market.SuppressionListDefinition) *UnmetRule {
 	if d.IsListed == nil || d.NoContact {
 		return nil
 	}
@@ -41,7 +42,7 @@ func (d *DecisionInputs) ruleOfFirstListWithLead(lists []*market.SuppressionList
 }
 
 // newListRule returns the rule of a list that has the lead.
-func newListRule(list *market.SuppressionList, basis ActualValueBasis) *Rule {
+func newListRule(list *market.SuppressionListDefinition, basis ActualValueBasis) *UnmetRule {
 	rule := newRule(KindSuppression, list.Field.String(), "not on suppression list "+string(list.ID), pointerTo(Masked), basis)
 	rule.Text = fmt.Sprintf("%s: is on suppression list %s", list.Field, list.ID)
 	if basis == Reconstructed {

@@ -13,7 +13,7 @@ type EntryKind uint8
 const (
 	EntryReservation EntryKind = iota // no money moved; the reservation of an open post began or ended
 	EntryOpening                      // a buyer's account begins
-	EntryTopUp                        // an operator paid in
+	EntryTopUp                        // an operator paid in, or withdrew: then Amount is negative
 	EntrySale                         // a buyer pays a lead's price, a supplier earns its payout
 	EntryReturn                       // a buyer gets a lead's price back
 	EntryReversal                     // a supplier's payout is taken back

@@ -70,16 +70,16 @@ func (e *HistoryTooShortError) Error() string {
 // result.
 type StatementBuilder struct {
 	statement                 Statement
-	live                      state.BuyerFunds
+	live                      state.AppliedBuyerFunds
 	sinceFrom                 BalanceAndHeld // moved since From
 	sinceTo                   BalanceAndHeld // part of sinceFrom that moved since To
 	inAccount, outsideAccount totalsByKey    // totals inside and outside the account
 	entries                   []Entry
 }
 
-type totalsByKey map[totalKey]StatementTotal
+type totalsByKey map[kindCampaignAndCurrency]StatementTotal
 
-type totalKey struct {
+type kindCampaignAndCurrency struct {
 	kind     EntryKind
 	campaign market.PermanentNumber
 	currency market.Currency
@@ -87,7 +87,7 @@ type totalKey struct {
 
 // NewStatementBuilder starts the computation of a statement for the party and the period. liveFunds
 // is the party's account as read from the state; for a supplier only its Seq and At count.
-func NewStatementBuilder(party Party, period Period, liveFunds state.BuyerFunds) *StatementBuilder {
+func NewStatementBuilder(party Party, period Period, liveFunds state.AppliedBuyerFunds) *StatementBuilder {
 	t := &StatementBuilder{live: liveFunds, inAccount: totalsByKey{}, outsideAccount: totalsByKey{}}
 	t.statement = Statement{Party: party, Period: period, Seq: liveFunds.Seq, At: liveFunds.At, Account: liveFunds.Opened}
 	if !liveFunds.Opened {
@@ -144,7 +144,7 @@ func (s *BalanceAndHeld) addEntry(e *Entry) {
 }
 
 func (t totalsByKey) addEntry(e *Entry) {
-	key := totalKey{e.Kind, e.Campaign, e.Currency}
+	key := kindCampaignAndCurrency{e.Kind, e.Campaign, e.Currency}
 	sum := t[key]
 	sum.Count++
 	sum.Amount += e.Amount

@@ -31,7 +31,7 @@ type simulation struct {
 type logEntry struct {
 	at     int64
 	data   []byte
-	live   [3]state.BuyerFunds
+	live   [3]state.AppliedBuyerFunds
 	earned [3]market.Money
 }
 
@@ -48,7 +48,7 @@ func (b *simulation) record(record event.Event) {
 	b.Apply(uint64(len(b.log)+1), b.at, record)
 	p := logEntry{at: b.at, data: data, earned: b.earned}
 	for ref := range p.live {
-		p.live[ref] = b.BuyerFunds(market.PermanentNumber(ref))
+		p.live[ref] = b.AppliedBuyerFunds(market.PermanentNumber(ref))
 	}
 	b.log = append(b.log, p)
 }
@@ -168,9 +168,9 @@ func (b *simulation) returnLeads() {
 
 // statement computes a statement and its entries from the encoded log.
 func (b *simulation) statement(t *rapid.T, party Party, period Period) (*Statement, []Entry) {
-	live := b.BuyerFunds(0)
+	live := b.AppliedBuyerFunds(0)
 	if party.IsBuyer() {
-		live = b.BuyerFunds(party.Ref)
+		live = b.AppliedBuyerFunds(party.Ref)
 	}
 	tally := NewStatementBuilder(party, period, live)
 	d := event.Decoder{ForReplay: true}
@@ -304,7 +304,7 @@ func (b *simulation) check(t *rapid.T, s *Statement, entries []Entry) {
 	}
 	for _, end := range []struct {
 		at   int64
-		live state.BuyerFunds
+		live state.AppliedBuyerFunds
 		got  BalanceAndHeld
 	}{{s.From, before.live[s.Ref], s.Opening}, {s.To, after.live[s.Ref], s.Closing}} {
 		want := BalanceAndHeld{end.live.Balance, end.live.Held}

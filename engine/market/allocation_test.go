@@ -40,16 +40,16 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 
 	for name, step := range map[string]func(){
 		"Filter.Accepts":               func() { state.Accepts(l); score.Accepts(l) },
-		"FilterIndex.ClearFailingSets": func() { eligible.FillBelow(1000); index.ClearFailingSets(lead, eligible); eligible.NextFrom(0) },
+		"FilterIndex.ClearFailingSets": func() { eligible.ResetToAllBelow(1000); index.ClearFailingSets(lead, eligible); eligible.NextFrom(0) },
 		"FingerprintTable.Has":         func() { table.Has(42) },
 		"phone fingerprints": func() {
-			probes = (&SuppressionList{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
+			probes = (&SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
 		"foreign phone fingerprints": func() {
-			probes = (&SuppressionList{Field: ListPhone, Hash: HashMD5}).AppendLeadFingerprints(foreign, &testKey, probes[:0])
+			probes = (&SuppressionListDefinition{Field: ListPhone, Hash: HashMD5}).AppendLeadFingerprints(foreign, &testKey, probes[:0])
 		},
 		"email fingerprints": func() {
-			probes = (&SuppressionList{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
+			probes = (&SuppressionListDefinition{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
 		"duplicate keys, any":      func() { keys = either.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
 		"duplicate keys, all":      func() { keys = both.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
@@ -57,7 +57,7 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"ParseBidAmount":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"PayoutRule.AmountAtPrice": func() { payout.AmountAtPrice(12_340_000) },
 		"WeeklySchedule.IsOpenAt":  func() { schedule.IsOpenAt(at) },
-		"LeadID.AppendTo":          func() { buf = LeadID{1}.AppendTo(buf[:0]) },
+		"LeadID.AppendTo":          func() { buf = LeadID{1}.AppendAsText(buf[:0]) },
 		"ParseLeadID":              func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
 		"Cap.AmountUsedBySale":     func() { (&Cap{Unit: UnitMoney}).AmountUsedBySale(12_340_000) },
 	} {

@@ -14,17 +14,17 @@ type Buyer struct {
 	ID   BuyerID
 	Name string
 
-	Ping        *Endpoint // nil: the buyer cannot be pinged
-	Post        *Endpoint // nil: leads are only recorded
-	TestPing    *Endpoint // the same for test leads; a buyer with a Post and no TestPost gets none
-	TestPost    *Endpoint
+	Ping        *OutboundEndpoint // nil: the buyer cannot be pinged
+	Post        *OutboundEndpoint // nil: leads are only recorded
+	TestPing    *OutboundEndpoint // the same for test leads; a buyer with a Post and no TestPost gets none
+	TestPost    *OutboundEndpoint
 	PostTimeout time.Duration
 
 	PingRate       int                      // pings a second, burst the same
 	MaxConnections int                      // connections for pings, and as many for posts
 	Schedule       *calendar.WeeklySchedule // nil: always open
 	Caps           []*Cap
-	Suppression    []*SuppressionList
+	Suppression    []*SuppressionListDefinition
 	Funded         bool  // false: its money is unlimited
 	Credit         Money // how far below zero its balance may go
 	Zone           *time.Location
@@ -35,10 +35,10 @@ type Buyer struct {
 // sixteenth longer than its auction.
 const DefaultMaxConnections = 1200
 
-// Endpoint is an address of a buyer or supplier to which the exchange sends requests, with its
+// OutboundEndpoint is an address of a buyer or supplier to which the exchange sends requests, with its
 // authentication and its adapter protocol. It holds the name of its secret, never the secret, and so does
 // each logged post.
-type Endpoint struct {
+type OutboundEndpoint struct {
 	URL        string
 	Credential string // name of the secret; empty: none
 	Header     string // carries the secret, or the token that it is exchanged for
@@ -46,7 +46,7 @@ type Endpoint struct {
 
 	// OAuth exchanges the secret, an OAuth client's, for tokens, and the request
 	// carries a token. Nil: the request carries the secret itself.
-	OAuth *OAuthClient
+	OAuth *OutboundOAuthClient
 
 	// AdapterProtocol describes the requests and answers of an endpoint that does not
 	// implement the buyer contract; nil: it does. Adapter writes the bodies. The
@@ -62,20 +62,20 @@ type Endpoint struct {
 // MayRepeatPost reports whether the exchange may send a post again if the first one may have
 // arrived. The contract allows it: a buyer recognizes a repeated lead by the Idempotency-Key. An
 // endpoint with an adapter protocol must be configured as idempotent.
-func (e *Endpoint) MayRepeatPost() bool {
+func (e *OutboundEndpoint) MayRepeatPost() bool {
 	return e.AdapterProtocol == nil || e.AdapterProtocol.Idempotent
 }
 
 // CountsRefusalOfRepeatedPost reports whether a refusal of a repeated post counts as a refusal of the
 // lead. Many buyers do not keep their first answer, and refuse a lead that they have accepted. So
 // a refusal counts only if the buyer certifies that it repeats its first answer.
-func (e *Endpoint) CountsRefusalOfRepeatedPost() bool {
+func (e *OutboundEndpoint) CountsRefusalOfRepeatedPost() bool {
 	return e.Certified || e.AdapterProtocol != nil && e.AdapterProtocol.Idempotent
 }
 
-// OAuthClient identifies the exchange at an endpoint's token server (RFC 6749, 4.4: client
+// OutboundOAuthClient identifies the exchange at an endpoint's token server (RFC 6749, 4.4: client
 // credentials). The client's secret is the endpoint's Credential.
-type OAuthClient struct {
+type OutboundOAuthClient struct {
 	TokenURL string
 	ClientID string
 	Scope    string // names with spaces between; empty: the client's default

@@ -31,7 +31,7 @@ const PingTimeLayout = "2006-01-02T15:04:05.000Z"
 // BodyTemplate instead.
 func (m *FieldMapping) AppendPing(dst []byte, l *Lead, metadata BuyerPingMetadata) []byte {
 	dst = append(dst, `{"auction_id":"`...)
-	dst = metadata.Auction.AppendTo(dst)
+	dst = metadata.Auction.AppendAsText(dst)
 	dst = append(dst, `","vertical":`...)
 	dst = escape.AppendJSONString(dst, []byte(metadata.Vertical))
 	if metadata.SubVertical != "" {
@@ -74,7 +74,7 @@ func (m *FieldMapping) appendPingField(dst []byte, l *Lead, slot LeadFieldIndex)
 // BuyerPingRequest asks one buyer for a bid on a lead, without personal data.
 type BuyerPingRequest struct {
 	Buyer          BuyerID // whose connections the ping uses
-	Endpoint       Endpoint
+	Endpoint       OutboundEndpoint
 	IdempotencyKey string    // Idempotency-Key; empty: the endpoint knows none
 	RequestID      RequestID // for the buyer's logs and ours
 	Hops           int       // X-Pingpost-Hops: number of exchanges including this one; 0: not sent

@@ -16,7 +16,7 @@ type Catalog struct {
 	Suppliers map[SupplierID]*Supplier
 	Buyers    map[BuyerID]*Buyer
 	Campaigns map[CampaignID]*Campaign
-	Lists     map[ListID]*SuppressionList
+	Lists     map[ListID]*SuppressionListDefinition
 }
 
 // Supplier is a configured sender of leads. Its credentials are in package state, because they
@@ -31,8 +31,8 @@ type Supplier struct {
 	ByteRate           int // bytes of request bodies a second, burst the same
 	ConcurrentAuctions int // open auctions at once
 
-	Webhooks *Endpoint // endpoint for webhooks; nil: none. Its Credential signs, and is never sent
-	Test     bool      // every lead of this supplier is a test lead
+	Webhooks *OutboundEndpoint // endpoint for webhooks; nil: none. Its Credential signs, and is never sent
+	Test     bool              // every lead of this supplier is a test lead
 }
 
 // BuyerSelectionMethod is the way in which a campaign selects the buyer of a lead.
@@ -70,7 +70,7 @@ type Campaign struct {
 	PingReserve    time.Duration // part of a bid's window that is reserved for the post after a ping
 	ConsentSources map[string]struct{}
 	ConsentHosts   []string // of certificates; *.name: the subdomains of name; empty: any
-	Suppression    []*SuppressionList
+	Suppression    []*SuppressionListDefinition
 	Duplicates     DuplicateRule
 	Returns        ReturnRule
 	Mapping        *FieldMapping

@@ -78,12 +78,12 @@ func (c *mappingCompiler) assignFieldsToSlots(campaignFields []FieldSpec) {
 			c.specs = append(c.specs, fieldSpecWithConfigIndex{FieldSpec: field, configIndex: i})
 		}
 	}
-	c.indexAndCheckFieldNames()
+	c.indexNamesAndRejectRepeats()
 }
 
-// indexAndCheckFieldNames fills the mapping's tables from names to slots, and reports names that two
+// indexNamesAndRejectRepeats fills the mapping's tables from names to slots, and reports names that two
 // fields have.
-func (c *mappingCompiler) indexAndCheckFieldNames() {
+func (c *mappingCompiler) indexNamesAndRejectRepeats() {
 	for slot, p := range c.specs {
 		if other, taken := c.mapping.byArrivalName[p.Name]; taken {
 			c.addMistake(max(p.configIndex, c.specs[other].configIndex), "name", "suppliers would send two fields as %s; rename one", p.Name)
@@ -110,7 +110,7 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.TrimSpace(name) != name:
 		c.addMistake(configIndex, configKey, "a field's name must be printable text without spaces at its ends")
 	case selectsCampaignSupplierPingOrBuyer([]byte(name)):
-		c.addMistake(configIndex, configKey, "%s is reserved, because it selects the campaign or buyer of a lead; choose another name", name)
+		c.addMistake(configIndex, configKey, "%s is reserved, because it selects the campaign, supplier, ping or buyer of a lead; choose another name", name)
 	default:
 		return true
 	}
@@ -119,7 +119,8 @@ func (c *mappingCompiler) checkFieldName(configIndex int, configKey, name string
 
 // overrideKnownField applies a field of the campaign to the known field slot, whose rule it can make
 // stricter. Another type is a mistake, except enum for a string field. A type without a configurable
-// name stays if the campaign writes string. A second field for the same slot is a mistake too.
+// name stays if the campaign writes string. A second field for the same slot and the transform sha256
+// are mistakes too.
 func (c *mappingCompiler) overrideKnownField(configIndex int, slot LeadFieldIndex, field FieldSpec) {
 	base := &c.specs[slot]
 	if base.configIndex >= 0 {
@@ -226,7 +227,7 @@ func (c *mappingCompiler) compileTransforms(p *fieldSpecWithConfigIndex, r *fiel
 func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithConfigIndex, r *fieldRule) {
 	if p.Type != TypeEnum {
 		if len(p.Values) > 0 {
-			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum")
+			c.addMistake(p.configIndex, "values", "only an enum has values; set type: enum, or remove values")
 		}
 		return
 	}
@@ -237,7 +238,7 @@ func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithConfigIndex, r *fiel
 	r.values = make(map[string]struct{}, len(p.Values))
 	for _, value := range p.Values {
 		if isBlank([]byte(value)) || len(value) > r.maxBytes || !format.IsPrintableText([]byte(value)) {
-			c.addMistake(p.configIndex, "values", "%q cannot be a value of the enum: give text that is not blank and has at most %d bytes", value, r.maxBytes)
+			c.addMistake(p.configIndex, "values", "%q cannot be a value of the enum: give printable text that is not blank and has at most %d bytes", value, r.maxBytes)
 		}
 		if _, twice := r.values[value]; twice {
 			c.addMistake(p.configIndex, "values", "%q is listed twice", value)

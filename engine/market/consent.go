@@ -83,7 +83,7 @@ func (c *Campaign) requiresConsentCertificate(leadSource []byte) bool {
 	if _, ok := c.ConsentSources[string(leadSource)]; ok {
 		return true
 	}
-	leadSource = trimInvisible(leadSource)
+	leadSource = trimSpaceAndZeroWidth(leadSource)
 	for required := range c.ConsentSources {
 		if bytes.EqualFold(leadSource, []byte(strings.TrimSpace(required))) {
 			return true

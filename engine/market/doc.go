@@ -10,20 +10,20 @@
 //	type                   scope                              values and use
 //	BuyerOutcome           one buyer in one decision          won, lost, no_bid, capped …: record, metrics, dashboard
 //	UnsoldReason           one lead or ping, for the supplier the furthest BuyerOutcome.UnsoldReasonForSupplier of all buyers
-//	PostVerdict            one attempt to post                accepted, refused, unreached, unknown, busy
-//	OutboundRequestFault          one failed ping, post or webhook   the technical cause, for operators
+//	PostAttemptVerdict     one attempt to post                accepted, refused, unreached, unknown, busy
+//	OutboundRequestFault   one failed ping, post or webhook   the technical cause, for operators
 //	event.PostSettlement   one open post                      the final or intermediate result of all attempts
 //	DeliveryState          one lead, for operators            the state of the delivery that settlements lead to
 //	LeadStatus             one lead, for supplier and buyer   OPEN, ACCEPTED, UNMATCHED, then the buyer's reports
-//	state.SupplierAnswer   one lead, for the supplier         the answer that was sent; it never changes
+//	state.AnswerToSupplier one lead, for the supplier         the answer that was sent; it never changes
 //	ReturnState            one lead's return                  none, waiting, approved, refused
-//	event.LeadStatusChangeResult one reported change          done, none, waits, refused …
-//	StatusReportRejection   one rejected report                why; with a field error or a status
+//	event.LeadStatusChangeResult  one reported change         done, none, waits, refused …
+//	StatusReportRejection  one rejected report                why; with a field error or a status
 //
-// They map as follows. An attempt's PostVerdict leads to a PostSettlement, which sets
+// They map as follows. An attempt's PostAttemptVerdict leads to a PostSettlement, which sets
 // DeliveryState and LeadStatus:
 //
-//	PostVerdict                   PostSettlement        Delivery   LeadStatus
+//	PostAttemptVerdict            PostSettlement        Delivery   LeadStatus
 //	accepted                      delivered             delivered  ACCEPTED
 //	refused, next buyer posted    refused               pending    unchanged
 //	refused, next buyer recorded  refused               none       ACCEPTED
@@ -35,6 +35,6 @@
 //	operator: release             released              released   UNMATCHED
 //	operator: resend              resent                pending    unchanged
 //
-// state.SupplierAnswer becomes ACCEPTED or UNMATCHED with the first LeadStatus of that name,
+// state.AnswerToSupplier becomes ACCEPTED or UNMATCHED with the first LeadStatus of that name,
 // and stays.
 package market

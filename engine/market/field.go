@@ -48,8 +48,8 @@ func (t FieldType) isNumeric() bool { return t == TypeInteger || t == TypeNumber
 // IsText reports whether requests send values of the type as JSON strings.
 func (t FieldType) IsText() bool { return !t.isNumeric() && t != TypeBoolean }
 
-// UnknownMemberPolicy says what happens to a request's members that are no field of the campaign: they
-// are dropped, kept for the post, or rejected.
+// UnknownMemberPolicy is the treatment of a request's members that are no field of the campaign: they
+// are dropped, kept for the buyers, or rejected.
 type UnknownMemberPolicy uint8
 
 const (
@@ -161,8 +161,8 @@ func findKnownField(name string) (slot LeadFieldIndex, found bool) {
 	return 0, false
 }
 
-// selectsCampaignSupplierPingOrBuyer reports whether a request's member of this name selects the campaign, supplier,
-// ping or buyer. Such a member is never a field of the lead.
+// selectsCampaignSupplierPingOrBuyer reports whether a request's member of this name selects the
+// campaign, supplier, ping or buyer. Such a member is never a field of the lead.
 func selectsCampaignSupplierPingOrBuyer(memberName []byte) bool {
 	switch string(memberName) {
 	case "flo_campaign_id", "flo_supplier_id", "flo_ping_id", "flo_buyer_id":

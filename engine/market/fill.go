@@ -194,15 +194,16 @@ func (m *FieldMapping) keepDropOrRejectUnknownMembers(l *Lead, members []JSONMem
 		case UnknownReject:
 			fieldErrors = append(fieldErrors, FieldError{Field: ShortenMemberName(member.Name), Code: errcode.FieldUnknownField, Expected: "a field that the campaign knows"})
 		case UnknownKeep:
-			m.keepUnknownMemberForPost(l, member)
+			m.keepUnknownMemberForBuyers(l, member)
 		}
 	}
 	return fieldErrors
 }
 
-// keepUnknownMemberForPost adds the member to the lead's Extras, which posts carry unchanged. It
-// drops a member whose name has another meaning for buyers.
-func (m *FieldMapping) keepUnknownMemberForPost(l *Lead, member *JSONMember) {
+// keepUnknownMemberForBuyers adds the member to the lead's Extras, which posts carry unchanged. Pings
+// to buyers carry them too if a ping filled the lead. It drops a member whose name has another meaning
+// for buyers.
+func (m *FieldMapping) keepUnknownMemberForBuyers(l *Lead, member *JSONMember) {
 	if _, taken := m.byBuyerName[string(member.Name)]; taken || isNameReservedInBuyerRequests(member.Name) {
 		return
 	}

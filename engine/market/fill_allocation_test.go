@@ -34,7 +34,7 @@ func TestFillValidLeadDoesNotAllocate(t *testing.T) {
 		if failed != nil {
 			t.Fatal(failed)
 		}
-		m.AppendPostLead(body, &l, market.LeadID{})
+		m.AppendLeadOfBuyerPost(body, &l, market.LeadID{})
 	}
 	if n := testing.AllocsPerRun(100, run); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -42,7 +42,7 @@ func TestFillValidLeadDoesNotAllocate(t *testing.T) {
 	phone, address := []byte("(415) 555-2671"), []byte("Ann@Example.com")
 	if n := testing.AllocsPerRun(100, func() {
 		format.AppendPhoneAsE164(body, phone)
-		format.AppendNormalizedEmail(body, address)
+		format.AppendEmailWithLowerDomain(body, address)
 	}); n != 0 {
 		t.Errorf("phone and email: %v allocations", n)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	members   = leadtest.ParseMembers
+	members   = leadtest.ParseNameEqualsValueLines
 	person    = leadtest.RequiredIngestMembers
 	fill      = leadtest.FillLead
 	codes     = leadtest.FieldErrorLines

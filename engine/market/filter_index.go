@@ -123,8 +123,8 @@ func (x *fieldFilterIndex) clearFailingSets(v *FieldValue, candidateSets bitset.
 		return
 	}
 	candidateSets.RemoveAll(x.absent)
-	x.in.findSetsListing(v).clearSetsNotListing(x.hasIn, candidateSets)
-	x.notIn.findSetsListing(v).clearListingSets(candidateSets)
+	x.in.findSetsListingOrEmpty(v).clearSetsNotListing(x.hasIn, candidateSets)
+	x.notIn.findSetsListingOrEmpty(v).clearListingSets(candidateSets)
 	if !v.isNumber() {
 		candidateSets.RemoveAll(x.bounded)
 		return
@@ -242,11 +242,11 @@ type listedValueIndex struct {
 	numbers map[float64]*setsListingValue
 }
 
-// listedByNoSet is the result of findSetsListing for a value that no filter set lists.
+// listedByNoSet is the result of findSetsListingOrEmpty for a value that no filter set lists.
 var listedByNoSet setsListingValue
 
-// findSetsListing returns the filter sets that list the value v of a lead.
-func (x *listedValueIndex) findSetsListing(v *FieldValue) (p *setsListingValue) {
+// findSetsListingOrEmpty returns the filter sets that list the value v of a lead.
+func (x *listedValueIndex) findSetsListingOrEmpty(v *FieldValue) (p *setsListingValue) {
 	if v.isNumber() {
 		p = x.numbers[v.Num]
 	} else {

@@ -66,7 +66,7 @@ func TestFilterIndexMatchesFilters(t *testing.T) {
 		for range 5 {
 			l := Lead{Values: rapid.SliceOfN(valueGenerator(), slots, slots).Draw(t, "lead")}
 			got := bitset.New(len(sets))
-			got.FillBelow(len(sets))
+			got.ResetToAllBelow(len(sets))
 			excluded := -1 // a set excluded before the call
 			if len(sets) > 0 {
 				excluded = rapid.IntRange(0, len(sets)-1).Draw(t, "excluded")
@@ -99,7 +99,7 @@ func TestFilterIndexWithSeveralListsOnOneField(t *testing.T) {
 	} {
 		for _, v := range values {
 			passing := bitset.New(1)
-			passing.FillBelow(1)
+			passing.ResetToAllBelow(1)
 			index.ClearFailingSets(&Lead{Values: []FieldValue{v}}, passing)
 			if passing.Has(0) != want {
 				t.Errorf("value %s is accepted: %t", v.Text, !want)
@@ -119,7 +119,7 @@ func TestFilterIndexWithDistinctBounds(t *testing.T) {
 	for n := -2; n < sets+60; n++ {
 		l := Lead{Values: []FieldValue{integer(strconv.Itoa(n))}}
 		got := bitset.New(sets)
-		got.FillBelow(sets)
+		got.ResetToAllBelow(sets)
 		index.ClearFailingSets(&l, got)
 		for i := range filters {
 			if want := filters[i][0].Accepts(&l); got.Has(i) != want {
@@ -131,7 +131,7 @@ func TestFilterIndexWithDistinctBounds(t *testing.T) {
 
 func TestFilterIndexWithoutFilters(t *testing.T) {
 	all := bitset.New(3)
-	all.FillBelow(3)
+	all.ResetToAllBelow(3)
 	NewFilterIndex(make([][]Filter, 3)).ClearFailingSets(&Lead{}, all)
 	if all.Count() != 3 {
 		t.Errorf("%d of 3 sets without filters are accepted", all.Count())
@@ -180,7 +180,7 @@ func BenchmarkFilterIndex(b *testing.B) {
 			dst := bitset.New(buyers)
 			b.ReportAllocs()
 			for b.Loop() {
-				dst.FillBelow(buyers)
+				dst.ResetToAllBelow(buyers)
 				index.ClearFailingSets(l, dst)
 			}
 		})

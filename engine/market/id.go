@@ -57,56 +57,61 @@ func ComposeID(unixMillis int64, random [10]byte) [16]byte {
 	return id
 }
 
-// AppendTo appends the identifier as text, such as lead_01jd….
-func (id LeadID) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, leadPrefix...), id) }
-func (id LeadID) String() string             { return string(id.AppendTo(nil)) }
-func (id LeadID) IsZero() bool               { return id == LeadID{} }
+// AppendAsText appends the identifier as text, such as lead_01jd….
+func (id LeadID) AppendAsText(dst []byte) []byte {
+	return appendBase32ID(append(dst, leadPrefix...), id)
+}
+func (id LeadID) String() string { return string(id.AppendAsText(nil)) }
+func (id LeadID) IsZero() bool   { return id == LeadID{} }
 
-// AppendTo appends the identifier as text, such as auc_01jd….
-func (id AuctionID) AppendTo(dst []byte) []byte {
+// AppendAsText appends the identifier as text, such as auc_01jd….
+func (id AuctionID) AppendAsText(dst []byte) []byte {
 	return appendBase32ID(append(dst, auctionPrefix...), id)
 }
-func (id AuctionID) String() string { return string(id.AppendTo(nil)) }
+func (id AuctionID) String() string { return string(id.AppendAsText(nil)) }
 func (id AuctionID) IsZero() bool   { return id == AuctionID{} }
 
-// AppendTo appends the identifier as text, such as req_01jd….
-func (id RequestID) AppendTo(dst []byte) []byte {
+// AppendAsText appends the identifier as text, such as req_01jd….
+func (id RequestID) AppendAsText(dst []byte) []byte {
 	return appendBase32ID(append(dst, requestPrefix...), id)
 }
-func (id RequestID) String() string { return string(id.AppendTo(nil)) }
+func (id RequestID) String() string { return string(id.AppendAsText(nil)) }
 func (id RequestID) IsZero() bool   { return id == RequestID{} }
 
-// ParseLeadID reads the text that LeadID.AppendTo writes. ok is false for any other text.
+// ParseLeadID reads the text that LeadID.AppendAsText writes. ok is false for any other text.
 func ParseLeadID(s string) (id LeadID, ok bool) {
 	return parseID[LeadID](leadPrefix, s)
 }
 
-// AppendTo appends the identifier as text, such as ping_01jd….
-func (id PingID) AppendTo(dst []byte) []byte { return appendBase32ID(append(dst, pingPrefix...), id) }
-func (id PingID) String() string             { return string(id.AppendTo(nil)) }
+// AppendAsText appends the identifier as text, such as ping_01jd….
+func (id PingID) AppendAsText(dst []byte) []byte {
+	return appendBase32ID(append(dst, pingPrefix...), id)
+}
+func (id PingID) String() string { return string(id.AppendAsText(nil)) }
 
-// AppendTo appends the token as text, such as bid_1h6k….
-func (b ExchangeBidToken) AppendTo(dst []byte) []byte {
+// AppendAsText appends the token as text, such as bid_1h6k….
+func (b ExchangeBidToken) AppendAsText(dst []byte) []byte {
 	return appendBase32ID(append(dst, bidPrefix...), b)
 }
 func (b ExchangeBidToken) IsZero() bool { return b == ExchangeBidToken{} }
 
-// ParseAuctionID reads the text that AuctionID.AppendTo writes. ok is false for any other text.
+// ParseAuctionID reads the text that AuctionID.AppendAsText writes. ok is false for any other text.
 func ParseAuctionID(s string) (id AuctionID, ok bool) {
 	return parseID[AuctionID](auctionPrefix, s)
 }
 
-// ParseRequestID reads the text that RequestID.AppendTo writes. ok is false for any other text.
+// ParseRequestID reads the text that RequestID.AppendAsText writes. ok is false for any other text.
 func ParseRequestID(s string) (id RequestID, ok bool) {
 	return parseID[RequestID](requestPrefix, s)
 }
 
-// ParsePingID reads the text that PingID.AppendTo writes. ok is false for any other text.
+// ParsePingID reads the text that PingID.AppendAsText writes. ok is false for any other text.
 func ParsePingID(s string) (id PingID, ok bool) {
 	return parseID[PingID](pingPrefix, s)
 }
 
-// ParseExchangeBidToken reads the text that ExchangeBidToken.AppendTo writes. ok is false for any other text.
+// ParseExchangeBidToken reads the text that ExchangeBidToken.AppendAsText writes. ok is false for any
+// other text.
 func ParseExchangeBidToken(s string) (b ExchangeBidToken, ok bool) {
 	return parseID[ExchangeBidToken](bidPrefix, s)
 }

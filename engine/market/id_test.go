@@ -26,7 +26,7 @@ func TestIDText(t *testing.T) {
 		{AuctionID{7: 1}.String(), "auc_0000000000000g000000000000"},
 		{RequestID{0: 0x80}.String(), "req_40000000000000000000000000"},
 		{PingID(AuctionID{7: 1}).String(), "ping_0000000000000g000000000000"},
-		{string(ExchangeBidToken(highest).AppendTo([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
+		{string(ExchangeBidToken(highest).AppendAsText([]byte("x"))), "xbid_7zzzzzzzzzzzzzzzzzzzzzzzzz"},
 		{LeadID(ComposeID(1_700_000_000_000, [10]byte{})).String(), "lead_01hf7yat000000000000000000"},
 	} {
 		if c.got != c.want {
@@ -108,7 +108,7 @@ func TestIDParsersAcceptOnlyTheirPrefix(t *testing.T) {
 		id := idGenerator().Draw(t, "id")
 		texts := map[string]string{
 			"lead_": LeadID(id).String(), "auc_": AuctionID(id).String(), "ping_": PingID(id).String(),
-			"req_": RequestID(id).String(), "bid_": string(ExchangeBidToken(id).AppendTo(nil)),
+			"req_": RequestID(id).String(), "bid_": string(ExchangeBidToken(id).AppendAsText(nil)),
 		}
 		for prefix, text := range texts {
 			for other, parse := range parsers {

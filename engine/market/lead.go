@@ -89,7 +89,7 @@ func resizeAndClear[T any](s []T, n int) []T {
 }
 
 // USState returns the US state of the lead's state field, or NoState.
-func (l *Lead) USState() USState { return ParseUSState(l.Values[SlotState].Text) }
+func (l *Lead) USState() USState { return ParseUSStateCode(l.Values[SlotState].Text) }
 
 // TextValueOrAbsent returns a string value with this text. An empty text gives the absent value.
 func TextValueOrAbsent(text []byte) FieldValue {

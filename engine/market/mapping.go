@@ -72,8 +72,8 @@ func (m *FieldMapping) FieldNameForBuyers(slot LeadFieldIndex) string { return m
 // internal: ParseFieldType never returns them.
 func (m *FieldMapping) FieldTypeOf(slot LeadFieldIndex) FieldType { return m.rules[slot].fieldType }
 
-// FieldDescription says how suppliers send a field. The posting instructions for suppliers show it.
-type FieldDescription struct {
+// SupplierFieldDescription says how suppliers send a field. The posting instructions for suppliers show it.
+type SupplierFieldDescription struct {
 	Name     string // under which suppliers send the field
 	Type     FieldType
 	Required bool   // in an ingest; false if the field has a default
@@ -86,10 +86,10 @@ type FieldDescription struct {
 	Default  FieldValue
 }
 
-// DescribeField returns the rule of a field as suppliers need it.
-func (m *FieldMapping) DescribeField(slot LeadFieldIndex) FieldDescription {
+// DescribeFieldForSuppliers returns the rule of a field as suppliers need it.
+func (m *FieldMapping) DescribeFieldForSuppliers(slot LeadFieldIndex) SupplierFieldDescription {
 	r := &m.rules[slot]
-	d := FieldDescription{
+	d := SupplierFieldDescription{
 		Name: r.arrivalName, Type: r.fieldType, Required: r.required && r.defaultValue.Kind == KindAbsent, InPing: r.ping && !r.contact,
 		Contact: r.contact, Known: slot < FirstCustomSlot, Coerce: r.coerce, Accepted: r.expected, Default: r.defaultValue,
 	}
@@ -102,14 +102,16 @@ func (m *FieldMapping) DescribeField(slot LeadFieldIndex) FieldDescription {
 	return d
 }
 
-// PolicyForUnknownMembers returns the policy for members of an ingest that are no field of the campaign.
+// PolicyForUnknownMembers returns the policy for members of an ingest or a post that are no field of
+// the campaign. Pings use it too if they have no policy of their own.
 func (m *FieldMapping) PolicyForUnknownMembers() UnknownMemberPolicy { return m.unknown }
 
 // IsSentInPings reports whether pings to buyers have the field. Of the zip they have the first three
 // digits.
 func (m *FieldMapping) IsSentInPings(slot LeadFieldIndex) bool { return m.rules[slot].ping }
 
-// IsRequired reports whether each lead must have the field. A field with a default is never missing.
+// IsRequired reports whether suppliers must send the field with each lead. It is false for a field with
+// a default, because that is never missing.
 func (m *FieldMapping) IsRequired(slot LeadFieldIndex) bool {
 	return m.rules[slot].required && m.rules[slot].defaultValue.Kind == KindAbsent
 }

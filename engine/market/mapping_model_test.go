@@ -150,7 +150,7 @@ func parseType(kind market.FieldType, text string) (string, bool) {
 		number, ok := format.AppendPhoneAsE164(nil, []byte(text))
 		return string(number), ok
 	case market.TypeEmail:
-		address, ok := format.AppendNormalizedEmail(nil, []byte(text))
+		address, ok := format.AppendEmailWithLowerDomain(nil, []byte(text))
 		return string(address), ok
 	case market.TypeDate:
 		at, err := time.Parse(time.DateOnly, text)

@@ -180,7 +180,7 @@ func appendNormalizedContactFieldName(dst, name []byte) []byte {
 	for rest := name; len(rest) > 0 && len(dst)-begun <= longestContact; {
 		r, size := utf8.DecodeRune(rest)
 		rest = rest[size:]
-		switch r = toPlainLowerCase(r); {
+		switch r = foldCaseAndLookAlike(r); {
 		case r < utf8.RuneSelf && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9'):
 			dst = append(dst, byte(r))
 		case r >= utf8.RuneSelf && r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)):
@@ -193,9 +193,9 @@ func appendNormalizedContactFieldName(dst, name []byte) []byte {
 	return dst
 }
 
-// toPlainLowerCase returns a letter or digit in lower case and in its plain shape. A wide,
+// foldCaseAndLookAlike returns a letter or digit in lower case and in its plain shape. A wide,
 // mathematical or look-alike character becomes the Latin letter or digit that it resembles.
-func toPlainLowerCase(r rune) rune {
+func foldCaseAndLookAlike(r rune) rune {
 	switch {
 	case r >= '\uff01' && r <= '\uff5e': // wide
 		r -= '\uff01' - '!'

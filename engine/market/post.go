@@ -15,13 +15,13 @@ var (
 	postRest    = [...]LeadFieldIndex{SlotSource, SlotTCPAConsent, SlotQualityScore}
 )
 
-// AppendPostLead appends the object "lead" of a post to a buyer. It contains lead_uuid, the
+// AppendLeadOfBuyerPost appends the object "lead" of a post to a buyer. It contains lead_uuid, the
 // names, email and phone, and address and tcpa with their known fields. Then follow all other
 // fields under their names for buyers, and the unknown members that the campaign keeps. The
 // mapping m must have filled l.
-func (m *FieldMapping) AppendPostLead(dst []byte, l *Lead, id LeadID) []byte {
+func (m *FieldMapping) AppendLeadOfBuyerPost(dst []byte, l *Lead, id LeadID) []byte {
 	dst = append(dst, `{"lead_uuid":"`...)
-	dst = id.AppendTo(dst)
+	dst = id.AppendAsText(dst)
 	dst = append(dst, '"')
 	for _, slot := range postName {
 		dst = m.appendFieldIfPresent(dst, l, slot)
@@ -116,7 +116,7 @@ type BuyerPostMetadata struct {
 // does not accept the lead twice.
 type BuyerPostRequest struct {
 	Buyer             BuyerID // whose connections the post uses
-	Endpoint          Endpoint
+	Endpoint          OutboundEndpoint
 	IdempotencyKey    string    // Idempotency-Key; empty: the endpoint supports no keys
 	RequestID         RequestID // for the buyer's logs and ours
 	Body              []byte    // read only, and not used after the attempt has returned
@@ -129,7 +129,7 @@ type BuyerPostRequest struct {
 
 // BuyerPostResult is the result of one attempt to deliver a lead to a buyer.
 type BuyerPostResult struct {
-	Verdict           PostVerdict
+	Verdict           PostAttemptVerdict
 	Fault             OutboundRequestFault // why there was no usable answer; FaultNone if there was one
 	Status            int                  // of the answer; 0 without one
 	BuyerLeadID       string               // the buyer's own id of the lead: printable ASCII, at most 128 bytes; may be empty
@@ -144,16 +144,17 @@ type BuyerPostResult struct {
 	Final bool
 }
 
-// PostVerdict says whether the buyer has the lead after an attempt. The next step of the delivery
-// depends on it alone. The numbers are in the log and never change.
-type PostVerdict uint8
+// PostAttemptVerdict says whether the buyer has the lead after an attempt. For the next step, a
+// delivery also uses Final, CredentialRenewed and RetryAfter of the result, and the earlier attempts.
+// The numbers are in the log and never change.
+type PostAttemptVerdict uint8
 
 const (
-	VerdictAccepted PostVerdict = 1 // the buyer has it
-	VerdictRefused  PostVerdict = 2 // the buyer answered, and certainly does not have it
-	VerdictNotSent  PostVerdict = 3 // nothing was sent: the buyer certainly does not have it
-	VerdictUnknown  PostVerdict = 4 // the buyer may have it
-	VerdictBusy     PostVerdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
+	VerdictAccepted PostAttemptVerdict = 1 // the buyer has it
+	VerdictRefused  PostAttemptVerdict = 2 // the buyer answered, and certainly does not have it
+	VerdictNotSent  PostAttemptVerdict = 3 // nothing was sent: the buyer certainly does not have it
+	VerdictUnknown  PostAttemptVerdict = 4 // the buyer may have it
+	VerdictBusy     PostAttemptVerdict = 5 // the buyer certainly does not have it, and may take it after RetryAfter
 )
 
 var verdictNames = [...]string{
@@ -161,7 +162,9 @@ var verdictNames = [...]string{
 	VerdictUnknown: "unknown", VerdictBusy: "busy",
 }
 
-func (v PostVerdict) String() string { return EnumName(verdictNames[:], int(v), "unknown_verdict") }
+func (v PostAttemptVerdict) String() string {
+	return EnumName(verdictNames[:], int(v), "unknown_verdict")
+}
 
 // OutboundRequestFault is the technical cause of a missing or unusable answer to a ping, post or webhook. It is
 // for operators: a label of metrics and logs with few values and without secrets. The numbers are

@@ -49,7 +49,7 @@ func TestAppendPostLead(t *testing.T) {
 		if failed != nil {
 			t.Fatalf("%s: %q", test.name, failed)
 		}
-		got := m.AppendPostLead([]byte("lead: "), l, id)
+		got := m.AppendLeadOfBuyerPost([]byte("lead: "), l, id)
 		if string(got) != "lead: "+test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
 		}
@@ -69,7 +69,7 @@ func TestPostKeepsFieldText(t *testing.T) {
 			return
 		}
 		var post struct{ Note string }
-		if err := json.Unmarshal(m.AppendPostLead(nil, l, market.LeadID{}), &post); err != nil {
+		if err := json.Unmarshal(m.AppendLeadOfBuyerPost(nil, l, market.LeadID{}), &post); err != nil {
 			t.Fatal(err)
 		}
 		if slot, _ := m.SlotByNameForBuyers("note"); post.Note != string(l.Values[slot].Text) {

@@ -49,11 +49,11 @@ func TestValueIndexMatchesByKind(t *testing.T) {
 		{"unlisted text", text("2e0"), nil},
 		{"unlisted number", number("3"), nil},
 	} {
-		if got := x.findSetsListing(&c.v).list; !slices.Equal(got, c.want) {
+		if got := x.findSetsListingOrEmpty(&c.v).list; !slices.Equal(got, c.want) {
 			t.Errorf("%s: sets %v, want %v", c.name, got, c.want)
 		}
 	}
-	if v := text("x"); new(listedValueIndex).findSetsListing(&v) != &listedByNoSet {
+	if v := text("x"); new(listedValueIndex).findSetsListingOrEmpty(&v) != &listedByNoSet {
 		t.Error("an empty index finds a set")
 	}
 }

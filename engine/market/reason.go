@@ -122,6 +122,7 @@ var outcomeReasons = [outcomeEnd]UnsoldReason{
 
 func (o BuyerOutcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
 
-// UnsoldReasonForSupplier returns the reason that a supplier gets if this is the furthest outcome of all
-// buyers. A timeout gives no_bid; the caller replaces it if all pinged buyers timed out.
+// UnsoldReasonForSupplier returns the reason that a supplier gets if this is the furthest outcome of
+// all buyers. It returns ReasonNone for won, lost, post pending and not pinged. A timeout gives no_bid;
+// the caller replaces it if all pinged buyers timed out.
 func (o BuyerOutcome) UnsoldReasonForSupplier() UnsoldReason { return outcomeReasons[o] }

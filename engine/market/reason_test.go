@@ -19,7 +19,7 @@ func TestEnumNamesAreFrozen(t *testing.T) {
 			"", "no_buyer", "no_state_match", "filtered", "outside_schedule", "caps_full", "insufficient_funds", "rate_limited",
 			"timeout", "no_bid", "below_floor", "bid_expired", "post_rejected", "suppressed", "duplicate", "no_campaign", "loop",
 		}},
-		"verdict": {func(n uint8) string { return PostVerdict(n).String() }, "unknown_verdict", []string{
+		"verdict": {func(n uint8) string { return PostAttemptVerdict(n).String() }, "unknown_verdict", []string{
 			"none", "accepted", "refused", "unreached", "unknown", "busy",
 		}},
 		"fault": {func(n uint8) string { return OutboundRequestFault(n).String() }, "unknown_fault", []string{

@@ -65,7 +65,7 @@ var reportFieldErrors = [invalidReportEnd]FieldError{
 }
 
 // FieldError returns the field error that the buyer receives for an invalid report. isInvalidReport
-// is false if the report is valid and the lead's state does not allow it.
+// is false for RejectionNone, and if the report is valid and the lead's state does not allow it.
 func (r StatusReportRejection) FieldError() (fieldError FieldError, isInvalidReport bool) {
 	if r == RejectionNone || r >= invalidReportEnd {
 		return fieldError, false

@@ -45,7 +45,8 @@ func (r *ReturnRule) AcceptsReturnReason(reason string) bool {
 const maxReasonList = 300
 
 // ListAcceptedReasons returns the accepted reasons as text: quoted, sorted and separated by commas. It
-// names only the first ones of a long list, and counts the rest.
+// names only the first ones of a long list, and counts the rest. The text is empty if the rule accepts
+// any reason.
 func (r *ReturnRule) ListAcceptedReasons() string {
 	var list strings.Builder
 	for i, reason := range slices.Sorted(maps.Keys(r.Reasons)) {

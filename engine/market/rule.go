@@ -73,7 +73,7 @@ func (r *fieldRule) parseNumberOrBooleanFromText(text, buf []byte) (v FieldValue
 			return FieldValue{}, buf, errcode.FieldWrongType
 		}
 	}
-	text = trimInvisible(text)
+	text = trimSpaceAndZeroWidth(text)
 	if r.fieldType.isNumeric() {
 		return r.parseNumericText(text, buf)
 	}
@@ -149,14 +149,14 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeEmail:
-		if buf, ok = format.AppendNormalizedEmail(buf, text); !ok {
+		if buf, ok = format.AppendEmailWithLowerDomain(buf, text); !ok {
 			return text, buf, false
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeDate:
 		ok = format.IsDate(text)
 	case TypeState:
-		ok = ParseUSState(text) != NoState
+		ok = ParseUSStateCode(text) != NoState
 	case TypeZIP:
 		ok = format.IsZIP5OrZIPPlus4(text)
 	case TypeURL, typeHTTPS:

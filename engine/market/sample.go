@@ -34,8 +34,8 @@ func (m *FieldMapping) ConstantAsFieldValue(slot LeadFieldIndex, constant FieldV
 }
 
 // NewSampleLead returns a lead with sample values, with which a template is tested. With allFields
-// it has every field, otherwise only the fields that each lead has. forPing makes it the lead of a
-// ping.
+// every field has a value, even one that no ping may have. Otherwise a field has a value only if every
+// lead has it. With forPing, fields that are required but not sent in pings are absent too.
 func (m *FieldMapping) NewSampleLead(allFields, forPing bool) *Lead {
 	var l Lead
 	l.Reset(len(m.rules))
@@ -96,7 +96,7 @@ var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 // ExampleValueJSON returns an example value of the field as JSON, for the example leads that the admin
 // API offers to operators. The field's rule accepts the value and the filters pass it. The result
 // is nil if no guess fits, for example because of a pattern.
-func (m *FieldMapping) ExampleValueJSON(slot LeadFieldIndex, filters []Filter) []byte {
+func (m *FieldMapping) ExampleValueJSON(slot LeadFieldIndex, filters []Filter) (exampleOrNil []byte) {
 	r := &m.rules[slot]
 	members := r.guessAcceptedMembers()
 	for i := range filters {

@@ -13,25 +13,25 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// SuppressionLineEncoding says whether the lines of a suppression list are plain values or hashes of
+// SuppressionHashKind says whether the lines of a suppression list are plain values or hashes of
 // them.
-type SuppressionLineEncoding uint8
+type SuppressionHashKind uint8
 
 const (
-	HashPlain  SuppressionLineEncoding = 1
-	HashMD5    SuppressionLineEncoding = 2
-	HashSHA256 SuppressionLineEncoding = 3
+	HashPlain  SuppressionHashKind = 1
+	HashMD5    SuppressionHashKind = 2
+	HashSHA256 SuppressionHashKind = 3
 )
 
 var hashNames = [...]string{HashPlain: "plain", HashMD5: "md5", HashSHA256: "sha256"}
 
-// ParseSuppressionLineEncoding returns the value for plain, md5 or sha256, and false for any other text.
-func ParseSuppressionLineEncoding(s string) (kind SuppressionLineEncoding, known bool) {
+// ParseSuppressionHashKind returns the value for plain, md5 or sha256, and false for any other text.
+func ParseSuppressionHashKind(s string) (kind SuppressionHashKind, known bool) {
 	i, ok := parseEnumName(hashNames[:], s)
-	return SuppressionLineEncoding(i), ok
+	return SuppressionHashKind(i), ok
 }
 
-func (h SuppressionLineEncoding) String() string { return EnumName(hashNames[:], int(h), "unknown") }
+func (h SuppressionHashKind) String() string { return EnumName(hashNames[:], int(h), "unknown") }
 
 // SuppressionListField says whether a suppression list contains phone numbers or email addresses.
 type SuppressionListField uint8
@@ -51,7 +51,7 @@ func ParseSuppressedField(s string) (field SuppressionListField, known bool) {
 
 func (f SuppressionListField) String() string { return EnumName(listFieldNames[:], int(f), "unknown") }
 
-// SuppressionList is a configured list of persons whose leads are not sold. Its content is not in
+// SuppressionListDefinition is a configured list of persons whose leads are not sold. Its content is not in
 // the configuration: it is a fingerprint.FingerprintTable.
 //
 // A line of a list may write a number in several forms, and a hash does not reveal which form it
@@ -59,17 +59,17 @@ func (f SuppressionListField) String() string { return EnumName(listFieldNames[:
 // fingerprint, a lead up to three lookups. Normalizing plain numbers to E.164 would save two
 // lookups. But ten digits may be a national number or a foreign one without its +, and a list
 // must match both.
-type SuppressionList struct {
+type SuppressionListDefinition struct {
 	Ref   PermanentNumber
 	ID    ListID
 	Field SuppressionListField
-	Hash  SuppressionLineEncoding
+	Hash  SuppressionHashKind
 }
 
 // FingerprintLine returns the fingerprint under which one line of a list's file is stored. hashKey is
 // the key of the hash. The error describes the mistake without repeating the line, which is
 // personal data.
-func (l *SuppressionList) FingerprintLine(line []byte, hashKey *[32]byte) (lineFingerprint uint64, err error) {
+func (l *SuppressionListDefinition) FingerprintLine(line []byte, hashKey *[32]byte) (lineFingerprint uint64, err error) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
 		return 0, errors.New("the line is empty")
@@ -84,7 +84,7 @@ func (l *SuppressionList) FingerprintLine(line []byte, hashKey *[32]byte) (lineF
 
 // appendNormalizedLine returns the content of a line: the bytes of a hash, or a phone number or email in
 // the form in which a lead's value is looked up. It appends to dst.
-func (l *SuppressionList) appendNormalizedLine(dst, line []byte) (grown []byte, err error) {
+func (l *SuppressionListDefinition) appendNormalizedLine(dst, line []byte) (grown []byte, err error) {
 	switch {
 	case l.Hash != HashPlain:
 		size := l.hashSizeInBytes()
@@ -97,18 +97,18 @@ func (l *SuppressionList) appendNormalizedLine(dst, line []byte) (grown []byte, 
 		}
 		return form, nil
 	case l.Field == ListEmail:
-		email, ok := format.AppendNormalizedEmail(dst, line)
+		email, ok := format.AppendEmailWithLowerDomain(dst, line)
 		if !ok {
 			return nil, errors.New("the line is not an email address; correct or remove the line")
 		}
 		return format.AppendLowerASCII(email[:0], email), nil
 	}
-	return appendE164OrDigits(dst, line)
+	return appendE164IfPlusElseDigits(dst, line)
 }
 
-// appendE164OrDigits appends the phone number of a line to dst. A number with + is appended in
+// appendE164IfPlusElseDigits appends the phone number of a line to dst. A number with + is appended in
 // E.164, any other as its digits alone.
-func appendE164OrDigits(dst, phoneLine []byte) (grown []byte, err error) {
+func appendE164IfPlusElseDigits(dst, phoneLine []byte) (grown []byte, err error) {
 	if form, ok := format.AppendPhoneAsE164(dst, phoneLine); ok {
 		if phoneLine[0] == '+' {
 			return form, nil
@@ -135,7 +135,7 @@ func appendDigits(dst, text []byte) []byte {
 // AppendLeadFingerprints appends the fingerprints by which a lead is looked up in the list. For a
 // phone they are those of E.164, of E.164 without its + and, for +1, of the ten national digits.
 // For an email it is that of the lower-case address. A lead without the value has no fingerprints.
-func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, dst []uint64) []uint64 {
+func (l *SuppressionListDefinition) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, dst []uint64) []uint64 {
 	if l.Field == ListEmail {
 		email := lead.Values[SlotEmail].Text
 		if len(email) == 0 {
@@ -157,7 +157,7 @@ func (l *SuppressionList) AppendLeadFingerprints(lead *Lead, hashKey *[32]byte, 
 
 // fingerprintOfLeadValue returns the fingerprint of a lead's value in one form. If the list contains
 // hashes, it hashes the value first as the list does.
-func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, normalizedValue []byte) uint64 {
+func (l *SuppressionListDefinition) fingerprintOfLeadValue(hashKey *[32]byte, normalizedValue []byte) uint64 {
 	switch l.Hash {
 	case HashMD5:
 		digest := md5.Sum(normalizedValue)
@@ -169,8 +169,9 @@ func (l *SuppressionList) fingerprintOfLeadValue(hashKey *[32]byte, normalizedVa
 	return computeFingerprint(hashKey, normalizedValue)
 }
 
-// hashSizeInBytes returns the size in bytes of the hashes that the list contains.
-func (l *SuppressionList) hashSizeInBytes() int {
+// hashSizeInBytes returns the size in bytes of the hashes that the list contains. The list must not be
+// one of plain values.
+func (l *SuppressionListDefinition) hashSizeInBytes() int {
 	if l.Hash == HashMD5 {
 		return md5.Size
 	}

@@ -27,7 +27,7 @@ func md5Hex(s string) string    { sum := md5.Sum([]byte(s)); return hex.EncodeTo
 func sha256Hex(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }
 
 // suppressed reports whether a list of one line contains the lead.
-func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, line string, l *Lead) bool {
+func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionListDefinition, line string, l *Lead) bool {
 	entry, err := list.FingerprintLine([]byte(line), &testKey)
 	if err != nil {
 		t.Fatalf("%s %s list, line %q: %v", list.Hash, list.Field, line, err)
@@ -39,7 +39,7 @@ func suppressed(t interface{ Fatalf(string, ...any) }, list SuppressionList, lin
 func TestSuppressedPhones(t *testing.T) {
 	const usPhone, ukPhone = "+12025550143", "+442071838750"
 	cases := []struct {
-		hash  SuppressionLineEncoding
+		hash  SuppressionHashKind
 		line  string
 		phone string
 		want  bool
@@ -77,7 +77,7 @@ func TestSuppressedPhones(t *testing.T) {
 		{HashPlain, "2025550143", "", false},
 	}
 	for _, c := range cases {
-		list := SuppressionList{Field: ListPhone, Hash: c.hash}
+		list := SuppressionListDefinition{Field: ListPhone, Hash: c.hash}
 		// A phone list ignores the lead's email.
 		if got := suppressed(t, list, c.line, personWith(c.phone, "2025550143@example.com")); got != c.want {
 			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.phone, got)
@@ -87,7 +87,7 @@ func TestSuppressedPhones(t *testing.T) {
 
 func TestSuppressedEmails(t *testing.T) {
 	cases := []struct {
-		hash  SuppressionLineEncoding
+		hash  SuppressionHashKind
 		line  string
 		email string
 		want  bool
@@ -105,7 +105,7 @@ func TestSuppressedEmails(t *testing.T) {
 		{HashSHA256, sha256Hex(""), "", false},
 	}
 	for _, c := range cases {
-		list := SuppressionList{Field: ListEmail, Hash: c.hash}
+		list := SuppressionListDefinition{Field: ListEmail, Hash: c.hash}
 		if got := suppressed(t, list, c.line, personWith("+12025550143", c.email)); got != c.want {
 			t.Errorf("%s %q, lead %s: suppressed %t", c.hash, c.line, c.email, got)
 		}
@@ -114,26 +114,26 @@ func TestSuppressedEmails(t *testing.T) {
 
 func TestInvalidListLineErrorOmitsValue(t *testing.T) {
 	cases := []struct {
-		list SuppressionList
+		list SuppressionListDefinition
 		line string
 		want string
 	}{
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "", "the line is empty"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, " \t\r\n", "the line is empty"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "202555014", "not a phone number"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "0000000000", "not a phone number"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "+0000000000", "not a phone number"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "++12025550143", "not a phone number"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "202555CALL", "not a phone number"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, "jane@example.com", "not a phone number"},
-		{SuppressionList{Field: ListEmail, Hash: HashPlain}, "2025550143", "not an email address"},
-		{SuppressionList{Field: ListEmail, Hash: HashPlain}, "Jane <jane@example.com>", "not an email address"},
-		{SuppressionList{Field: ListEmail, Hash: HashMD5}, "jane@example.com", "a md5 hash has 32 hexadecimal digits, the line has 16 bytes"},
-		{SuppressionList{Field: ListEmail, Hash: HashMD5}, sha256Hex("jane@example.com"), "a md5 hash has 32 hexadecimal digits, the line has 64 bytes"},
-		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, md5Hex("2025550143"), "a sha256 hash has 64 hexadecimal digits, the line has 32 bytes"},
-		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, strings.Repeat("g", 64), "something other than hexadecimal digits"},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, strings.Repeat("2", 100_000), "not a phone number"},
-		{SuppressionList{Field: ListEmail, Hash: HashPlain}, strings.Repeat("j", 300) + "@example.com", "not an email address"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "", "the line is empty"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, " \t\r\n", "the line is empty"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "202555014", "not a phone number"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "0000000000", "not a phone number"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "+0000000000", "not a phone number"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "++12025550143", "not a phone number"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "202555CALL", "not a phone number"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, "jane@example.com", "not a phone number"},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashPlain}, "2025550143", "not an email address"},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashPlain}, "Jane <jane@example.com>", "not an email address"},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashMD5}, "jane@example.com", "a md5 hash has 32 hexadecimal digits, the line has 16 bytes"},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashMD5}, sha256Hex("jane@example.com"), "a md5 hash has 32 hexadecimal digits, the line has 64 bytes"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashSHA256}, md5Hex("2025550143"), "a sha256 hash has 64 hexadecimal digits, the line has 32 bytes"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashSHA256}, strings.Repeat("g", 64), "something other than hexadecimal digits"},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, strings.Repeat("2", 100_000), "not a phone number"},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashPlain}, strings.Repeat("j", 300) + "@example.com", "not an email address"},
 	}
 	for _, c := range cases {
 		_, err := c.list.FingerprintLine([]byte(c.line), &testKey)
@@ -149,7 +149,7 @@ func TestInvalidListLineErrorOmitsValue(t *testing.T) {
 func TestFingerprintsDependOnKey(t *testing.T) {
 	other := testKey
 	other[31]++
-	list := SuppressionList{Field: ListPhone, Hash: HashPlain}
+	list := SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}
 	l := personWith("+12025550143", "")
 	fingerprints, others := list.AppendLeadFingerprints(l, &testKey, nil), list.AppendLeadFingerprints(l, &other, nil)
 	for _, probe := range fingerprints {
@@ -162,16 +162,16 @@ func TestFingerprintsDependOnKey(t *testing.T) {
 func TestAppendLeadFingerprints(t *testing.T) {
 	l := personWith("+12025550143", "jane@example.com")
 	for _, c := range []struct {
-		list SuppressionList
+		list SuppressionListDefinition
 		l    *Lead
 		want int
 	}{
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, l, 3},
-		{SuppressionList{Field: ListPhone, Hash: HashSHA256}, l, 3},
-		{SuppressionList{Field: ListPhone, Hash: HashPlain}, personWith("+442071838750", ""), 2},
-		{SuppressionList{Field: ListEmail, Hash: HashMD5}, l, 1},
-		{SuppressionList{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
-		{SuppressionList{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, l, 3},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashSHA256}, l, 3},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}, personWith("+442071838750", ""), 2},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashMD5}, l, 1},
+		{SuppressionListDefinition{Field: ListEmail, Hash: HashMD5}, personWith("", ""), 0},
+		{SuppressionListDefinition{Field: ListPhone, Hash: HashMD5}, personWith("", ""), 0},
 	} {
 		probes := c.list.AppendLeadFingerprints(c.l, &testKey, []uint64{42})
 		if len(probes) != c.want+1 || probes[0] != 42 {
@@ -181,8 +181,8 @@ func TestAppendLeadFingerprints(t *testing.T) {
 }
 
 func TestParseListKinds(t *testing.T) {
-	for name, h := range map[string]SuppressionLineEncoding{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
-		if got, ok := ParseSuppressionLineEncoding(name); got != h || !ok || h.String() != name {
+	for name, h := range map[string]SuppressionHashKind{"plain": HashPlain, "md5": HashMD5, "sha256": HashSHA256} {
+		if got, ok := ParseSuppressionHashKind(name); got != h || !ok || h.String() != name {
 			t.Errorf("%s: %s, %t", name, got, ok)
 		}
 	}
@@ -192,7 +192,7 @@ func TestParseListKinds(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "sha1", "MD5", "zip"} {
-		if _, ok := ParseSuppressionLineEncoding(wrong); ok {
+		if _, ok := ParseSuppressionHashKind(wrong); ok {
 			t.Errorf("%q is parsed as a hash kind", wrong)
 		}
 		if _, ok := ParseSuppressedField(wrong); ok {

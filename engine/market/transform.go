@@ -68,7 +68,7 @@ func (t FieldTransform) ApplyToText(text, buf []byte) (result, grown []byte, ok 
 	start := len(buf)
 	switch t {
 	case TransformTrim:
-		return trimInvisible(text), buf, true
+		return trimSpaceAndZeroWidth(text), buf, true
 	case TransformLower:
 		buf = appendMappedRunes(buf, text, unicode.ToLower)
 	case TransformUpper:
@@ -137,14 +137,14 @@ func appendTitleCase(dst, text []byte) []byte {
 	return dst
 }
 
-// trimInvisible removes white space and invisible characters from both ends.
-func trimInvisible(text []byte) []byte { return bytes.TrimFunc(text, isInvisible) }
+// trimSpaceAndZeroWidth removes white space and invisible characters from both ends.
+func trimSpaceAndZeroWidth(text []byte) []byte { return bytes.TrimFunc(text, isSpaceOrZeroWidth) }
 
 // isBlank reports whether the text has no visible character.
 func isBlank(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if !isInvisible(r) {
+		if !isSpaceOrZeroWidth(r) {
 			return false
 		}
 		text = text[size:]
@@ -152,8 +152,8 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// isInvisible reports whether the rune is white space or has no width.
-func isInvisible(r rune) bool {
+// isSpaceOrZeroWidth reports whether the rune is white space or has no width.
+func isSpaceOrZeroWidth(r rune) bool {
 	switch r {
 	case '\u180E', '\u200B', '\u200C', '\u200D', '\u2060', '\uFEFF':
 		return true

@@ -24,9 +24,9 @@ var stateTable = func() (table [26][26]USState) {
 	return table
 }()
 
-// ParseUSState returns the state with this code of two capital letters, or NoState for any other
+// ParseUSStateCode returns the state with this code of two capital letters, or NoState for any other
 // text.
-func ParseUSState(text []byte) USState {
+func ParseUSStateCode(text []byte) USState {
 	if len(text) != 2 {
 		return NoState
 	}
@@ -65,7 +65,7 @@ func ParseUSStatesOrAll(codes []string) (USStateSet, error) {
 	}
 	var set USStateSet
 	for _, code := range codes {
-		state := ParseUSState([]byte(code))
+		state := ParseUSStateCode([]byte(code))
 		if state == NoState {
 			return 0, fmt.Errorf("%q is not a state: give the two capital letters of the US postal service, such as CA", code)
 		}

@@ -21,7 +21,7 @@ func TestParseUSStateAcceptsExactlyUSPSCodes(t *testing.T) {
 	for a := range 256 {
 		for b := range 256 {
 			text := string([]byte{byte(a), byte(b)})
-			state := market.ParseUSState([]byte(text))
+			state := market.ParseUSStateCode([]byte(text))
 			if (state != market.NoState) != isCode[text] {
 				t.Errorf("%q is parsed as state %d", text, state)
 			}
@@ -41,7 +41,7 @@ func TestParseUSStateAcceptsExactlyUSPSCodes(t *testing.T) {
 		t.Errorf("%d states, want 59", len(seen))
 	}
 	for _, text := range []string{"", "C", "CAL", "ca", "Ca", " CA"} {
-		if market.ParseUSState([]byte(text)) != market.NoState {
+		if market.ParseUSStateCode([]byte(text)) != market.NoState {
 			t.Errorf("%q is accepted as a state", text)
 		}
 	}
@@ -51,7 +51,7 @@ func TestParseUSStateAcceptsExactlyUSPSCodes(t *testing.T) {
 }
 
 func TestParseUSStates(t *testing.T) {
-	california, nevada := market.ParseUSState([]byte("CA")), market.ParseUSState([]byte("NV"))
+	california, nevada := market.ParseUSStateCode([]byte("CA")), market.ParseUSStateCode([]byte("NV"))
 	set, err := market.ParseUSStatesOrAll([]string{"CA", "AZ"})
 	if err != nil || !set.Has(california) || set.Has(nevada) || set.Has(market.NoState) {
 		t.Errorf("CA, AZ: %b %v", set, err)

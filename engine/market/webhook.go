@@ -48,13 +48,13 @@ func ComputeWebhookID(lead LeadID, webhookType WebhookType, createdNanos int64) 
 	return WebhookID(ComposeID(createdNanos/1_000_000, [10]byte(sum[:10])))
 }
 
-// AppendTo appends the identifier as text, such as evt_01jd….
-func (id WebhookID) AppendTo(dst []byte) []byte {
+// AppendAsText appends the identifier as text, such as evt_01jd….
+func (id WebhookID) AppendAsText(dst []byte) []byte {
 	return appendBase32ID(append(dst, webhookPrefix...), id)
 }
-func (id WebhookID) String() string { return string(id.AppendTo(nil)) }
+func (id WebhookID) String() string { return string(id.AppendAsText(nil)) }
 
-// ParseWebhookID reads the text that WebhookID.AppendTo writes. ok is false for any other text.
+// ParseWebhookID reads the text that WebhookID.AppendAsText writes. ok is false for any other text.
 func ParseWebhookID(s string) (id WebhookID, ok bool) {
 	return parseID[WebhookID](webhookPrefix, s)
 }
@@ -62,15 +62,15 @@ func ParseWebhookID(s string) (id WebhookID, ok bool) {
 // WebhookRequest is one attempt to send a webhook. All attempts of one webhook carry the same
 // identifier and the same bytes; each has its own signature.
 type WebhookRequest struct {
-	Endpoint Endpoint  // its Credential names the signing secret; without a URL no webhook can be sent
-	ID       string    // of the webhook: webhook-id
-	Body     []byte    // read only, and not used after the attempt has returned
-	Deadline time.Time // end of the attempt
+	Endpoint OutboundEndpoint // its Credential names the signing secret; without a URL no webhook can be sent
+	ID       string           // of the webhook: webhook-id
+	Body     []byte           // read only, and not used after the attempt has returned
+	Deadline time.Time        // end of the attempt
 }
 
-// WebhookResult is the result of one attempt to send a webhook. A webhook without acknowledgement
+// WebhookAttemptResult is the result of one attempt to send a webhook. A webhook without acknowledgement
 // is sent again, so there is no unknown result as for posts.
-type WebhookResult struct {
+type WebhookAttemptResult struct {
 	Delivered bool                 // acknowledged in time, with a 2xx
 	Status    int                  // of the answer; 0: no answer
 	Fault     OutboundRequestFault // why there was no usable answer; FaultNone if there was one

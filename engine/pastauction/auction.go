@@ -38,9 +38,9 @@ func isValidBidWithToken(b *event.Bid) bool {
 	return b.Token != "" && (b.Outcome == market.OutcomeWon || b.Outcome == market.OutcomeLost)
 }
 
-// WinningBid returns the auction's best bid, or nil. The token in the answer to a seller's ping
-// identifies this bid.
-func (a *RecordedAuction) WinningBid() *event.Bid {
+// WinningBid returns the bid that won the auction, or nil if the auction has no winner. The token in
+// the answer to a seller's ping identifies this bid.
+func (a *RecordedAuction) WinningBid() (bidOrNil *event.Bid) {
 	for i := range a.bids {
 		if a.bids[i].Outcome == market.OutcomeWon {
 			return &a.bids[i]

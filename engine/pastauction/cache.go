@@ -65,9 +65,9 @@ func newEvictionEntry(record *event.PingAuctionCompleted, encodedBytes int) evic
 // auctionOverheadBytes estimates the memory of a cached auction in addition to its encoding, in bytes.
 const auctionOverheadBytes = 128
 
-// Add caches a committed auction for sales at its bids. It ignores an auction without a bid that can
-// still be accepted. data is the encoding of record. Add copies its data, so the caller may reuse
-// both.
+// Add caches a committed auction for sales at its bids. It ignores an auction without a name or without
+// a bid that can still be accepted. It also ignores one that is not newer than the cached auction of
+// the same name. data is the encoding of record. Add copies its data, so the caller may reuse both.
 func (r *AuctionCache) Add(record *event.PingAuctionCompleted, data []byte, now int64) {
 	if len(record.Bids) == 0 {
 		return

@@ -45,9 +45,10 @@ func (m *ContactMatcher) Reset() {
 // appear in unrelated texts.
 var identifyingNames = [...]string{"name", "phone", "mail", "line1", "address"}
 
-// Add adds the value of a contact field to the words and numbers that ContactFoundIn searches. A long
-// number is added in any field. A text is added if the field's name says that it identifies a
-// person, or if it looks like an e-mail address. Short values are ignored.
+// Add adds the value of a contact field to the words and numbers that ContactFoundIn searches. A value
+// of at least 7 digits is added as a number in any field, if digits are at least half of its bytes. Of
+// a long number only the last 10 digits are used. A text of at least 3 bytes is added if the field's
+// name says that it identifies a person, or if it contains an @. Other values are ignored.
 func (m *ContactMatcher) Add(name string, value []byte) {
 	begin := len(m.memory)
 	m.memory = appendDigits(m.memory, value)
@@ -124,11 +125,11 @@ func appendLower(dst, text []byte) []byte {
 	return format.AppendLowerASCII(dst, text)
 }
 
-// WithholdReasonWithContactData returns a buyer's reason for a return, or Withheld if the reason seems to
+// WithholdIfContactData returns a buyer's reason for a return, or Withheld if the reason seems to
 // contain an e-mail address or a phone number. The log stores reasons in plaintext, and the
 // supplier gets them. Rejected: a comparison with the lead's contact data, which must be read
 // from the log for each of up to 1,000 leads.
-func WithholdReasonWithContactData(returnReason string) string {
+func WithholdIfContactData(returnReason string) string {
 	digits := 0
 	for _, r := range returnReason {
 		if r >= '0' && r <= '9' {

@@ -8,7 +8,7 @@ func TestReasonsWithContactDataAreWithheld(t *testing.T) {
 		"": "", "wrong_number": "wrong_number", "no answer, 3 tries in 24 h": "no answer, 3 tries in 24 h",
 		"call ann@example.com": Withheld, "call 415-555-0132": Withheld, "order 123456": "order 123456", "order 1234567": Withheld,
 	} {
-		if got := WithholdReasonWithContactData(reason); got != want {
+		if got := WithholdIfContactData(reason); got != want {
 			t.Errorf("%q: %q", reason, got)
 		}
 	}

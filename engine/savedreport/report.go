@@ -27,8 +27,9 @@ type Query struct {
 	Totals  bool              `json:"totals"`  // the last rows are the totals
 }
 
-// ParseSavedReport reads the document of an event.
-func ParseSavedReport(document []byte) (SavedReport, error) {
+// DecodeSavedReport decodes the JSON document of an event.SavedReportChanged. It does not check the
+// name, the query or the schedule.
+func DecodeSavedReport(document []byte) (SavedReport, error) {
 	var parsed SavedReport
 	if err := json.Unmarshal(document, &parsed); err != nil {
 		return SavedReport{}, fmt.Errorf("cannot read a saved report of the log: %w", err)

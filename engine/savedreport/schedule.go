@@ -28,9 +28,9 @@ type Schedule struct {
 	Recipients []string  `json:"recipients"`        // e-mail addresses
 }
 
-// ParseTime returns the minutes since midnight of a time such as 08:30. The bool is false for another
+// ParseTimeOfDay returns the minutes since midnight of a time such as 08:30. The bool is false for another
 // text.
-func ParseTime(text string) (minutes int, ok bool) {
+func ParseTimeOfDay(text string) (minutes int, ok bool) {
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {
 		return 0, false
@@ -38,8 +38,8 @@ func ParseTime(text string) (minutes int, ok bool) {
 	return t.Hour()*60 + t.Minute(), true
 }
 
-// hasMomentsOf reports whether two schedules have the same moments. nil has none.
-func (s *Schedule) hasMomentsOf(other *Schedule) bool {
+// hasSameMomentsAs reports whether two schedules have the same moments. nil has none.
+func (s *Schedule) hasSameMomentsAs(other *Schedule) bool {
 	if s == nil || other == nil {
 		return s == other
 	}
@@ -67,7 +67,7 @@ func (s *Schedule) LatestBy(unixNanos int64, zone *time.Location) (momentNanos i
 // twice counts once.
 func (s *Schedule) momentsAround(unixNanos int64, zone *time.Location) (moments []int64) {
 	year, month, day := time.Unix(0, unixNanos).In(zone).Date()
-	minutes, _ := ParseTime(s.Time)
+	minutes, _ := ParseTimeOfDay(s.Time)
 	add := func(year int, month time.Month, day int) {
 		date := time.Date(year, month, day, 0, minutes, 0, 0, time.UTC)
 		if s.Frequency != Weekly || Weekdays[date.Weekday()] == s.Weekday {

@@ -21,7 +21,7 @@ func localMinutes(t time.Time) int64 {
 // clocks of a zone minute by minute: each day of the schedule has a moment when they first show its
 // time or a later one.
 func naiveMoments(s *Schedule, zone *time.Location, begin, end time.Time) (moments []int64) {
-	minutes, _ := ParseTime(s.Time)
+	minutes, _ := ParseTimeOfDay(s.Time)
 	reached := localMinutes(begin.In(zone)) // the latest that the clocks have shown
 	for at := begin; at.Before(end); at = at.Add(time.Minute) {
 		shown := localMinutes(at.In(zone))
@@ -135,7 +135,7 @@ func TestMomentsAtClockChanges(t *testing.T) {
 
 func TestParseTime(t *testing.T) {
 	for text, want := range map[string]int{"00:00": 0, "08:30": 510, "23:59": 1439, "24:00": -1, "8:30": -1, "08:60": -1, "": -1, "08:30:00": -1} {
-		got, ok := ParseTime(text)
+		got, ok := ParseTimeOfDay(text)
 		if !ok {
 			got = -1
 		}

@@ -57,7 +57,7 @@ func (t *Table) ApplyChange(e *event.SavedReportChanged) {
 		delete(t.entries, e.ID)
 		return
 	}
-	parsed, err := ParseSavedReport(e.Document)
+	parsed, err := DecodeSavedReport(e.Document)
 	if err != nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (t *Table) ApplyChange(e *event.SavedReportChanged) {
 	}
 	id := strings.Clone(e.ID)
 	entry := t.entries[id]
-	if !parsed.Schedule.hasMomentsOf(entry.Schedule) {
+	if !parsed.Schedule.hasSameMomentsAs(entry.Schedule) {
 		entry.Since, entry.Handled = e.At, 0
 	}
 	entry.ID, entry.SavedReport, entry.ChangedAt, entry.ChangedBy = id, parsed, e.At, strings.Clone(e.By)

@@ -36,13 +36,13 @@ func newLead() *market.Lead {
 
 func TestExclusionAllocations(t *testing.T) {
 	sets, lead := selection.CompileFilterSets(largeCampaign(1000)), newLead()
-	unavailable := selection.NewUnavailableFilterSets(sets)
+	unavailable := selection.NewEmptyUnavailableFilterSets(sets)
 	unavailable.Capped.Add(7)
 	var c selection.Candidates
-	never := func(*market.SuppressionList) bool { return false }
+	never := func(*market.SuppressionListDefinition) bool { return false }
 	screen := func() {
 		c.ResetToAll(sets)
-		sets.ExcludeByStateAndFilters(lead, &c)
+		sets.ExcludeByUSStateAndFilters(lead, &c)
 		sets.ExcludeSuppressed(&c, never)
 		unavailable.ExcludeFrom(&c)
 		sets.RotationID(c.Eligible)
@@ -57,13 +57,13 @@ func BenchmarkScreen(b *testing.B) {
 	for _, n := range []int{1, 10, 1000, 10_000} {
 		b.Run(fmt.Sprintf("%d filter sets", n), func(b *testing.B) {
 			sets, lead := selection.CompileFilterSets(largeCampaign(n)), newLead()
-			unavailable := selection.NewUnavailableFilterSets(sets)
+			unavailable := selection.NewEmptyUnavailableFilterSets(sets)
 			var c selection.Candidates
-			never := func(*market.SuppressionList) bool { return false }
+			never := func(*market.SuppressionListDefinition) bool { return false }
 			b.ReportAllocs()
 			for b.Loop() {
 				c.ResetToAll(sets)
-				sets.ExcludeByStateAndFilters(lead, &c)
+				sets.ExcludeByUSStateAndFilters(lead, &c)
 				sets.ExcludeSuppressed(&c, never)
 				unavailable.ExcludeFrom(&c)
 				sets.RotationID(c.Eligible)

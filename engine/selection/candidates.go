@@ -19,8 +19,8 @@ type Candidates struct {
 // ResetToAll makes every filter set of the campaign a candidate, at the beginning of a decision.
 func (c *Candidates) ResetToAll(l *CompiledFilterSets) {
 	words := len(l.all)
-	c.Eligible = resizeToWords(c.Eligible, words)
-	c.scratch = resizeToWords(c.scratch, words)
+	c.Eligible = resizeWithoutClearing(c.Eligible, words)
+	c.scratch = resizeWithoutClearing(c.scratch, words)
 	copy(c.Eligible, l.all)
 	c.ClearOutcomes()
 }
@@ -35,7 +35,7 @@ func (c *Candidates) ClearOutcomes() {
 	}
 }
 
-func resizeToWords(b bitset.Set, words int) bitset.Set {
+func resizeWithoutClearing(b bitset.Set, words int) bitset.Set {
 	if cap(b) < words {
 		return make(bitset.Set, words)
 	}
@@ -76,8 +76,8 @@ func (c *Candidates) ChangeOutcome(filterSetIndex int, from, to market.BuyerOutc
 	c.getOrAddExcludedSet(to).Add(filterSetIndex)
 }
 
-// OutcomeOf returns the outcome with which a filter set was excluded, or OutcomeNone if it is
-// still a candidate.
+// OutcomeOf returns the outcome with which a filter set was excluded. It returns OutcomeNone if the
+// filter set is still a candidate, or if ClearOutcomes has removed its outcome.
 func (c *Candidates) OutcomeOf(filterSetIndex int) market.BuyerOutcome {
 	for outcome, used := range c.used {
 		if used && c.Excluded[outcome].Has(filterSetIndex) {
@@ -90,7 +90,7 @@ func (c *Candidates) OutcomeOf(filterSetIndex int) market.BuyerOutcome {
 func (c *Candidates) getOrAddExcludedSet(outcome market.BuyerOutcome) bitset.Set {
 	if !c.used[outcome] {
 		c.used[outcome] = true
-		c.Excluded[outcome] = resizeToWords(c.Excluded[outcome], len(c.Eligible))
+		c.Excluded[outcome] = resizeWithoutClearing(c.Excluded[outcome], len(c.Eligible))
 		clear(c.Excluded[outcome])
 	}
 	return c.Excluded[outcome]

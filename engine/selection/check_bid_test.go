@@ -55,7 +55,7 @@ func TestCheckBid(t *testing.T) {
 	}
 	for _, row := range rows {
 		campaign := &market.Campaign{Currency: usd, Floor: 8 * dollar, Payout: row.payout}
-		terms := NewBidTerms(campaign, deadline, ceiling)
+		terms := NewBidRequirements(campaign, deadline, ceiling)
 		if got := terms.CheckBid(&row.bid, row.arrived); got != row.want {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
@@ -63,7 +63,7 @@ func TestCheckBid(t *testing.T) {
 }
 
 func TestBidExpiresAtItsTimeOrAtCeiling(t *testing.T) {
-	terms := BidTerms{DecisionDeadline: ceiling}
+	terms := BidRequirements{DecisionDeadline: ceiling}
 	for _, row := range []struct{ own, want int64 }{
 		{0, ceiling},
 		{103 * second, 103 * second},
@@ -83,7 +83,7 @@ func TestBidExpiresAtItsTimeOrAtCeiling(t *testing.T) {
 func TestValidBidsMatchModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		amount := rapid.Int64Range(0, 40).Draw(t, "amount")
-		terms := BidTerms{
+		terms := BidRequirements{
 			Currency: usd, BidDeadline: 50, DecisionDeadline: 100,
 			Floor:  market.Money(rapid.Int64Range(0, 40).Draw(t, "floor")),
 			Payout: market.PayoutRule{Share: 500_000},

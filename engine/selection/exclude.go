@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// ExcludeByStateAndFilters excludes the filter sets that do not accept the lead's state, and then those
+// ExcludeByUSStateAndFilters excludes the filter sets that do not accept the lead's state, and then those
 // whose filters reject the lead. It ignores opening hours, caps and funds: see
 // UnavailableFilterSets.
-func (l *CompiledFilterSets) ExcludeByStateAndFilters(lead *market.Lead, candidates *Candidates) {
+func (l *CompiledFilterSets) ExcludeByUSStateAndFilters(lead *market.Lead, candidates *Candidates) {
 	candidates.ExcludeAllExcept(l.byState[lead.USState()], market.OutcomeWrongState)
 	copy(candidates.scratch, candidates.Eligible)
 	l.filters.ClearFailingSets(lead, candidates.scratch)
@@ -18,7 +18,7 @@ func (l *CompiledFilterSets) ExcludeByStateAndFilters(lead *market.Lead, candida
 // ExcludeSuppressed excludes the filter sets whose buyers have the lead on a suppression list.
 // isListed reports whether a list has the lead; ExcludeSuppressed calls it at most once for each
 // list.
-func (l *CompiledFilterSets) ExcludeSuppressed(candidates *Candidates, isListed func(*market.SuppressionList) bool) {
+func (l *CompiledFilterSets) ExcludeSuppressed(candidates *Candidates, isListed func(*market.SuppressionListDefinition) bool) {
 	for _, entry := range l.suppressionLists {
 		if hasCommonBit(entry.sets, candidates.Eligible) && isListed(entry.list) {
 			candidates.ExcludeAll(entry.sets, market.OutcomeSuppressed)
@@ -50,9 +50,9 @@ type UnavailableFilterSets struct {
 	Until   int64  // Unix nanoseconds: valid before that
 }
 
-// NewUnavailableFilterSets returns empty sets of the right size for a campaign. The caller adds
+// NewEmptyUnavailableFilterSets returns empty sets of the right size for a campaign. The caller adds
 // the unavailable filter sets.
-func NewUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
+func NewEmptyUnavailableFilterSets(l *CompiledFilterSets) *UnavailableFilterSets {
 	n := l.Len()
 	return &UnavailableFilterSets{
 		BelowFloor: bitset.New(n), Closed: bitset.New(n), Capped: bitset.New(n),
@@ -83,10 +83,10 @@ func (d *UnavailableFilterSets) excludeForFundsPauseHealthFloor(candidates *Cand
 	candidates.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
 }
 
-// FixedPriceOrLowestValidBid returns the lowest price at which the filter set can get a lead, for the checks of
+// FixedPriceOrMinimumBid returns the lowest price at which the filter set can get a lead, for the checks of
 // caps and funds. In a ping_post campaign the price is unknown before the bids. A buyer is
 // therefore pinged if there is capacity for the lowest valid bid.
-func FixedPriceOrLowestValidBid(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+func FixedPriceOrMinimumBid(c *market.Campaign, filterSet *market.FilterSet) market.Money {
 	if c.Method != market.PingPost {
 		return filterSet.Price
 	}

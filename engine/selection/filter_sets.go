@@ -31,7 +31,7 @@ type CompiledFilterSets struct {
 // filterSetsUsingSuppressionList are the filter sets of a campaign whose buyers use the same
 // suppression list.
 type filterSetsUsingSuppressionList struct {
-	list *market.SuppressionList
+	list *market.SuppressionListDefinition
 	sets bitset.Set
 }
 
@@ -42,7 +42,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
 		all: bitset.New(n),
 	}
-	l.all.FillBelow(n)
+	l.all.ResetToAllBelow(n)
 	filters := make([][]market.Filter, n)
 	for i := range c.FilterSets {
 		set := &c.FilterSets[i]
@@ -57,12 +57,12 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		}
 	}
 	l.filters = market.NewFilterIndex(filters)
-	l.byState = filterSetsByState(c)
+	l.byState = filterSetsByUSState(c)
 	l.rotationKey = l.hashBuyersAndWeights()
 	return l
 }
 
-func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.SuppressionList) bitset.Set {
+func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.SuppressionListDefinition) bitset.Set {
 	for _, known := range l.suppressionLists {
 		if known.list == list {
 			return known.sets
@@ -73,10 +73,10 @@ func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.Su
 	return sets
 }
 
-// filterSetsByState returns, by the number of each US state, the filter sets that accept a lead
+// filterSetsByUSState returns, by the number of each US state, the filter sets that accept a lead
 // from that state. Element 0, for a lead without a state, has only the filter sets for all
 // states.
-func filterSetsByState(c *market.Campaign) []bitset.Set {
+func filterSetsByUSState(c *market.Campaign) []bitset.Set {
 	byState := make([]bitset.Set, bits.Len64(uint64(market.AllStates)))
 	for state := range byState {
 		byState[state] = bitset.New(len(c.FilterSets))

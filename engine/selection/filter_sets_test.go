@@ -45,7 +45,7 @@ var (
 		filter(market.FilterSpec{Field: "state", In: []string{"CA", "NV"}}),
 	}
 	testStates = []string{"CA", "NV", "AZ", "AE", "WY"}
-	testLists  = []*market.SuppressionList{{Ref: 1}, {Ref: 2}, {Ref: 3}}
+	testLists  = []*market.SuppressionListDefinition{{Ref: 1}, {Ref: 2}, {Ref: 3}}
 )
 
 func drawSubset[T any](t *rapid.T, of []T, what string) (some []T) {
@@ -104,7 +104,7 @@ func drawLead(t *rapid.T) *market.Lead {
 
 // expectedOutcome returns the outcome of one filter set: that of the first stage that excludes
 // it.
-func expectedOutcome(filterSet *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionList]bool, closedFor []market.BuyerOutcome) market.BuyerOutcome {
+func expectedOutcome(filterSet *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionListDefinition]bool, closedFor []market.BuyerOutcome) market.BuyerOutcome {
 	state := lead.USState()
 	if filterSet.States != market.AllStates && (state == market.NoState || !filterSet.States.Has(state)) {
 		return market.OutcomeWrongState
@@ -150,7 +150,7 @@ func TestCompiledFilterSetsMatchSingleOnes(t *testing.T) {
 			if compiled.Len() != len(campaign.FilterSets) {
 				t.Fatalf("%d filter sets, want %d", compiled.Len(), len(campaign.FilterSets))
 			}
-			unavailable := selection.NewUnavailableFilterSets(compiled)
+			unavailable := selection.NewEmptyUnavailableFilterSets(compiled)
 			closedFor := make([][]market.BuyerOutcome, compiled.Len())
 			for filterSet := range closedFor {
 				if rapid.IntRange(0, 3).Draw(t, "unavailable") == 0 {
@@ -162,14 +162,14 @@ func TestCompiledFilterSetsMatchSingleOnes(t *testing.T) {
 			}
 			for range 3 {
 				lead := drawLead(t)
-				listed := map[*market.SuppressionList]bool{}
+				listed := map[*market.SuppressionListDefinition]bool{}
 				for _, list := range drawSubset(t, testLists, "listed") {
 					listed[list] = true
 				}
-				lookups := map[*market.SuppressionList]int{}
+				lookups := map[*market.SuppressionListDefinition]int{}
 				c.ResetToAll(compiled)
-				compiled.ExcludeByStateAndFilters(lead, &c)
-				compiled.ExcludeSuppressed(&c, func(list *market.SuppressionList) bool { lookups[list]++; return listed[list] })
+				compiled.ExcludeByUSStateAndFilters(lead, &c)
+				compiled.ExcludeSuppressed(&c, func(list *market.SuppressionListDefinition) bool { lookups[list]++; return listed[list] })
 				unavailable.ExcludeFrom(&c)
 				want := make([]market.BuyerOutcome, compiled.Len())
 				for filterSet := range campaign.FilterSets {
@@ -265,7 +265,7 @@ func TestRotationIDsOfLargeSets(t *testing.T) {
 	compiled := selection.CompileFilterSets(c)
 	ids := map[uint64]bool{}
 	few, most := bitset.New(200), bitset.New(200)
-	most.FillBelow(200)
+	most.ResetToAllBelow(200)
 	sets := 0
 	for i := range 200 {
 		for k := range i + 1 {

@@ -67,9 +67,9 @@ func (h *BuyerPingHealth) PingsPerTenAuctions(nowNanos int64) (auctionsWithPing 
 	return AllPings - (AllPings-1)*(score-healthyScore)/(maxScore-healthyScore)
 }
 
-// RecordOutcome counts the outcome of a ping for the buyer's score. answeredAtNanos is the time of
-// the answer, in Unix nanoseconds. Outcomes that say nothing about the buyer's health do not count:
-// a rate limit, and every outcome of a buyer that was not pinged.
+// RecordOutcome counts the outcome of a ping for the buyer's score. answeredAtNanos is the time of the
+// answer, in Unix nanoseconds. OutcomeNone is a valid bid here and counts as a good answer. A rate
+// limit does not count, and neither does any outcome of a buyer that was not pinged.
 func (h *BuyerPingHealth) RecordOutcome(outcome market.BuyerOutcome, answeredAtNanos int64) {
 	failed := false
 	switch outcome {

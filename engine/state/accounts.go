@@ -130,21 +130,21 @@ func boolAsUint(b bool) uint64 {
 	return 0
 }
 
-// BuyerFunds is a buyer's balance, and the part of it that is held for posts that have not ended,
+// AppliedBuyerFunds is a buyer's balance, and the part of it that is held for posts that have not ended,
 // after the event Seq.
-type BuyerFunds struct {
+type AppliedBuyerFunds struct {
 	Seq           uint64 // the last applied event, of any kind
 	At            int64  // its batch's time, Unix nanoseconds
 	Balance, Held market.Money
 	Opened        bool // an event has set the opening balance
 }
 
-// BuyerFunds returns a buyer's balance and held money, together with the sequence of the last applied
-// event. Without an account both are zero.
-func (s *State) BuyerFunds(buyer market.PermanentNumber) BuyerFunds {
+// AppliedBuyerFunds returns a buyer's balance and held money, together with the sequence of the last
+// applied event. It leaves out reservations. Without an account, balance and held money are zero.
+func (s *State) AppliedBuyerFunds(buyer market.PermanentNumber) AppliedBuyerFunds {
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	a := BuyerFunds{Seq: s.seq, At: s.at}
+	a := AppliedBuyerFunds{Seq: s.seq, At: s.at}
 	s.accounts.mu.Lock()
 	defer s.accounts.mu.Unlock()
 	if acc := s.accounts.byRef[buyer]; acc != nil {

@@ -96,20 +96,20 @@ func TestAccountMatchesModel(t *testing.T) {
 
 func TestOpeningEventOpensAccount(t *testing.T) {
 	x := newTestExchange()
-	if !x.BuyerFunds(1).Opened || x.BuyerFunds(2).Opened || x.BuyerFunds(99).Opened {
-		t.Errorf("opened %t %t %t, want true false false", x.BuyerFunds(1).Opened, x.BuyerFunds(2).Opened, x.BuyerFunds(99).Opened)
+	if !x.AppliedBuyerFunds(1).Opened || x.AppliedBuyerFunds(2).Opened || x.AppliedBuyerFunds(99).Opened {
+		t.Errorf("opened %t %t %t, want true false false", x.AppliedBuyerFunds(1).Opened, x.AppliedBuyerFunds(2).Opened, x.AppliedBuyerFunds(99).Opened)
 	}
 	x.logAndApply(&event.BuyerFundsAdjusted{Buyer: 2, Amount: 5 * dollar})
-	if x.BuyerFunds(2).Opened {
+	if x.AppliedBuyerFunds(2).Opened {
 		t.Error("a top-up opened an account")
 	}
 	x.logAndApply(&event.BuyerFundsAdjusted{Buyer: 3, Opening: true}) // with an amount of 0
-	if balance, _ := x.BuyerBalance(3); !x.BuyerFunds(3).Opened || balance != 0 {
-		t.Errorf("opened %t with %s", x.BuyerFunds(3).Opened, balance)
+	if balance, _ := x.BuyerBalance(3); !x.AppliedBuyerFunds(3).Opened || balance != 0 {
+		t.Errorf("opened %t with %s", x.AppliedBuyerFunds(3).Opened, balance)
 	}
 	restored := New()
 	replay(restored, x.log, x.seq)
-	if !restored.BuyerFunds(3).Opened || restored.BuyerFunds(2).Opened {
+	if !restored.AppliedBuyerFunds(3).Opened || restored.AppliedBuyerFunds(2).Opened {
 		t.Error("after a replay other accounts are open")
 	}
 }

@@ -37,10 +37,10 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 	case *event.LeadStatusChangesDecided:
 		s.applyLeadStatusesChanged(seq, batchUnixNanos, e)
 	case *event.WebhookAttemptedOrDecided:
-		s.applyWebhookAttempted(seq, batchUnixNanos, e)
+		s.applyWebhookAttemptedOrDecided(seq, batchUnixNanos, e)
 	case *event.SupplierWebhooksTurnedOnOrOff:
 		s.applyWebhooksTurnedOnOrOff(seq, batchUnixNanos, e)
-	case *event.LeadPersonalDataErased:
+	case *event.PersonalDataOfLeadsErased:
 		s.applyLeadPersonalDataErased(seq, e)
 	case *event.OperatorActionRecorded: // the audit log changes no state
 	default:
@@ -51,8 +51,9 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 	s.seq, s.at = seq, batchUnixNanos
 }
 
-// applyGlobalEvent applies an event that changes settings, accounts, names or the configuration,
-// and no lead, auction or webhook. These parts are in the snapshot's one global section.
+// applyGlobalEvent applies an event that changes the configuration, names, settings, users, alerts,
+// saved reports or buyers' accounts. It changes no lead, auction or webhook. It always raises the
+// availability version. These parts are in the snapshot's one global section.
 func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	switch e := e.(type) {
 	case *event.ExchangeFounded:
@@ -84,13 +85,13 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.savedReports.ApplyMail(e)
 	case *event.InvitationCreatedOrRevoked:
 		s.users.applyInvitationChanged(e)
-	case *event.UserSecondFactorChanged:
+	case *event.UserSecondFactorChangedOrUsed:
 		s.users.applySecondFactorChanged(e)
 	case *event.SecretStoredOrDeleted:
 		s.settings.applySecretStoredOrDeleted(e)
 	case *event.CampaignOrBuyerPausedOrResumed:
 		s.settings.applyPausedOrResumed(e)
-	case *event.SuppressionListReplaced:
+	case *event.SuppressionListContentLoaded:
 		s.settings.applySuppressionListReplaced(e)
 	case *event.BuyerFundsAdjusted:
 		s.accounts.applyOpeningBalanceOrTopUp(e)
@@ -100,9 +101,9 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	s.availability.Add(1)
 }
 
-// applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. The opening balance
-// replaces the balance instead: earlier purchases, made while the buyer's money was unlimited, do
-// not count.
+// applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. A negative top-up
+// corrects a mistake. The opening balance replaces the balance instead: earlier purchases, made while
+// the buyer's money was unlimited, do not count.
 func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) {
 	if e.Opening {
 		a.mu.Lock()
@@ -116,7 +117,7 @@ func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) 
 // applyLeadDecided stores the event's lead, its idempotency key and its webhook. For a sale it also
 // stores the post to send, marks the auction as sold, and charges the sale. A sale to a buyer
 // without an endpoint is final, so it also counts in its month, and its duplicate values are stored.
-// The sale of a test lead charges no caps, funds or turn, and counts in no month.
+// The sale of a test lead stores no duplicate values, charges no caps, funds or turn, and counts in no month.
 func (s *State) applyLeadDecided(seq uint64, batchUnixNanos int64, e *event.LeadDecided) {
 	lead := Lead{
 		ID: e.Lead, Request: e.Request, Decided: e.Decided, Seq: seq, Keep: unixSecondsRoundedUp(e.Keep),

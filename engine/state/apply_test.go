@@ -12,7 +12,7 @@ import (
 type leadView struct {
 	status    market.LeadStatus
 	delivery  market.DeliveryState
-	answer    SupplierAnswer
+	answer    AnswerToSupplier
 	reason    market.UnsoldReason
 	buyer     market.PermanentNumber
 	post      string          // "", or "tried n" with ", answered" and ", unknown"
@@ -53,7 +53,7 @@ func (x *testExchange) leadView() (s leadView) {
 		balance, held := x.BuyerBalance(market.PermanentNumber(i + 1))
 		*money = [2]market.Money{balance / dollar, held / dollar}
 	}
-	s.sold = x.caps.counterOf(3).used
+	s.sold = x.caps.mustFindCounter(3).used
 	var h RequestReservations
 	result, first, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{testPhone}, x.at)
 	s.duplicate = result == Full && first == testLead

@@ -46,7 +46,7 @@ func (d *availabilityCache) refresh(x *testExchange, caps []*market.Cap, price m
 // no query, because a query makes the state watch more thresholds.
 func (d *availabilityCache) findMistake(x *testExchange, caps []*market.Cap, price market.Money) (wrong string) {
 	for i, limit := range caps {
-		counter := x.caps.counterOf(limit.Ref)
+		counter := x.caps.mustFindCounter(limit.Ref)
 		window, _ := limit.Period.WindowContaining(x.at, limit.Zone)
 		used := int64(0)
 		if counter.window >= window {
@@ -61,7 +61,7 @@ func (d *availabilityCache) findMistake(x *testExchange, caps []*market.Cap, pri
 		if lacks := buyer.Funded && price > 0 && balance-held+buyer.Credit < price; lacks != d.lacksFunds[i] {
 			return "whether money is short"
 		}
-		if paused := x.settings.paused[pausableObject{2, buyer.Ref}]; paused != d.paused[i] {
+		if paused := x.settings.paused[campaignOrBuyerKey{2, buyer.Ref}]; paused != d.paused[i] {
 			return "a pause"
 		}
 	}
@@ -109,7 +109,7 @@ func TestVersionChangesOnlyWithAvailability(t *testing.T) {
 	sell := func() {
 		h := new(RequestReservations)
 		x.ReserveAllCaps(h, x.capsByBuyer[1][:1], dollar, nil, x.at)
-		x.chargeSaleToCapsRotationAndFunds(x.seq+1, 1, saleOf(1, dollar, h.CapCharges()), false)
+		x.chargeSaleToCapsRotationAndFunds(x.seq+1, 1, saleOf(1, dollar, h.CapChargesForEvent()), false)
 		x.ReleaseAll(h)
 	}
 	x.IsCapFull(x.capsByBuyer[1][0], dollar, x.at)

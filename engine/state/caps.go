@@ -38,8 +38,8 @@ type capCounter struct {
 
 	start, end int64 // of the window that was computed last
 
-	// Callers cache the answer of isFullAndRecordInvalidationThreshold until used rises above fullAbove or falls
-	// to freeAt, the nearest of all their thresholds.
+	// Callers cache the answer of isFullAndRecordInvalidationThreshold until used rises above fullAbove
+	// or falls to freeAt, the nearest of all their thresholds.
 	fullAbove, freeAt int64
 }
 
@@ -51,9 +51,9 @@ type capCounters struct {
 	keys   []market.CapKey // by Ref
 }
 
-// counterOf returns the counter of the cap with this number. An unknown number is a bug and
+// mustFindCounter returns the counter of the cap with this number. An unknown number is a bug and
 // panics.
-func (c *capCounters) counterOf(ref market.PermanentNumber) *capCounter {
+func (c *capCounters) mustFindCounter(ref market.PermanentNumber) *capCounter {
 	cells := c.cells.Load()
 	if cells == nil || int(ref) >= len(*cells) || ref == 0 {
 		panic("BUG: no event has given this cap a number")
@@ -213,11 +213,11 @@ func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayCh
 func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (availabilityMayChange bool) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameCapAndWindow(returned, &charged[i]).Amount
-		availabilityMayChange = c.counterOf(charged[i].Cap).applyCharge(charged[i].Window, amount) || availabilityMayChange
+		availabilityMayChange = c.mustFindCounter(charged[i].Cap).applyCharge(charged[i].Window, amount) || availabilityMayChange
 	}
 	for i := range returned {
 		if findChargeOfSameCapAndWindow(charged, &returned[i]).Cap == 0 {
-			availabilityMayChange = c.counterOf(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || availabilityMayChange
+			availabilityMayChange = c.mustFindCounter(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || availabilityMayChange
 		}
 	}
 	return availabilityMayChange
@@ -262,7 +262,7 @@ type CapUsage struct {
 
 // CapUsage returns the use of the cap limit in the window that a decision at nowUnixNanos would charge.
 func (s *State) CapUsage(limit *market.Cap, nowUnixNanos int64) (usage CapUsage) {
-	cell := s.caps.counterOf(limit.Ref)
+	cell := s.caps.mustFindCounter(limit.Ref)
 	cell.mu.Lock()
 	defer cell.mu.Unlock()
 	window := max(cell.windowStartAt(limit, nowUnixNanos), cell.window, cell.reservedWindow)
@@ -290,7 +290,7 @@ func (s *State) AppliedCapUsages(caps []*market.Cap) []AppliedCapUsage {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	for _, limit := range caps {
-		cell := s.caps.counterOf(limit.Ref)
+		cell := s.caps.mustFindCounter(limit.Ref)
 		cell.mu.Lock()
 		usages = append(usages, AppliedCapUsage{Seq: s.seq, Window: cell.window, Used: cell.used})
 		cell.mu.Unlock()

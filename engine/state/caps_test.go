@@ -51,15 +51,15 @@ func TestCapMatchesModel(t *testing.T) {
 				x.caps.replaceCharges([]event.CapCharge{charge}, nil)
 			case step <= 4 && len(reservations) > 0: // a request gives up
 				h := remove(rapid.IntRange(0, len(reservations)-1).Draw(t, "released"))
-				m.reserved[h.CapCharges()[0].Window] -= h.CapCharges()[0].Amount
+				m.reserved[h.CapChargesForEvent()[0].Window] -= h.CapChargesForEvent()[0].Amount
 				x.ReleaseAll(h)
 			case step <= 6 && len(reservations) > 0: // a sale is applied
 				h := remove(rapid.IntRange(0, len(reservations)-1).Draw(t, "sold"))
-				charge := h.CapCharges()[0]
+				charge := h.CapChargesForEvent()[0]
 				m.sold[charge.Window] += charge.Amount
 				m.reserved[charge.Window] -= charge.Amount
 				sales = append(sales, charge)
-				x.caps.applyCharges(h.CapCharges())
+				x.caps.applyCharges(h.CapChargesForEvent())
 				x.ReleaseAll(h)
 			default:
 				h := new(RequestReservations)
@@ -78,7 +78,7 @@ func TestCapMatchesModel(t *testing.T) {
 						result, wait != nil, want, limit.Limit, m.sold[window], m.reserved[window], amount)
 				}
 				if result == Reserved {
-					if charge := h.CapCharges()[0]; charge != (event.CapCharge{Cap: 2, Window: window, Amount: amount}) {
+					if charge := h.CapChargesForEvent()[0]; charge != (event.CapCharge{Cap: 2, Window: window, Amount: amount}) {
 						t.Fatalf("charged %+v, want window %d and amount %d", charge, window, amount)
 					}
 					m.newest = window
@@ -118,10 +118,10 @@ func TestChargeOfPastWindowIsIgnored(t *testing.T) {
 	}
 	used := func(now int64) int64 {
 		for free := int64(0); ; free++ {
-			if full, _ := x.caps.counterOf(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free+1, now); !full {
+			if full, _ := x.caps.mustFindCounter(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free+1, now); !full {
 				t.Fatal("the cap is never full")
 			}
-			if full, _ := x.caps.counterOf(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free, now); !full {
+			if full, _ := x.caps.mustFindCounter(2).isFullAndRecordInvalidationThreshold(limit, limit.Limit-free, now); !full {
 				return free
 			}
 		}
@@ -169,11 +169,11 @@ func TestCapsAreReservedAllOrNone(t *testing.T) {
 	if result, wait := x.ReserveAllCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 0)}, 0, nil, monday); result != Full || wait != nil {
 		t.Errorf("got result %d with a limit of 0, want Full", result)
 	}
-	if len(h.CapCharges()) != 0 || x.ReservationCount() != 0 {
-		t.Errorf("%d charges after a rejection, %d reservations, want 0", len(h.CapCharges()), x.ReservationCount())
+	if len(h.CapChargesForEvent()) != 0 || x.ReservationCount() != 0 {
+		t.Errorf("%d charges after a rejection, %d reservations, want 0", len(h.CapChargesForEvent()), x.ReservationCount())
 	}
-	if result, _ := x.ReserveAllCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); result != Reserved || len(h.CapCharges()) != 3 {
-		t.Errorf("got result %d, charges %v", result, h.CapCharges())
+	if result, _ := x.ReserveAllCaps(&h, []*market.Cap{of(1, 1), of(2, 1), of(3, 1)}, 0, nil, monday); result != Reserved || len(h.CapChargesForEvent()) != 3 {
+		t.Errorf("got result %d, charges %v", result, h.CapChargesForEvent())
 	}
 	x.ReleaseAll(&h)
 	if x.ReservationCount() != 0 {
@@ -183,11 +183,11 @@ func TestCapsAreReservedAllOrNone(t *testing.T) {
 
 func TestMisuseOfStatePanics(t *testing.T) {
 	for what, f := range map[string]func(x *testExchange){
-		"cap 0":              func(x *testExchange) { x.caps.counterOf(0) },
-		"an unknown cap":     func(x *testExchange) { x.caps.counterOf(99) },
+		"cap 0":              func(x *testExchange) { x.caps.mustFindCounter(0) },
+		"an unknown cap":     func(x *testExchange) { x.caps.mustFindCounter(99) },
 		"a gap in the caps":  func(x *testExchange) { x.caps.add(99, market.CapKey{}) },
 		"a repeated cap":     func(x *testExchange) { x.caps.add(1, market.CapKey{}) },
-		"a double release":   func(x *testExchange) { x.caps.counterOf(1).releaseCapacity(0, 1) },
+		"a double release":   func(x *testExchange) { x.caps.mustFindCounter(1).releaseCapacity(0, 1) },
 		"a gap in the names": func(x *testExchange) { x.names.add(event.ObjectBuyer, 99, "x") },
 		"unreserved funds":   func(x *testExchange) { x.accounts.releaseFunds(1, 1) },
 		"an unknown claim":   func(x *testExchange) { x.idempotency[0].endClaim([16]byte{1}) },

@@ -38,7 +38,7 @@ type reportView struct {
 func (x *testExchange) reportView() reportView {
 	lead, _ := x.Lead(testLead)
 	balance, _ := x.BuyerBalance(1)
-	got := reportView{status: lead.Status, back: lead.ReturnState(), balance: balance / dollar, used: x.caps.counterOf(3).used}
+	got := reportView{status: lead.Status, back: lead.ReturnState(), balance: balance / dollar, used: x.caps.mustFindCounter(3).used}
 	got.sold, got.returned = x.MonthlySaleCounts(1, 1, november)
 	return got
 }
@@ -121,7 +121,7 @@ func TestReturnFreesCapOnlyInItsWindow(t *testing.T) {
 	back := fullReturn
 	back.Charges = charged(monday)
 	x.logAndApply(statusReported(event.ChangeDone, market.StatusReturned, back))
-	if used := x.caps.counterOf(1).used; used != 1 {
+	if used := x.caps.mustFindCounter(1).used; used != 1 {
 		t.Errorf("%d leads in the window after a return of the day before, want 1", used)
 	}
 }

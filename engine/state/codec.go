@@ -9,8 +9,8 @@ import (
 // of its fields (its method encodeOrDecodeSnapshot), which serves both directions. So the encoder
 // and the decoder cannot differ. The zero value is an encoder.
 //
-// After a decoding error, err is set and every further value is zero. So the caller checks err
-// once, at the end.
+// After a decoding error, err is set, and every further value is zero or stays as it was. So the caller
+// checks err once, at the end.
 type snapshotSectionCodec struct {
 	decoding bool
 	buf      []byte // encoding: the bytes so far; decoding: the bytes that are left

@@ -14,11 +14,11 @@ import (
 // Credential is an API key, a static token or a client secret, with which a supplier, a buyer or
 // an OAuth client authenticates. The state holds its hash only, never its value.
 type Credential struct {
-	Kind    event.CredentialKind
+	Kind    event.SupplierOrBuyerCredentialKind
 	Owner   event.ConfigObjectKind
 	Ref     market.PermanentNumber // the owner's number
 	Client  string                 // the OAuth client whose secret this is
-	Scopes  event.TokenScopes
+	Scopes  event.OAuthScopes
 	Hash    [32]byte
 	Hint    string
 	At      int64
@@ -32,26 +32,26 @@ type Credential struct {
 type settingsOutsideConfig struct {
 	mu      sync.RWMutex
 	byHash  map[[32]byte]Credential
-	existed map[credentialIdentity]bool // credentials that existed once; the first value of a configuration file is then ignored
-	secrets map[string][]byte           // sealed, by name
-	paused  map[pausableObject]bool
+	existed map[existedCredentialKey]bool // credentials that existed once; the first value of a configuration file is then ignored
+	secrets map[string][]byte             // sealed, by name
+	paused  map[campaignOrBuyerKey]bool
 	lists   map[market.PermanentNumber]SuppressionListFile
 }
 
-// credentialIdentity names a credential without its value: the API key of a supplier, the secret
-// of an OAuth client, or one static token. The configuration file gives the first value of a
-// credential. HasCredentialEverExisted uses the identity, so that a later start ignores that
-// first value.
-type credentialIdentity struct {
-	credential event.CredentialKind
+// existedCredentialKey names a credential independently of its value: the API key of a supplier, or the
+// secret of an OAuth client. A static token is named by its hash. The configuration file gives the
+// first value of a credential. HasCredentialEverExisted uses this key, so that a later start ignores
+// that first value.
+type existedCredentialKey struct {
+	credential event.SupplierOrBuyerCredentialKind
 	owner      event.ConfigObjectKind
 	ref        market.PermanentNumber
 	name       string // the client's name, or the token's hash
 }
 
-// credentialIdentityOf returns the identity of the credential that the event sets or revokes.
-func credentialIdentityOf(e *event.CredentialAddedOrRevoked) credentialIdentity {
-	key := credentialIdentity{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
+// existedCredentialKeyOf returns the key of the credential that the event adds or revokes.
+func existedCredentialKeyOf(e *event.CredentialAddedOrRevoked) existedCredentialKey {
+	key := existedCredentialKey{credential: e.Credential, owner: e.Owner, ref: e.OwnerRef}
 	switch e.Credential {
 	case event.CredentialOAuthClient:
 		key.name = copyString(e.Client)
@@ -61,8 +61,8 @@ func credentialIdentityOf(e *event.CredentialAddedOrRevoked) credentialIdentity 
 	return key
 }
 
-// pausableObject names a campaign or a buyer that an operator can pause.
-type pausableObject struct {
+// campaignOrBuyerKey names a campaign or a buyer that an operator can pause.
+type campaignOrBuyerKey struct {
 	target event.ConfigObjectKind
 	ref    market.PermanentNumber
 }
@@ -79,11 +79,11 @@ type SuppressionListFile struct {
 	Uploaded bool // false: the first content, from the list's configured file
 }
 
-// newOperatorSettings returns settings without entries.
-func newOperatorSettings() settingsOutsideConfig {
+// newSettingsOutsideConfig returns settings without entries.
+func newSettingsOutsideConfig() settingsOutsideConfig {
 	return settingsOutsideConfig{
-		byHash: make(map[[32]byte]Credential), existed: make(map[credentialIdentity]bool),
-		secrets: make(map[string][]byte), paused: make(map[pausableObject]bool), lists: make(map[market.PermanentNumber]SuppressionListFile),
+		byHash: make(map[[32]byte]Credential), existed: make(map[existedCredentialKey]bool),
+		secrets: make(map[string][]byte), paused: make(map[campaignOrBuyerKey]bool), lists: make(map[market.PermanentNumber]SuppressionListFile),
 	}
 }
 
@@ -102,7 +102,7 @@ func (s *State) CredentialByHash(hash [32]byte) (credential Credential, found bo
 func (s *State) HasCredentialEverExisted(e *event.CredentialAddedOrRevoked) bool {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	return s.settings.existed[credentialIdentityOf(e)]
+	return s.settings.existed[existedCredentialKeyOf(e)]
 }
 
 // OwnerOfOAuthClient returns the supplier or buyer that owns an OAuth client. found is false if the
@@ -120,7 +120,7 @@ func (s *State) OwnerOfOAuthClient(clientID string) (ownerKind event.ConfigObjec
 
 // CredentialsOf returns the live credentials of one kind that a supplier or buyer has, the oldest
 // first.
-func (s *State) CredentialsOf(kind event.CredentialKind, ownerKind event.ConfigObjectKind, ownerRef market.PermanentNumber) []Credential {
+func (s *State) CredentialsOf(kind event.SupplierOrBuyerCredentialKind, ownerKind event.ConfigObjectKind, ownerRef market.PermanentNumber) []Credential {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	var own []Credential
@@ -129,7 +129,7 @@ func (s *State) CredentialsOf(kind event.CredentialKind, ownerKind event.ConfigO
 			own = append(own, c)
 		}
 	}
-	sortCredentialsByAge(own)
+	sortCredentialsOldestFirst(own)
 	return own
 }
 
@@ -154,7 +154,7 @@ func (s *State) SecretNames() []string {
 func (s *State) PauseStatus(targetKind event.ConfigObjectKind, ref market.PermanentNumber) (paused, everPausedOrResumed bool) {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
-	paused, everPausedOrResumed = s.settings.paused[pausableObject{targetKind, ref}]
+	paused, everPausedOrResumed = s.settings.paused[campaignOrBuyerKey{targetKind, ref}]
 	return paused, everPausedOrResumed
 }
 
@@ -167,12 +167,13 @@ func (s *State) SuppressionListFile(list market.PermanentNumber) (current Suppre
 	return file, ok
 }
 
-// applyCredentialAddedOrRevoked adds or replaces the event's credential, or deletes a revoked one. A
-// credential that is set again keeps its last use.
+// applyCredentialAddedOrRevoked adds the event's credential, or deletes a revoked one. Other
+// credentials of the owner stay. A credential that is set again, with the same hash, keeps its last
+// use.
 func (a *settingsOutsideConfig) applyCredentialAddedOrRevoked(e *event.CredentialAddedOrRevoked) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.existed[credentialIdentityOf(e)] = true
+	a.existed[existedCredentialKeyOf(e)] = true
 	if e.Revoked {
 		delete(a.byHash, e.Hash)
 		return
@@ -203,11 +204,11 @@ func (a *settingsOutsideConfig) applySecretStoredOrDeleted(e *event.SecretStored
 func (a *settingsOutsideConfig) applyPausedOrResumed(e *event.CampaignOrBuyerPausedOrResumed) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.paused[pausableObject{e.Target, e.Ref}] = e.Paused
+	a.paused[campaignOrBuyerKey{e.Target, e.Ref}] = e.Paused
 }
 
 // applySuppressionListReplaced makes the event's file the current content of its suppression list.
-func (a *settingsOutsideConfig) applySuppressionListReplaced(e *event.SuppressionListReplaced) {
+func (a *settingsOutsideConfig) applySuppressionListReplaced(e *event.SuppressionListContentLoaded) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.lists[e.List] = SuppressionListFile{
@@ -245,14 +246,14 @@ func (c *Credential) contentHash() uint64 {
 }
 
 // contentHash hashes all fields, for State.Hash.
-func (k *credentialIdentity) contentHash() uint64 {
+func (k *existedCredentialKey) contentHash() uint64 {
 	return newRunningHash(11).addWord(uint64(k.credential)).addWord(uint64(k.owner)).addWord(uint64(k.ref)).addBytes([]byte(k.name)).sum()
 }
 
-// UsedSuppressionFileHashes returns the names of the files that suppression lists use, sorted and
+// SuppressionFileHashesInUse returns the names of the files that suppression lists use, sorted and
 // without repeats. The caller keeps these files and may delete others. Lists that left the
 // configuration are included: if such a list returns, it continues with its old content.
-func (s *State) UsedSuppressionFileHashes() []string {
+func (s *State) SuppressionFileHashesInUse() []string {
 	s.settings.mu.RLock()
 	defer s.settings.mu.RUnlock()
 	files := make([]string, 0, len(s.settings.lists))

@@ -16,7 +16,7 @@ func shardIndex(rowKey *[16]byte) int {
 }
 
 // duplicateShard holds the values of accepted leads by which duplicates are recognized.
-type duplicateShard = rowShard[duplicateRow, *duplicateRow]
+type duplicateShard = rowShard[duplicateCheckRow, *duplicateCheckRow]
 
 // ClaimAllDuplicateKeys claims all keys for the lead of owner, or none of them. A key is a hash of
 // values by which a duplicate lead is recognized.
@@ -54,7 +54,8 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (
 	return Reserved, market.LeadID{}, nil
 }
 
-// FindLeadByDuplicateKey returns the accepted lead that memory has under a duplicate key.
+// FindLeadByDuplicateKey returns the accepted lead that memory has under a duplicate key. found is
+// false if no lead has the key, or if the key has expired at nowUnixNanos.
 func (s *State) FindLeadByDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
@@ -75,23 +76,23 @@ func (s *State) endDuplicateKeyClaims(keys []market.DuplicateKey) {
 }
 
 // storeDuplicateValues stores the values of an accepted lead, so that later leads with one of
-// them are duplicates. It skips values that mustNotStoreDuplicateLocked excludes, and an event seq
+// them are duplicates. It skips values that isDuplicateExpiredOrOutlivedLocked excludes, and an event seq
 // that the loaded snapshot contains already.
 func (s *State) storeDuplicateValues(dups []event.DuplicateCheckValue, acceptedLead market.LeadID, seq uint64, batchUnixNanos int64) {
 	for i := range dups {
 		shard := &s.duplicates[shardIndex((*[16]byte)(&dups[i].Key))]
 		shard.mu.Lock()
-		if seq > shard.loaded && !mustNotStoreDuplicateLocked(shard, &dups[i], acceptedLead, batchUnixNanos) {
-			shard.table.put(&duplicateRow{Key: dups[i].Key, Lead: acceptedLead, Until: unixSecondsRoundedUp(dups[i].Until)}, unixSecondsRoundedDown(batchUnixNanos))
+		if seq > shard.loaded && !isDuplicateExpiredOrOutlivedLocked(shard, &dups[i], acceptedLead, batchUnixNanos) {
+			shard.table.put(&duplicateCheckRow{Key: dups[i].Key, Lead: acceptedLead, Until: unixSecondsRoundedUp(dups[i].Until)}, unixSecondsRoundedDown(batchUnixNanos))
 		}
 		shard.mu.Unlock()
 	}
 }
 
-// mustNotStoreDuplicateLocked reports whether the value of the lead must not be stored. This is so if
+// isDuplicateExpiredOrOutlivedLocked reports whether the value of the lead must not be stored. This is so if
 // the value has expired, or if another lead has it with the same or a later expiry. Both happen
 // when a delivery succeeds long after its lead was decided.
-func mustNotStoreDuplicateLocked(shard *duplicateShard, dup *event.DuplicateCheckValue, lead market.LeadID, batchUnixNanos int64) (mustSkip bool) {
+func isDuplicateExpiredOrOutlivedLocked(shard *duplicateShard, dup *event.DuplicateCheckValue, lead market.LeadID, batchUnixNanos int64) (mustSkip bool) {
 	if dup.Until <= batchUnixNanos {
 		return true
 	}

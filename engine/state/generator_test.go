@@ -154,7 +154,7 @@ func (x *eventGenerator) reserveSale(h *RequestReservations, campaign market.Per
 		return false
 	}
 	reserveSale.Buyer, reserveSale.Price, reserveSale.Payout, reserveSale.Currency = buyer.Ref, price, price/2, market.Currency{'U', 'S', 'D'}
-	reserveSale.Charges = append(reserveSale.Charges, h.CapCharges()...)
+	reserveSale.Charges = append(reserveSale.Charges, h.CapChargesForEvent()...)
 	for _, key := range keys {
 		reserveSale.Duplicates = append(reserveSale.Duplicates, event.DuplicateCheckValue{Key: key, Until: x.at + int64(1+x.draw(20))*hour})
 	}
@@ -225,7 +225,7 @@ func (x *eventGenerator) changeSettings() {
 	case 1:
 		x.logAndApply(&event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: market.PermanentNumber(1 + x.draw(3)), Paused: x.draw(2) == 0, At: x.at})
 	case 2:
-		x.logAndApply(&event.SuppressionListReplaced{List: 1, File: string(rune('a' + x.draw(9))), Source: "s", Entries: uint64(x.draw(9)), At: x.at, By: string(rune('a' + x.draw(3))), Uploaded: x.draw(2) == 0})
+		x.logAndApply(&event.SuppressionListContentLoaded{List: 1, File: string(rune('a' + x.draw(9))), Source: "s", Entries: uint64(x.draw(9)), At: x.at, By: string(rune('a' + x.draw(3))), Uploaded: x.draw(2) == 0})
 	case 3:
 		x.logAndApply(x.changeCredential())
 	case 4:
@@ -305,7 +305,7 @@ func (x *eventGenerator) changeStatus(id market.LeadID) event.RequestedLeadStatu
 		c.Webhook = x.maybeWebhook(c.To.WebhookTypeOfReport())
 		if c.Return.Month != 0 {
 			c.Return.Credit, c.Return.Reverse = lead.Price, lead.Payout
-			c.Return.Charges = []event.CapCharge{{Cap: 1, Window: x.caps.counterOf(1).window, Amount: 1}}
+			c.Return.Charges = []event.CapCharge{{Cap: 1, Window: x.caps.mustFindCounter(1).window, Amount: 1}}
 		}
 	}
 	return c
@@ -354,7 +354,7 @@ func (x *eventGenerator) changeCredential() *event.CredentialAddedOrRevoked {
 		ev.Credential, ev.Client, ev.Scopes = event.CredentialOAuthClient, string(rune('a'+x.draw(2))), event.ScopePing
 		ev.Hash[1] = 1
 	case 2:
-		ev.Credential, ev.Owner, ev.Scopes = event.CredentialBearer, event.ObjectBuyer, event.TokenScopes(1+x.draw(7))
+		ev.Credential, ev.Owner, ev.Scopes = event.CredentialBearer, event.ObjectBuyer, event.OAuthScopes(1+x.draw(7))
 		ev.Hash[1] = 2
 	}
 	return ev
@@ -371,8 +371,8 @@ func (x *eventGenerator) changeUser() event.Event {
 			Hash: [32]byte{byte(1 + x.draw(3))}, Role: market.OperatorRole(1 + x.draw(3)), Expires: x.at + int64(x.draw(2))*hour, Revoked: x.draw(3) == 0, At: x.at, By: name,
 		}
 	case 2:
-		return &event.UserSecondFactorChanged{
-			User: name, Change: event.SecondFactorChange(1 + x.draw(4)), Sealed: []byte{1}, Step: uint64(x.draw(9)), Recovery: []event.RecoveryCodeHash{{byte(x.draw(3))}}, At: x.at,
+		return &event.UserSecondFactorChangedOrUsed{
+			User: name, Change: event.SecondFactorChangeOrUse(1 + x.draw(4)), Sealed: []byte{1}, Step: uint64(x.draw(9)), Recovery: []event.RecoveryCodeHash{{byte(x.draw(3))}}, At: x.at,
 		}
 	}
 	return &event.APITokenAddedOrRevoked{

@@ -83,7 +83,7 @@ func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
 		if body.decoding {
 			c.add(ref, key)
 		}
-		counter := c.counterOf(ref)
+		counter := c.mustFindCounter(ref)
 		encodeOrDecodeZigzag(body, &counter.window)
 		encodeOrDecodeZigzag(body, &counter.used)
 	}
@@ -147,7 +147,7 @@ func (a *settingsOutsideConfig) encodeOrDecodeSnapshot(c *snapshotSectionCodec) 
 			of.Hash, of.LastUse = *hash, new(CredentialLastUseMinute)
 		}
 	})
-	encodeOrDecodeMap(c, a.existed, func(key *credentialIdentity, existed *bool) {
+	encodeOrDecodeMap(c, a.existed, func(key *existedCredentialKey, existed *bool) {
 		encodeOrDecodeUvarint(c, &key.credential)
 		encodeOrDecodeUvarint(c, &key.owner)
 		encodeOrDecodeUvarint(c, &key.ref)
@@ -158,7 +158,7 @@ func (a *settingsOutsideConfig) encodeOrDecodeSnapshot(c *snapshotSectionCodec) 
 		encodeOrDecodeString(c, name)
 		encodeOrDecodeBytes(c, sealed)
 	})
-	encodeOrDecodeMap(c, a.paused, func(key *pausableObject, paused *bool) {
+	encodeOrDecodeMap(c, a.paused, func(key *campaignOrBuyerKey, paused *bool) {
 		encodeOrDecodeUvarint(c, &key.target)
 		encodeOrDecodeUvarint(c, &key.ref)
 		encodeOrDecodeBool(c, paused)

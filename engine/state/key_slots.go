@@ -77,7 +77,7 @@ func (l *leadEncryptionKeySlots) recordErasedSlots(erased []uint64) {
 // applyLeadPersonalDataErased records the erased slots, and removes the personal data of the leads' open
 // posts. The engine erases no lead whose post is still attempted, so these posts wait for an
 // operator.
-func (s *State) applyLeadPersonalDataErased(seq uint64, e *event.LeadPersonalDataErased) {
+func (s *State) applyLeadPersonalDataErased(seq uint64, e *event.PersonalDataOfLeadsErased) {
 	s.slots.recordErasedSlots(e.Slots)
 	for i := range e.Leads {
 		shard := s.leadShardOf(&e.Leads[i])

@@ -11,7 +11,7 @@ import (
 
 // eraseLeads erases up to two leads without open posts.
 func (x *eventGenerator) eraseLeads() {
-	ev := &event.LeadPersonalDataErased{At: x.at}
+	ev := &event.PersonalDataOfLeadsErased{At: x.at}
 	for range x.draw(3) {
 		if len(x.leads) == 0 {
 			break
@@ -47,7 +47,7 @@ func TestHighestKeySlotCoversAllEvents(t *testing.T) {
 		{&event.LeadDecided{Lead: x.newID(), Slot: 5, Keep: x.at}, 7},
 		{&event.LeadDecided{Lead: x.newID(), Keep: x.at}, 7},
 		{&event.LeadDecided{Lead: x.newID(), Slot: 70_000, Keep: x.at}, 70_000},
-		{&event.LeadPersonalDataErased{Slots: []uint64{90_000}, Leads: []market.LeadID{x.newID()}}, 90_000},
+		{&event.PersonalDataOfLeadsErased{Slots: []uint64{90_000}, Leads: []market.LeadID{x.newID()}}, 90_000},
 	} {
 		x.logAndApply(step.event)
 		for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
@@ -73,7 +73,7 @@ func TestErasedKeySlotsAreSortedAndUnique(t *testing.T) {
 	var hashes []uint64
 	for _, slots := range [][]uint64{{9}, {3, 100}, {9, 3}, {}} {
 		leads := make([]market.LeadID, len(slots))
-		x.logAndApply(&event.LeadPersonalDataErased{Slots: slots, Leads: leads})
+		x.logAndApply(&event.PersonalDataOfLeadsErased{Slots: slots, Leads: leads})
 		_, hash := x.Hash()
 		hashes = append(hashes, hash)
 	}
@@ -105,7 +105,7 @@ func TestErasureRemovesBodyOfUnknownDelivery(t *testing.T) {
 		t.Fatalf("%+v", post)
 	}
 	x.logAndApply(&event.PostSettled{Lead: testLead, Settlement: event.SettledUnknown, Sale: ev.Sale})
-	x.logAndApply(&event.LeadPersonalDataErased{Slots: []uint64{12}, Leads: []market.LeadID{testLead}})
+	x.logAndApply(&event.PersonalDataOfLeadsErased{Slots: []uint64{12}, Leads: []market.LeadID{testLead}})
 	for name, s := range map[string]*State{"live": x.State, "replayed": restoreFromLog(x), "loaded": restoreFromSnapshot(t, x.State)} {
 		post := s.UnfinishedPost(testLead)
 		if post == nil || !post.Exhausted || !post.IsPersonalDataErased() || post.Slot != 12 || post.Intent.URL == "" {

@@ -48,7 +48,8 @@ func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 	return &s.leads[shardIndex((*[16]byte)(id))]
 }
 
-// Lead returns the row of a lead, or false if memory does not hold the lead (any more).
+// Lead returns the row of a lead, or false if memory does not hold the lead (any more). An expired lead
+// is found until a sweep removes its row.
 func (s *State) Lead(id market.LeadID) (lead Lead, found bool) {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 func TestUsedSuppressionFileHashes(t *testing.T) {
 	s := New()
-	if files := s.UsedSuppressionFileHashes(); len(files) != 0 {
+	if files := s.SuppressionFileHashesInUse(); len(files) != 0 {
 		t.Errorf("files %v before any list, want none", files)
 	}
 	for i, row := range []struct {
@@ -24,8 +24,8 @@ func TestUsedSuppressionFileHashes(t *testing.T) {
 		{1, "c", []string{"a", "b", "c"}},
 		{3, "c", []string{"a", "c"}},
 	} {
-		s.Apply(uint64(i+1), int64(i+1), &event.SuppressionListReplaced{List: row.list, File: row.file, Entries: 1})
-		if files := s.UsedSuppressionFileHashes(); !slices.Equal(files, row.want) {
+		s.Apply(uint64(i+1), int64(i+1), &event.SuppressionListContentLoaded{List: row.list, File: row.file, Entries: 1})
+		if files := s.SuppressionFileHashesInUse(); !slices.Equal(files, row.want) {
 			t.Errorf("step %d: %v, want %v", i, files, row.want)
 		}
 	}

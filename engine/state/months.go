@@ -30,7 +30,7 @@ type monthlyCountKey struct {
 
 // monthlyCount counts the leads sold in a month, and how many of them were returned or have a
 // pending return.
-type monthlyCount struct{ sold, returned int64 }
+type monthlyCount struct{ sold, returnedOrPending int64 }
 
 // monthRetention is the time in nanoseconds for which monthly counts and pending returns are
 // kept.
@@ -39,11 +39,11 @@ const monthRetention = int64(2 * 366 * 24 * time.Hour)
 // MonthlySaleCounts returns how many leads the campaign sold to the buyer in a month. returned is
 // the number of them that were returned or have a pending return. monthStartUnixNanos is the
 // beginning of the month (see market.StartOfUTCMonth).
-func (s *State) MonthlySaleCounts(campaign, buyer market.PermanentNumber, monthStartUnixNanos int64) (sold, returned int64) {
+func (s *State) MonthlySaleCounts(campaign, buyer market.PermanentNumber, monthStartUnixNanos int64) (sold, returnedOrPending int64) {
 	s.monthlySales.mu.Lock()
 	defer s.monthlySales.mu.Unlock()
 	if count := s.monthlySales.byKey[monthlyCountKey{campaign, buyer, monthStartUnixNanos}]; count != nil {
-		return count.sold, count.returned
+		return count.sold, count.returnedOrPending
 	}
 	return 0, 0
 }
@@ -63,7 +63,7 @@ func (m *monthlySaleCounts) countSale(campaign, buyer market.PermanentNumber, de
 func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.PermanentNumber, monthStartUnixNanos, returnedLeadsChange int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, monthStartUnixNanos}).returned += returnedLeadsChange
+	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, monthStartUnixNanos}).returnedOrPending += returnedLeadsChange
 }
 
 // getOrCreateCountLocked returns the count for key and creates it if necessary. The first key of a new
@@ -94,14 +94,14 @@ func (m *monthlySaleCounts) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 			*count = new(monthlyCount)
 		}
 		encodeOrDecodeZigzag(c, &(*count).sold)
-		encodeOrDecodeZigzag(c, &(*count).returned)
+		encodeOrDecodeZigzag(c, &(*count).returnedOrPending)
 	})
 }
 
 func (m *monthlySaleCounts) sumOfEntryHashes() (sum uint64) {
 	for key, count := range m.byKey {
 		sum += newRunningHash(19).addWord(uint64(key.campaign) | uint64(key.buyer)<<32).addWord(uint64(key.month)).
-			addWord(uint64(count.sold)).addWord(uint64(count.returned)).sum()
+			addWord(uint64(count.sold)).addWord(uint64(count.returnedOrPending)).sum()
 	}
 	return sum
 }

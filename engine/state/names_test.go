@@ -104,7 +104,7 @@ func TestCredentialsPausesSecretsAndLists(t *testing.T) {
 	if _, hash := x.Hash(); hash != kept {
 		t.Error("a deleted secret changes the hash")
 	}
-	x.logAndApply(&event.SuppressionListReplaced{List: 1, File: "f", Source: "s", Entries: 3})
+	x.logAndApply(&event.SuppressionListContentLoaded{List: 1, File: "f", Source: "s", Entries: 3})
 	if file, ok := x.SuppressionListFile(1); !ok || file != (SuppressionListFile{File: "f", Source: "s", Entries: 3}) {
 		t.Errorf("list %+v, %t", file, ok)
 	}

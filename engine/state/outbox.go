@@ -51,7 +51,7 @@ type supplierWebhookOutbox struct {
 	maxDead  int // of dead letters
 
 	mu       sync.Mutex
-	rows     slab[webhookRow]
+	rows     chunkedRowList[webhookRow]
 	firstRow map[market.LeadID]uint32 // the row of a lead's first webhook
 	peakRows int                      // most rows since firstRow was made
 	due      webhookHeap
@@ -159,8 +159,8 @@ func (s *State) NextWebhookDueTime(supplier market.PermanentNumber) (dueUnixNano
 	return b.due.at(0).due, true
 }
 
-// OutboxStatus returns the state of a supplier's outbox. It is zero for a supplier that never had a
-// webhook.
+// OutboxStatus returns the state of a supplier's outbox. It is zero if the supplier never had a webhook
+// and its webhooks were never switched off.
 func (s *State) OutboxStatus(supplier market.PermanentNumber) OutboxStatus {
 	b := s.outboxes.get(supplier)
 	if b == nil {
@@ -199,8 +199,9 @@ func (b *supplierWebhookOutbox) sumOfRowAndStatusHashes() uint64 {
 	return sum
 }
 
-// webhookOutboxes holds the outboxes of all suppliers that ever had a webhook. It has shardCount
-// shards, so that a snapshot copies it in small steps.
+// webhookOutboxes holds the outboxes of all suppliers. An outbox is created with the supplier's first
+// webhook, or when the supplier's webhooks are first switched off or on. It has shardCount shards, so
+// that a snapshot copies it in small steps.
 type webhookOutboxes struct {
 	mu      sync.RWMutex // guards the set of outboxes, not their contents
 	shards  [shardCount]outboxShard
@@ -225,7 +226,7 @@ func (o *webhookOutboxes) outboxShardOf(supplier market.PermanentNumber) *outbox
 	return &o.shards[supplier%shardCount]
 }
 
-// get returns a supplier's outbox, or nil if the supplier never had a webhook.
+// get returns a supplier's outbox, or nil if no event has created it.
 func (o *webhookOutboxes) get(supplier market.PermanentNumber) *supplierWebhookOutbox {
 	o.mu.RLock()
 	defer o.mu.RUnlock()

@@ -28,21 +28,21 @@ func (s *State) enqueueWebhook(causeSeq uint64, batchUnixNanos int64, supplier m
 	b := s.outboxes.getOrCreateOutbox(supplier)
 	b.mu.Lock()
 	b.addRowIfMissing(webhookRow{Lead: lead, Type: webhookType, Cause: causeSeq, Created: batchUnixNanos, Due: batchUnixNanos, Dead: b.off})
-	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
+	b.removeAFewOldOrExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
 
-// applyWebhookAttempted applies the result of a webhook attempt, or an operator's decision on a
+// applyWebhookAttemptedOrDecided applies the result of a webhook attempt, or an operator's decision on a
 // dead letter, to the supplier's outbox.
-func (s *State) applyWebhookAttempted(seq uint64, batchUnixNanos int64, e *event.WebhookAttemptedOrDecided) {
+func (s *State) applyWebhookAttemptedOrDecided(seq uint64, batchUnixNanos int64, e *event.WebhookAttemptedOrDecided) {
 	if seq <= s.outboxes.outboxShardOf(e.Supplier).loaded {
 		return
 	}
 	b := s.outboxes.getOrCreateOutbox(e.Supplier)
 	b.mu.Lock()
 	b.applyAttemptOrOperatorDecision(e, batchUnixNanos)
-	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
+	b.removeAFewOldOrExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
@@ -60,7 +60,7 @@ func (s *State) applyWebhooksTurnedOnOrOff(seq uint64, batchUnixNanos int64, e *
 	} else {
 		b.failingSince = 0
 	}
-	b.removeUpToTwoExcessDeadLetters(batchUnixNanos)
+	b.removeAFewOldOrExcessDeadLetters(batchUnixNanos)
 	b.mu.Unlock()
 	s.outboxes.notifySender()
 }
@@ -141,7 +141,7 @@ func (b *supplierWebhookOutbox) moveRow(from, to uint32) {
 	row := b.rows.at(int(to))
 	*row = *b.rows.at(int(from))
 	if row.queuePosition != 0 {
-		b.heapOf(row).at(int(row.queuePosition - 1)).row = to
+		b.dueOrDeadHeapOf(row).at(int(row.queuePosition - 1)).row = to
 	}
 	head := b.firstRow[row.Lead]
 	if head == from {
@@ -168,7 +168,7 @@ func (b *supplierWebhookOutbox) predecessorInLeadChain(firstRow, position uint32
 // reached, an earlier row then costs one comparison.
 func (b *supplierWebhookOutbox) turnPendingIntoDeadLetters(batchUnixNanos int64) {
 	rows := b.rows
-	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = slab[webhookRow]{}, nil, 0, webhookHeap{}, webhookHeap{}, 0
+	b.rows, b.firstRow, b.peakRows, b.due, b.dead, b.sum = chunkedRowList[webhookRow]{}, nil, 0, webhookHeap{}, webhookHeap{}, 0
 	for i := rows.n - 1; i >= 0; i-- {
 		row := *rows.at(i)
 		row.next, row.queuePosition = 0, 0
@@ -187,10 +187,10 @@ func (b *supplierWebhookOutbox) turnPendingIntoDeadLetters(batchUnixNanos int64)
 	}
 }
 
-// removeUpToTwoExcessDeadLetters removes up to two dead letters, the oldest first, that exceed
+// removeAFewOldOrExcessDeadLetters removes up to two dead letters, the oldest first, that exceed
 // maxDead or are older than deadLetterRetention at batchUnixNanos. It runs after each webhook that
 // is added or changed, so two removals keep up. (turnPendingIntoDeadLetters applies maxDead itself.)
-func (b *supplierWebhookOutbox) removeUpToTwoExcessDeadLetters(batchUnixNanos int64) {
+func (b *supplierWebhookOutbox) removeAFewOldOrExcessDeadLetters(batchUnixNanos int64) {
 	for range 2 {
 		if b.dead.n == 0 || b.dead.n <= b.maxDead && b.dead.at(0).due > batchUnixNanos-deadLetterRetention {
 			return
@@ -251,7 +251,7 @@ func (b *supplierWebhookOutbox) removeFromLeadChain(position uint32) {
 
 // webhookHeap is a priority queue of an outbox's rows, the earliest first. Each row stores its
 // index in the heap, so that any row can be removed without a search.
-type webhookHeap struct{ slab[heapEntry] }
+type webhookHeap struct{ chunkedRowList[heapEntry] }
 
 // heapEntry is a heap's reference to a row. It repeats the row's due time, so that a comparison
 // rarely reads the rows themselves, which would be cache misses.
@@ -260,9 +260,9 @@ type heapEntry struct {
 	row uint32
 }
 
-// heapOf returns the heap that the row belongs to: dead for a dead letter, due for a pending
+// dueOrDeadHeapOf returns the heap that the row belongs to: dead for a dead letter, due for a pending
 // webhook.
-func (b *supplierWebhookOutbox) heapOf(row *webhookRow) *webhookHeap {
+func (b *supplierWebhookOutbox) dueOrDeadHeapOf(row *webhookRow) *webhookHeap {
 	if row.Dead {
 		return &b.dead
 	}
@@ -301,7 +301,7 @@ func (b *supplierWebhookOutbox) isInFlight(row *webhookRow) bool {
 // pushRowToHeap adds the row at rowPosition to its heap. The row must be in no heap.
 func (b *supplierWebhookOutbox) pushRowToHeap(rowPosition uint32) {
 	row := b.rows.at(int(rowPosition))
-	q := b.heapOf(row)
+	q := b.dueOrDeadHeapOf(row)
 	q.push(&heapEntry{row.Due, rowPosition})
 	b.siftUp(q, q.n-1)
 }
@@ -313,7 +313,7 @@ func (b *supplierWebhookOutbox) removeRowFromHeap(rowPosition uint32) {
 	if row.queuePosition == 0 {
 		return
 	}
-	q, at := b.heapOf(row), int(row.queuePosition-1)
+	q, at := b.dueOrDeadHeapOf(row), int(row.queuePosition-1)
 	row.queuePosition = 0
 	last := *q.at(q.n - 1)
 	q.pop()

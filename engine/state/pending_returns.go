@@ -17,20 +17,20 @@ import (
 // arrives, so that the table stays bounded.
 type pendingReturns struct {
 	mu        sync.Mutex
-	byLead    map[market.LeadID]PendingReturnRequest
+	byLead    map[market.LeadID]PendingReturnSeqAndTime
 	lastSweep int64 // day of the last removal, counted from 1970
 }
 
-// PendingReturnRequest names the event with which a buyer requested a return that awaits an operator's
+// PendingReturnSeqAndTime names the event with which a buyer requested a return that awaits an operator's
 // approval.
-type PendingReturnRequest struct {
+type PendingReturnSeqAndTime struct {
 	Seq uint64 // of the event that requested it
 	At  int64  // time of that event's batch, Unix nanoseconds
 }
 
 // PendingReturnRequest returns the lead's return that awaits an operator's approval, or false without
 // one.
-func (s *State) PendingReturnRequest(lead market.LeadID) (request PendingReturnRequest, found bool) {
+func (s *State) PendingReturnRequest(lead market.LeadID) (request PendingReturnSeqAndTime, found bool) {
 	s.pendingReturns.mu.Lock()
 	defer s.pendingReturns.mu.Unlock()
 	w, ok := s.pendingReturns.byLead[lead]
@@ -70,7 +70,7 @@ func (w *pendingReturns) add(lead market.LeadID, seq uint64, batchUnixNanos int6
 			}
 		}
 	}
-	w.byLead[lead] = PendingReturnRequest{seq, batchUnixNanos}
+	w.byLead[lead] = PendingReturnSeqAndTime{seq, batchUnixNanos}
 }
 
 // remove deletes the lead's return after an operator has decided it.
@@ -82,7 +82,7 @@ func (w *pendingReturns) remove(lead market.LeadID) {
 
 func (w *pendingReturns) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeZigzag(c, &w.lastSweep)
-	encodeOrDecodeMap(c, w.byLead, func(lead *market.LeadID, asked *PendingReturnRequest) {
+	encodeOrDecodeMap(c, w.byLead, func(lead *market.LeadID, asked *PendingReturnSeqAndTime) {
 		encodeOrDecodeFixedBytes(c, lead[:])
 		encodeOrDecodeUvarint(c, &asked.Seq)
 		encodeOrDecodeZigzag(c, &asked.At)

@@ -49,7 +49,7 @@ func TestPendingReturnsUntilDecided(t *testing.T) {
 				t.Errorf("%s: pending %v, count %d, want %v", step.name, got, s.PendingReturnCount(), step.want)
 			}
 		}
-		if request, ok := restored.PendingReturnRequest(market.LeadID{15: 5}); !ok || request != (PendingReturnRequest{1, 0}) {
+		if request, ok := restored.PendingReturnRequest(market.LeadID{15: 5}); !ok || request != (PendingReturnSeqAndTime{1, 0}) {
 			t.Errorf("%s: %+v, %v", step.name, request, ok)
 		}
 	}

@@ -44,7 +44,7 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 			live.LacksFunds(x.buyers[0], dollar)
 			live.PauseStatus(2, 1)
 		},
-		"accounts": func() { live.BuyerFunds(1) },
+		"accounts": func() { live.AppliedBuyerFunds(1) },
 		"credentials": func() {
 			live.CredentialByHash([32]byte{1})
 			live.CredentialsOf(1, 1, 1)

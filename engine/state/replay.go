@@ -44,9 +44,10 @@ func (s *State) NewLogReplay() *LogReplay {
 	return r
 }
 
-// QueueEntry decodes the log entry seq and queues it; record is the entry's data. record must not
-// change until ApplyQueuedEntries. hasRoomForMore is false if the queue is full: the caller must
-// then call ApplyQueuedEntries before the next QueueEntry.
+// QueueEntry decodes the log entry seq and queues it; record is the entry's data. If it cannot decode
+// record, it returns an error and queues no entry. record must not change until ApplyQueuedEntries.
+// hasRoomForMore is false if the queue is full: the caller must then call ApplyQueuedEntries before the
+// next QueueEntry.
 func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) (hasRoomForMore bool, err error) {
 	next := &r.entries[r.n]
 	decoded, err := next.decoder.Decode(record)

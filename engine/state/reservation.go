@@ -37,7 +37,7 @@ type saleReservation struct {
 func (s *State) ReserveAllCaps(owner *RequestReservations, limits []*market.Cap, price market.Money, refusedSaleCharges []event.CapCharge, nowUnixNanos int64) (reserved ReserveResult, capChanged <-chan struct{}) {
 	for _, limit := range limits {
 		amount := limit.AmountUsedBySale(price)
-		result, held, wait := s.caps.counterOf(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(refusedSaleCharges, limit.Ref), nowUnixNanos)
+		result, held, wait := s.caps.mustFindCounter(limit.Ref).reserveCapacity(limit, amount, findChargeOfCap(refusedSaleCharges, limit.Ref), nowUnixNanos)
 		if result != Reserved {
 			s.releaseCapReservations(owner)
 			return result, wait
@@ -59,13 +59,13 @@ func findChargeOfCap(charges []event.CapCharge, capRef market.PermanentNumber) e
 	return event.CapCharge{}
 }
 
-// CapCharges returns the charges that the sale's event must record for the reserved caps.
-func (h *RequestReservations) CapCharges() []event.CapCharge { return h.sale.charges }
+// CapChargesForEvent returns the charges that the sale's event must record for the reserved caps.
+func (h *RequestReservations) CapChargesForEvent() []event.CapCharge { return h.sale.charges }
 
 // releaseCapReservations ends all cap reservations of owner.
 func (s *State) releaseCapReservations(owner *RequestReservations) {
 	for _, held := range owner.sale.held {
-		s.caps.counterOf(held.Cap).releaseCapacity(held.Window, held.Amount)
+		s.caps.mustFindCounter(held.Cap).releaseCapacity(held.Window, held.Amount)
 		s.reservations.Add(-1)
 	}
 	owner.sale.charges, owner.sale.held = owner.sale.charges[:0], owner.sale.held[:0]
@@ -98,7 +98,7 @@ func (s *State) ReserveRotationTurn(owner *RequestReservations, campaign market.
 // PeekRotationTurn returns which buyer would get the campaign's next turn, and reserves no turn.
 // buyersAndWeightsHash is a hash of the eligible buyers and their weights. buyerIndex is the
 // buyer's index in weights.
-func (s *State) PeekRotationTurn(campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) (buyerIndex uint32) {
+func (s *State) PeekRotationTurn(campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) (indexInWeights uint32) {
 	return s.rotations.peekTurn(campaign, buyersAndWeightsHash, weights)
 }
 

@@ -79,7 +79,7 @@ func (m *concurrentSales) request(t *testing.T, id uint64, random *rand.Rand) {
 		m.ReleaseAll(&h)
 		return
 	}
-	sale := event.Sale{Buyer: buyer.Ref, Price: price, Charges: h.CapCharges()}
+	sale := event.Sale{Buyer: buyer.Ref, Price: price, Charges: h.CapChargesForEvent()}
 	lead := &event.LeadDecided{Lead: [16]byte{8: byte(id), 9: byte(id >> 8), 15: byte(id)}, Campaign: 1, Supplier: 1, Decided: now, Keep: now + day}
 	lead.Sale.CopyFrom(&sale)
 	posted := random.IntN(2) == 0

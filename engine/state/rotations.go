@@ -225,8 +225,9 @@ func (s *rotationTurnCounts) nextMemberIndex(weights []int32) int {
 	return best
 }
 
-// totalTurnsOf returns the member's turns: those of the phase, those applied, and those reserved.
-func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) int64 {
+// totalTurnsOf returns the member's turns: those before the rotation's start position, those applied,
+// and those reserved.
+func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) (startAppliedAndReserved int64) {
 	n := int64(0)
 	if memberIndex < len(s.start) {
 		n += int64(s.start[memberIndex])
@@ -240,7 +241,8 @@ func (s *rotationTurnCounts) totalTurnsOf(memberIndex int) int64 {
 	return n
 }
 
-// maxInitialTurnSteps limits the number of steps with which initialTurnCounts computes where a rotation begins.
+// maxInitialTurnSteps limits the work of initialTurnCounts: the simulated turns multiplied by the
+// number of members.
 const maxInitialTurnSteps = 1 << 16
 
 // initialTurnCounts returns each member's number of turns before the position at which a new rotation

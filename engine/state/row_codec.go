@@ -34,7 +34,7 @@ func (k *idempotencyRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeUvarint(c, &k.Kind)
 }
 
-func (d *duplicateRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
+func (d *duplicateCheckRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	encodeOrDecodeFixedBytes(c, d.Key[:])
 	encodeOrDecodeFixedBytes(c, d.Lead[:])
 	encodeOrDecodeUvarint(c, &d.Until)
@@ -139,7 +139,7 @@ func (r *webhookRow) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 
 // copyWhileApplyIsBlocked copies a shard's outboxes into scratch while Apply is blocked. The result
 // encodes the copy; nil means that the shard is empty and already encoded.
-func (shard *outboxShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]webhookRow) (encode func()) {
+func (shard *outboxShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]webhookRow) (encodeOrNilIfEmpty func()) {
 	if len(shard.boxes) == 0 {
 		body.encodeOrDecodeCount(0)
 		return nil
@@ -182,8 +182,8 @@ func (h *supplierOutboxSnapshotHeader) encodeOrDecodeSnapshot(c *snapshotSection
 	h.rows = c.encodeOrDecodeCount(h.rows)
 }
 
-// loadOutboxShard decodes a shard's outboxes from a snapshot. A webhook that appears twice marks the
-// section as damaged.
+// loadOutboxShard decodes a shard's outboxes from a snapshot. A supplier of another shard, a repeated
+// supplier or webhook, or an impossible row count marks the section as damaged.
 func (o *webhookOutboxes) loadOutboxShard(shardNumber int, body *snapshotSectionCodec) {
 	for range body.encodeOrDecodeCount(0) {
 		var head supplierOutboxSnapshotHeader

@@ -7,14 +7,14 @@ import (
 	"pingpost/engine/market"
 )
 
-// SupplierAnswer is the exchange's answer to the supplier of a lead. Once given, it never changes,
+// AnswerToSupplier is the exchange's answer to the supplier of a lead. Once given, it never changes,
 // even if the lead's status changes later.
-type SupplierAnswer uint8
+type AnswerToSupplier uint8
 
 const (
-	AnswerNone      SupplierAnswer = 0 // no answer yet: the lead is open
-	AnswerAccepted  SupplierAnswer = 1
-	AnswerUnmatched SupplierAnswer = 2
+	AnswerNone      AnswerToSupplier = 0 // no answer yet: the lead is open
+	AnswerAccepted  AnswerToSupplier = 1
+	AnswerUnmatched AnswerToSupplier = 2
 )
 
 // Lead is the row of a lead in memory. The log entry with sequence Seq holds the lead's other
@@ -35,7 +35,7 @@ type Lead struct {
 	Status   market.LeadStatus
 	Delivery market.DeliveryState
 	Reason   market.UnsoldReason
-	Answer   SupplierAnswer
+	Answer   AnswerToSupplier
 	LeadFlags
 }
 
@@ -113,17 +113,17 @@ func (k *idempotencyRow) contentHash() uint64 {
 	return newRunningHash(2).addID16(&k.Key).addID16((*[16]byte)(&k.AnsweredBy)).addWord(k.Fingerprint).addWord(uint64(k.Until) | uint64(k.Kind)<<32).sum()
 }
 
-// duplicateRow stores one value of an accepted lead (as a hash), by which a later lead is
+// duplicateCheckRow stores one value of an accepted lead (as a hash), by which a later lead is
 // recognized as a duplicate until the row expires.
-type duplicateRow struct {
+type duplicateCheckRow struct {
 	Key   market.DuplicateKey
 	Lead  market.LeadID
 	Until uint32
 }
 
-func (d *duplicateRow) key() *[16]byte            { return (*[16]byte)(&d.Key) }
-func (d *duplicateRow) expiryUnixSeconds() uint32 { return d.Until }
-func (d *duplicateRow) contentHash() uint64 {
+func (d *duplicateCheckRow) key() *[16]byte            { return (*[16]byte)(&d.Key) }
+func (d *duplicateCheckRow) expiryUnixSeconds() uint32 { return d.Until }
+func (d *duplicateCheckRow) contentHash() uint64 {
 	return newRunningHash(3).addID16((*[16]byte)(&d.Key)).addID16((*[16]byte)(&d.Lead)).addWord(uint64(d.Until)).sum()
 }
 

@@ -167,7 +167,7 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
 			s.leadShardOf(&c.Lead).editUnlessEventInSnapshot((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyStatusChange(c) })
-			s.applyReturnToCountsCapsAndFunds(seq, e.Buyer, c)
+			s.adjustReturnCountAndRefundIfApproved(seq, e.Buyer, c)
 			s.addOrRemovePendingReturn(seq, batchUnixNanos, c)
 		}
 		s.enqueueWebhook(seq, batchUnixNanos, c.Supplier, c.Lead, c.Webhook)
@@ -202,11 +202,11 @@ func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *ev
 	}
 }
 
-// applyReturnToCountsCapsAndFunds applies one change of a LeadStatusChangesDecided event to the monthly
+// adjustReturnCountAndRefundIfApproved applies one change of a LeadStatusChangesDecided event to the monthly
 // returns, the caps and the buyer's account. A return counts from the buyer's request on, in the month
 // of the lead's decision; a rejection takes it out again. An approval also gives capacity back to the
 // caps and credits the buyer.
-func (s *State) applyReturnToCountsCapsAndFunds(seq uint64, buyer market.PermanentNumber, c *event.RequestedLeadStatusChange) {
+func (s *State) adjustReturnCountAndRefundIfApproved(seq uint64, buyer market.PermanentNumber, c *event.RequestedLeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return

@@ -1,8 +1,8 @@
 package state
 
-// slab is a list of rows that grows without moving its rows. The rows are in chunks of one size,
-// and a full slab gets another chunk. Only the first chunk starts smaller, and is copied as it
-// doubles, so a thousand tables with a few rows each cost little.
+// chunkedRowList is a list of rows that grows without moving the rows of full chunks. The rows are in
+// chunks of one size, and a full slab gets another chunk. Only the first chunk starts smaller, and is
+// copied as it doubles, so a thousand tables with a few rows each cost little.
 //
 // Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
 // chunkRows. At most two chunks at the end are empty, so that a slab whose length alternates around
@@ -10,7 +10,7 @@ package state
 //
 // (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the garbage
 // collector several times; a replay spent a fifth of its time on that.)
-type slab[R any] struct {
+type chunkedRowList[R any] struct {
 	chunks [][]R // each with its full capacity as length
 	n      int
 }
@@ -23,12 +23,12 @@ const (
 
 // at returns the row at position, which must be below the slab's length. The pointer is valid
 // until the next push or pop.
-func (s *slab[R]) at(position int) *R {
+func (s *chunkedRowList[R]) at(position int) *R {
 	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
 }
 
 // push appends a copy of row, and returns the address of the copy in the slab.
-func (s *slab[R]) push(row *R) *R {
+func (s *chunkedRowList[R]) push(row *R) *R {
 	if s.n == s.rowCapacity() {
 		s.addCapacity()
 	}
@@ -40,7 +40,7 @@ func (s *slab[R]) push(row *R) *R {
 
 // pop removes the last row. It keeps the chunk of the next push and one spare chunk, and frees those
 // behind them.
-func (s *slab[R]) pop() {
+func (s *chunkedRowList[R]) pop() {
 	s.n--
 	if spare := s.n>>chunkBits + 2; len(s.chunks) > spare {
 		clear(s.chunks[spare:])
@@ -49,7 +49,7 @@ func (s *slab[R]) pop() {
 }
 
 // rowCapacity returns the number of rows that the present chunks can hold.
-func (s *slab[R]) rowCapacity() int {
+func (s *chunkedRowList[R]) rowCapacity() int {
 	if len(s.chunks) < 2 {
 		return s.firstChunkCapacity()
 	}
@@ -58,7 +58,7 @@ func (s *slab[R]) rowCapacity() int {
 
 // firstChunkCapacity returns the number of rows that the first chunk can hold, or zero without a
 // chunk.
-func (s *slab[R]) firstChunkCapacity() int {
+func (s *chunkedRowList[R]) firstChunkCapacity() int {
 	if len(s.chunks) == 0 {
 		return 0
 	}
@@ -67,7 +67,7 @@ func (s *slab[R]) firstChunkCapacity() int {
 
 // addCapacity adds memory for more rows: it doubles a first chunk that is below full size, or adds
 // a chunk.
-func (s *slab[R]) addCapacity() {
+func (s *chunkedRowList[R]) addCapacity() {
 	switch first := s.firstChunkCapacity(); first {
 	case 0:
 		s.chunks = append(s.chunks, make([]R, firstChunk))
@@ -81,7 +81,7 @@ func (s *slab[R]) addCapacity() {
 }
 
 // appendRowsTo appends copies of all rows to dst, in order, and returns the extended slice.
-func (s *slab[R]) appendRowsTo(dst []R) []R {
+func (s *chunkedRowList[R]) appendRowsTo(dst []R) []R {
 	for left, i := s.n, 0; left > 0; i++ {
 		taken := min(left, len(s.chunks[i]))
 		dst = append(dst, s.chunks[i][:taken]...)
@@ -92,7 +92,7 @@ func (s *slab[R]) appendRowsTo(dst []R) []R {
 
 // prefetchNextRowMemory zeroes the unused memory that the next push will write. This loads the memory
 // into the CPU cache before a replay needs it.
-func (s *slab[R]) prefetchNextRowMemory() {
+func (s *chunkedRowList[R]) prefetchNextRowMemory() {
 	if s.n < s.rowCapacity() {
 		var none R
 		*s.at(s.n) = none

@@ -10,7 +10,7 @@ import (
 // A slab has the rows of a slice, and its capacity follows its length, up and down.
 func TestSlabMatchesSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var rows slab[[3]uint32]
+		var rows chunkedRowList[[3]uint32]
 		var model [][3]uint32
 		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
 			most := min(len(model), 3*chunkRows)
@@ -44,7 +44,7 @@ func TestSlabMatchesSlice(t *testing.T) {
 
 // Only rows of the first, growing chunk move.
 func TestSlabDoesNotMoveRowsOfFullChunks(t *testing.T) {
-	var rows slab[uint64]
+	var rows chunkedRowList[uint64]
 	for n := range uint64(chunkRows) {
 		rows.push(&n)
 	}
@@ -62,7 +62,7 @@ func TestSlabDoesNotMoveRowsOfFullChunks(t *testing.T) {
 
 // A thousand tables with a row each need little memory.
 func TestSlabStartsSmall(t *testing.T) {
-	var rows slab[uint64]
+	var rows chunkedRowList[uint64]
 	for n := range uint64(20) {
 		rows.push(&n)
 		if capacity := rows.rowCapacity(); capacity > max(firstChunk, 2*rows.n) {
@@ -73,7 +73,7 @@ func TestSlabStartsSmall(t *testing.T) {
 
 // A length that changes around the border of a chunk allocates no memory.
 func TestSlabKeepsOneChunkInReserve(t *testing.T) {
-	var rows slab[uint64]
+	var rows chunkedRowList[uint64]
 	var row uint64
 	for range 3 * chunkRows {
 		rows.push(&row)

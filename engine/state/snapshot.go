@@ -50,10 +50,10 @@ func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq u
 	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
 		return 0, 0, err
 	}
-	out := sectionWriter{w: w}
+	out := snapshotSectionWriter{w: w}
 	out.writeSection(s, sectionGlobal, 0, func(body *snapshotSectionCodec) func() { s.encodeOrDecodeGlobalState(body); return nil })
 	var leads []Lead
-	var dups []duplicateRow
+	var dups []duplicateCheckRow
 	var keys []idempotencyRow
 	var auctions []AuctionRow
 	var hooks []webhookRow
@@ -75,9 +75,9 @@ func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq u
 	return out.oldest, out.newest, out.err
 }
 
-// sectionWriter writes the sections of a snapshot, and tracks the oldest and newest log position
+// snapshotSectionWriter writes the sections of a snapshot, and tracks the oldest and newest log position
 // at which a section was copied.
-type sectionWriter struct {
+type snapshotSectionWriter struct {
 	w              io.Writer
 	body           snapshotSectionCodec
 	head           []byte
@@ -88,7 +88,7 @@ type sectionWriter struct {
 // writeSection writes one section. It blocks Apply only while copySection copies the state.
 // copySection may return encodeLater, which encodes the copy; writeSection calls it after Apply may
 // continue.
-func (o *sectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*snapshotSectionCodec) (encodeLater func())) {
+func (o *snapshotSectionWriter) writeSection(s *State, kind byte, shard int, copySection func(*snapshotSectionCodec) (encodeLater func())) {
 	if o.err != nil {
 		return
 	}
@@ -122,7 +122,7 @@ type snapshotRow[R any] interface {
 
 // copyTableForEncoding copies a table's rows into scratch, whose memory is reused. The result
 // encodes the copy into body; writeSection calls it after Apply may continue.
-func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R) func() {
+func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R) (encode func()) {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	sweep := [...]uint64{uint64(t.cursor), uint64(t.soonest), uint64(t.nextSoonest)}
 	return func() {
@@ -159,7 +159,7 @@ func (shard *leadShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scra
 // newestSectionSeq is the newest one: once the event newestSectionSeq is applied, the state is
 // complete.
 func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
-	in := sectionReader{r: r}
+	in := snapshotSectionReader{r: r}
 	if err := in.readMagicVersionAndShardCount(); err != nil {
 		return 0, err
 	}
@@ -192,7 +192,7 @@ func sectionAt(sectionIndex int) (kind byte, shard int) {
 
 // loadSection decodes one section into the state. It also records the section's log position, so
 // that a replay skips the events that the section already contains.
-func (s *State) loadSection(in *sectionReader) error {
+func (s *State) loadSection(in *snapshotSectionReader) error {
 	body := snapshotSectionCodec{decoding: true, buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionGlobal:
@@ -270,8 +270,8 @@ func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCo
 	t.rebuildIndex(size)
 }
 
-// sectionReader reads a snapshot's sections in order. Its fields describe the current section.
-type sectionReader struct {
+// snapshotSectionReader reads a snapshot's sections in order. Its fields describe the current section.
+type snapshotSectionReader struct {
 	r     io.Reader
 	kind  byte
 	shard int
@@ -288,14 +288,14 @@ const maxSectionBytes = 1 << 30
 
 // ReadByte reads one byte. It lets package binary read the variable-length numbers of a section's
 // head.
-func (in *sectionReader) ReadByte() (byte, error) {
+func (in *snapshotSectionReader) ReadByte() (byte, error) {
 	_, err := io.ReadFull(in.r, in.one[:])
 	return in.one[0], err
 }
 
 // readMagicVersionAndShardCount reads the snapshot's header. It rejects versions and shard counts that
 // this program cannot load.
-func (in *sectionReader) readMagicVersionAndShardCount() error {
+func (in *snapshotSectionReader) readMagicVersionAndShardCount() error {
 	var head [5]byte
 	if _, err := io.ReadFull(in.r, head[:]); err != nil {
 		return fmt.Errorf("cannot read the header of the state snapshot: %w", err)
@@ -317,7 +317,7 @@ func (in *sectionReader) readMagicVersionAndShardCount() error {
 }
 
 // nextSection reads the next section's head and body into in.
-func (in *sectionReader) nextSection() error {
+func (in *snapshotSectionReader) nextSection() error {
 	kind, err := in.ReadByte()
 	if err != nil {
 		return fmt.Errorf("the state snapshot ends before its last section (truncated? use the snapshot before this one): %w", err)
@@ -340,7 +340,7 @@ func (in *sectionReader) nextSection() error {
 
 // readBody reads the section's body of size bytes in steps of 1 MiB. A damaged size then
 // allocates at most one step more than the file has.
-func (in *sectionReader) readBody(size int) error {
+func (in *snapshotSectionReader) readBody(size int) error {
 	const step = 1 << 20
 	in.body = in.body[:0]
 	for len(in.body) < size {

@@ -292,7 +292,7 @@ func TestFlippedBitInSnapshotNeverPanics(t *testing.T) {
 
 // In a snapshot of an earlier version, each part ends before the fields of later versions.
 func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
-	settings := newOperatorSettings()
+	settings := newSettingsOutsideConfig()
 	settings.lists[1] = SuppressionListFile{File: "f", Source: "s", Entries: 3}
 	for name, part := range map[string]struct {
 		snapshotFields func(*snapshotSectionCodec)
@@ -349,7 +349,7 @@ func TestMalformedSnapshotsAreRejected(t *testing.T) {
 
 // withGlobalSectionTwice returns the file with the first section, the global one, repeated.
 func withGlobalSectionTwice(file []byte) []byte {
-	in := sectionReader{r: bytes.NewReader(file)}
+	in := snapshotSectionReader{r: bytes.NewReader(file)}
 	if err := in.readMagicVersionAndShardCount(); err != nil {
 		panic(err)
 	}
@@ -368,17 +368,17 @@ func TestHashCoversEveryEvent(t *testing.T) {
 		"the founding's epoch": &event.ExchangeFounded{Epoch: [16]byte{9}, KeyCheck: [16]byte{2}, At: monday},
 		"the founding's key":   &event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{9}, At: monday},
 		"a catalog":            &event.ConfigActivated{Version: 1, Document: "d"},
-		"an upload":            &event.SuppressionListReplaced{List: 1, Uploaded: true, By: "b"},
+		"an upload":            &event.SuppressionListContentLoaded{List: 1, Uploaded: true, By: "b"},
 		"a name":               &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 4, ID: "x"}}},
 		"a cap":                &event.ConfigObjectNumbersAssigned{Caps: []event.CapNumberAssignment{{Ref: 4}}},
 		"a credential":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1},
 		"a revocation":         &event.CredentialAddedOrRevoked{Credential: 1, Owner: 1, OwnerRef: 1, Revoked: true},
 		"a secret":             &event.SecretStoredOrDeleted{Name: "x", Sealed: []byte{1}},
 		"a pause":              &event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: 1},
-		"a list":               &event.SuppressionListReplaced{List: 1},
+		"a list":               &event.SuppressionListContentLoaded{List: 1},
 		"a user":               &event.UserAccountChanged{Name: "anna", Role: market.RoleViewer},
 		"an invitation":        &event.InvitationCreatedOrRevoked{Hash: [32]byte{1}, Role: market.RoleViewer},
-		"a second factor":      &event.UserSecondFactorChanged{User: "anna", Change: event.SecondFactorEnrolled},
+		"a second factor":      &event.UserSecondFactorChangedOrUsed{User: "anna", Change: event.SecondFactorEnrolled},
 		"a user's token":       &event.APITokenAddedOrRevoked{User: "anna"},
 		"alert settings":       &event.AlertSettingsChanged{Document: []byte("{}")},
 		"an alert":             &event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "r"},
@@ -450,7 +450,7 @@ func TestDamagedSectionLengthNeedsLittleMemory(t *testing.T) {
 	head = binary.AppendUvarint(head, shardCount)
 	head = append(head, sectionGlobal, 0, 1, 0)
 	head = binary.LittleEndian.AppendUint32(head, maxSectionBytes)
-	in := sectionReader{r: bytes.NewReader(head)}
+	in := snapshotSectionReader{r: bytes.NewReader(head)}
 	if err := in.readMagicVersionAndShardCount(); err != nil {
 		t.Fatal(err)
 	}

@@ -50,11 +50,11 @@ type State struct {
 
 // New returns an empty state.
 func New() *State {
-	s := &State{names: newObjectNumberRegistry(), settings: newOperatorSettings(), users: newOperatorUserTable()}
+	s := &State{names: newObjectNumberRegistry(), settings: newSettingsOutsideConfig(), users: newOperatorUserTable()}
 	s.accounts.byRef = make(map[market.PermanentNumber]*buyerAccount)
 	s.rotations.byCampaign = make(map[market.PermanentNumber]*campaignRotations)
 	s.monthlySales.byKey = make(map[monthlyCountKey]*monthlyCount)
-	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturnRequest)
+	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturnSeqAndTime)
 	s.outboxes.changed, s.outboxes.maxDead = make(chan struct{}, 1), maxDeadLetters
 	return s
 }
@@ -124,7 +124,7 @@ func (s *State) BuyerAvailabilityVersion() uint64 { return s.availability.Load()
 // applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window,
 // and the answer is valid at most until then.
 func (s *State) IsCapFull(limit *market.Cap, price market.Money, nowUnixNanos int64) (full bool, windowEndUnixNanos int64) {
-	return s.caps.counterOf(limit.Ref).isFullAndRecordInvalidationThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
+	return s.caps.mustFindCounter(limit.Ref).isFullAndRecordInvalidationThreshold(limit, limit.AmountUsedBySale(price), nowUnixNanos)
 }
 
 // LacksFunds reports whether the buyer has less than price left by applied events alone, without
@@ -144,8 +144,8 @@ func (s *State) BuyerBalance(buyer market.PermanentNumber) (balance, held market
 	return 0, 0
 }
 
-// sortCredentialsByAge sorts credentials by the time at which they were set, the oldest first.
-func sortCredentialsByAge(own []Credential) {
+// sortCredentialsOldestFirst sorts credentials by the time at which they were set, the oldest first.
+func sortCredentialsOldestFirst(own []Credential) {
 	slices.SortFunc(own, func(a, b Credential) int {
 		if a.At != b.At {
 			return int(a.At - b.At)

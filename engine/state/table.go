@@ -28,7 +28,7 @@ type row[R any] interface {
 // The shard's lock guards a table. A pointer that get returns is valid while the caller holds the
 // lock.
 type table[R any, P row[R]] struct {
-	rows  slab[R]
+	rows  chunkedRowList[R]
 	index []uint32
 	sum   uint64
 
@@ -152,9 +152,9 @@ func (t *table[R, P]) addToIndex(position int) {
 	t.index[entry] = t.tag(key) | uint32(position+1)
 }
 
-// rebuildIndex replaces the index by one with entryCount entries, a power of two.
-func (t *table[R, P]) rebuildIndex(entryCount int) {
-	t.index = make([]uint32, entryCount)
+// rebuildIndex replaces the index by one with indexSize entries, a power of two.
+func (t *table[R, P]) rebuildIndex(indexSize int) {
+	t.index = make([]uint32, indexSize)
 	for position := range t.rows.n {
 		t.addToIndex(position)
 	}

@@ -240,7 +240,7 @@ func TestRowRoundTrip(t *testing.T) {
 	t.Run("lead", checkRowRoundTrip[Lead])
 	t.Run("auction", checkRowRoundTrip[AuctionRow])
 	t.Run("key", checkRowRoundTrip[idempotencyRow])
-	t.Run("duplicate", checkRowRoundTrip[duplicateRow])
+	t.Run("duplicate", checkRowRoundTrip[duplicateCheckRow])
 	t.Run("webhook", checkRowRoundTrip[webhookRow])
 }
 
@@ -268,14 +268,14 @@ func TestDigestsCoverEveryField(t *testing.T) {
 	for name, blind := range map[string][]string{
 		"Lead":               fieldsNotInDigest((*Lead).contentHash),
 		"idempotencyRow":     fieldsNotInDigest((*idempotencyRow).contentHash),
-		"duplicateRow":       fieldsNotInDigest((*duplicateRow).contentHash),
+		"duplicateRow":       fieldsNotInDigest((*duplicateCheckRow).contentHash),
 		"AuctionRow":         fieldsNotInDigest((*AuctionRow).contentHash),
 		"OpenPost":           fieldsNotInDigest((*UnfinishedPost).contentHash),
 		"User":               fieldsNotInDigest((*OperatorUser).contentHash),
 		"Invitation":         fieldsNotInDigest((*Invitation).contentHash),
 		"SecondFactor":       fieldsNotInDigest((*SecondFactor).contentHash),
 		"APIToken":           fieldsNotInDigest((*APIToken).contentHash),
-		"credentialIdentity": fieldsNotInDigest((*credentialIdentity).contentHash),
+		"credentialIdentity": fieldsNotInDigest((*existedCredentialKey).contentHash),
 		"Credential":         fieldsNotInDigest((*Credential).contentHash),
 		"webhookRow":         fieldsNotInDigest(func(r *webhookRow) uint64 { return r.contentHash(1) }),
 	} {

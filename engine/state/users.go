@@ -319,11 +319,11 @@ func (t *operatorUserTable) forgetOldestEndedInvitationLocked(nowUnixNanos int64
 	}
 }
 
-// closeInvitationsLocked sets the status of the open invitations that isClosed selects. The caller
+// closeInvitationsLocked sets the status of the open invitations that shouldClose selects. The caller
 // holds t.mu.
-func (t *operatorUserTable) closeInvitationsLocked(isClosed func(*Invitation) bool, status InvitationStatus, atUnixNanos int64) {
+func (t *operatorUserTable) closeInvitationsLocked(shouldClose func(*Invitation) bool, status InvitationStatus, atUnixNanos int64) {
 	for hash, i := range t.invitations {
-		if i.Status == InvitationOpen && isClosed(&i) {
+		if i.Status == InvitationOpen && shouldClose(&i) {
 			i.Status, i.Closed = status, atUnixNanos
 			t.invitations[hash] = i
 		}
@@ -332,7 +332,7 @@ func (t *operatorUserTable) closeInvitationsLocked(isClosed func(*Invitation) bo
 
 // applySecondFactorChanged adds, confirms, uses or removes the event's second factor. It replaces
 // the list of recovery codes and never changes it in place, because readers share it.
-func (t *operatorUserTable) applySecondFactorChanged(e *event.UserSecondFactorChanged) {
+func (t *operatorUserTable) applySecondFactorChanged(e *event.UserSecondFactorChangedOrUsed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	factor := t.secondFactors[e.User]

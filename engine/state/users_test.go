@@ -87,7 +87,7 @@ func TestUserChangeRevokesTheirTokens(t *testing.T) {
 func TestSnapshotBeforeUsersLoads(t *testing.T) {
 	x := newTestExchange()
 	file := snapshotOf(t, x)
-	in := sectionReader{r: bytes.NewReader(file)}
+	in := snapshotSectionReader{r: bytes.NewReader(file)}
 	if err := in.readMagicVersionAndShardCount(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,8 @@ func TestInvitationsInMemoryAreLimited(t *testing.T) {
 }
 
 func TestSecondFactorFollowsItsEvents(t *testing.T) {
-	change := func(change event.SecondFactorChange, step uint64, hashes ...event.RecoveryCodeHash) event.Event {
-		return &event.UserSecondFactorChanged{User: "bob", Change: change, Sealed: []byte("sealed"), Step: step, Recovery: hashes, At: int64(change)}
+	change := func(change event.SecondFactorChangeOrUse, step uint64, hashes ...event.RecoveryCodeHash) event.Event {
+		return &event.UserSecondFactorChangedOrUsed{User: "bob", Change: change, Sealed: []byte("sealed"), Step: step, Recovery: hashes, At: int64(change)}
 	}
 	enrolled, confirmed := change(event.SecondFactorEnrolled, 0), change(event.SecondFactorConfirmed, 5, event.RecoveryCodeHash{1}, event.RecoveryCodeHash{2})
 	for what, row := range map[string]struct {

@@ -13,13 +13,14 @@ import (
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // AppendWebhookBody appends the JSON body of the queued webhook with its payload to dst. names
-// translates the numbers of campaigns, suppliers and buyers into their ids. The members have a
-// fixed order, and all values come from log records. So the body is the same at every attempt.
+// translates the numbers of campaigns, suppliers and buyers into their ids. The members have a fixed
+// order, and the values come from log records, or from memory after the log removed them. So the body
+// is the same at every attempt while the log has the records.
 func AppendWebhookBody(dst []byte, names *state.State, queued *state.OutboxWebhook, payload *Payload) []byte {
-	dst = market.ComputeWebhookID(queued.Lead, queued.Type, queued.Created).AppendTo(append(dst, `{"id":"`...))
+	dst = market.ComputeWebhookID(queued.Lead, queued.Type, queued.Created).AppendAsText(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"`...), queued.Type.String()...)
 	dst = time.Unix(0, queued.Created).UTC().AppendFormat(append(dst, `","created_at":"`...), timeFormat)
-	dst = queued.Lead.AppendTo(append(dst, `","data":{"lead_id":"`...))
+	dst = queued.Lead.AppendAsText(append(dst, `","data":{"lead_id":"`...))
 	dst = appendTextOrNull(append(dst, `","lead_uuid":`...), payload.sellerLeadID)
 	dst = appendTextOrNull(append(dst, `,"auction_id":`...), payload.auction)
 	dst = appendTextOrNull(append(dst, `,"campaign_id":`...), names.NameOf(event.ObjectCampaign, payload.campaign))

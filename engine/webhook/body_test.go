@@ -34,8 +34,8 @@ func (h *recordedLog) ReadIfKept(seq uint64, _ int64) (event.Event, error) {
 	return new(event.Decoder).Decode(event.AppendRecord(nil, h.records[seq-1]))
 }
 
-// ReadDecision implements webhook.EventLogReader.
-func (h *recordedLog) ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error) {
+// ReadDecisionIfKept implements webhook.EventLogReader.
+func (h *recordedLog) ReadDecisionIfKept(lead *state.Lead, until int64) (*event.LeadDecided, error) {
 	record, err := h.ReadIfKept(lead.Seq, until)
 	if record == nil {
 		return nil, err

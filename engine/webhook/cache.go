@@ -10,9 +10,9 @@ import (
 // nearly always delivered at the first attempt. So the log is read only for attempts much later
 // or after a restart.
 //
-// The cache never changes a result: a payload that is not in the cache is read from the log and
-// has the same bytes. The oldest payload is evicted first. If a record does not become durable,
-// its payload stays unused until its eviction. The zero PayloadCache is ready to use.
+// The cache never changes a result: a payload that is not in the cache is read from the log and has the
+// same bytes, while the log has its records. The oldest payload is evicted first. If a record does not
+// become durable, its payload stays unused until its eviction. The zero PayloadCache is ready to use.
 type PayloadCache struct {
 	mu       sync.Mutex
 	payloads map[webhookEventKey]Payload

@@ -12,8 +12,8 @@ import (
 // error for a record that the log's history no longer has.
 type EventLogReader interface {
 	ReadIfKept(seq uint64, until int64) (event.Event, error)
-	// ReadDecision reads the record that brought the lead.
-	ReadDecision(lead *state.Lead, until int64) (*event.LeadDecided, error)
+	// ReadDecisionIfKept reads the record that brought the lead.
+	ReadDecisionIfKept(lead *state.Lead, until int64) (*event.LeadDecided, error)
 }
 
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
@@ -29,7 +29,7 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Outbox
 	}
 	lead, known := leadRows.Lead(queued.Lead)
 	if known {
-		decided, err := log.ReadDecision(&lead, deadlineNanos)
+		decided, err := log.ReadDecisionIfKept(&lead, deadlineNanos)
 		if err != nil {
 			return Payload{}, false, err
 		}

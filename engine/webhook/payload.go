@@ -6,8 +6,8 @@ import (
 	"pingpost/engine/state"
 )
 
-// Payload is the content of a webhook about a lead, without its envelope. It is built from log
-// records and contains no personal data.
+// Payload is the content of a webhook about a lead, without its envelope. It is built from log records,
+// or from the lead's row in memory if the log no longer has them. It contains no personal data.
 type Payload struct {
 	campaign     market.PermanentNumber
 	sellerLeadID string // the seller's own id of the lead; empty: none

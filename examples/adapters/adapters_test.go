@@ -65,7 +65,7 @@ var (
 )
 
 // endpointAt returns the endpoint with the server's address and its own path.
-func endpointAt(e *market.Endpoint, server *httptest.Server) market.Endpoint {
+func endpointAt(e *market.OutboundEndpoint, server *httptest.Server) market.OutboundEndpoint {
 	moved := *e
 	_, path, _ := strings.Cut(strings.TrimPrefix(e.URL, "https://"), "/")
 	moved.URL = server.URL + "/" + path
@@ -91,7 +91,7 @@ func (o *loadedExample) ping(t *testing.T, c *buyer.Client, server *httptest.Ser
 		t.Fatal("the adapter renders no ping")
 	}
 	return c.Ping(&market.BuyerPingRequest{
-		Endpoint: endpointAt(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendTo(nil),
+		Endpoint: endpointAt(o.buyer.Ping, server), IdempotencyKey: "ping-1", Body: body, Auction: auction.AppendAsText(nil),
 		Deadline: time.Now().Add(20 * time.Second),
 	})
 }

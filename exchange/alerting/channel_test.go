@@ -67,7 +67,7 @@ func TestNoteOfBackupIsPrintable(t *testing.T) {
 	m := measurer{sources: Sources{BackupLag: func() (time.Duration, string, bool) {
 		return time.Minute, "a\xff\r\n\x1b[31mb" + strings.Repeat("x", 100_000), true
 	}}}
-	note := m.backupAge()[0].Note
+	note := m.backupLagIfConfigured()[0].Note
 	if !strings.HasPrefix(note, "; last error: a  [31mbx") || len(note) > 400 {
 		t.Errorf("%d bytes: %.60q", len(note), note)
 	}

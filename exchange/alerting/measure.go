@@ -32,19 +32,20 @@ type Sources struct {
 type measurer struct {
 	sources Sources
 	counts  tradeCountHistory
-	reports reportCache
+	reports throttledReportCache
 	now     int64
 	catalog *market.Catalog
 }
 
 // beginEvaluation prepares an evaluation at nowUnixNanos. It returns false if no configuration is active.
-func (m *measurer) beginEvaluation(nowUnixNanos int64) bool {
+func (m *measurer) beginEvaluation(nowUnixNanos int64) (hasActiveConfig bool) {
 	m.now, m.catalog = nowUnixNanos, m.sources.Catalog()
 	m.counts.add(nowUnixNanos, m.sources.Counts())
 	return m.catalog != nil
 }
 
-// measure returns the values of a rule, as alert.Measure does. It fails once ctx has ended.
+// measure returns the values of a rule, as alert.Measure does. ok is false if the report cannot answer,
+// the kind of the rule is unknown, or ctx has ended.
 func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []alert.Sample, ok bool) {
 	if ctx.Err() != nil {
 		return nil, false
@@ -71,7 +72,7 @@ func (m *measurer) measure(ctx context.Context, rule *alert.Rule) (samples []ale
 			return alert.Sample{Value: alert.Quantity(s.Dead) * alert.One}
 		}), true
 	case alert.BackupAge:
-		return m.backupAge(), true
+		return m.backupLagIfConfigured(), true
 	case alert.DiskFree:
 		const perGB = 1_000_000_000 / int64(alert.One)
 		return []alert.Sample{{Value: alert.Quantity(int64(m.sources.DiskFree()) / perGB)}}, true
@@ -118,7 +119,7 @@ func describeCapUse(limit *market.Cap, used int64, where string) string {
 }
 
 // spendable returns the money that the buyer can still spend: balance and credit, without the money
-// that is held for posts. It uses BuyerBalance, because BuyerFunds blocks the committer.
+// that is held for posts. It uses BuyerBalance, because AppliedBuyerFunds blocks the committer.
 func (m *measurer) spendable(b *market.Buyer) market.Money {
 	balance, held := m.sources.State.BuyerBalance(b.Ref)
 	return balance - held + b.Credit
@@ -237,14 +238,14 @@ func (m *measurer) failingMinutes(status state.OutboxStatus) (sample alert.Sampl
 	return sample
 }
 
-func (m *measurer) backupAge() []alert.Sample {
+func (m *measurer) backupLagIfConfigured() []alert.Sample {
 	lag, lastError, hasBackup := m.sources.BackupLag()
 	if !hasBackup {
 		return nil
 	}
 	sample := alert.Sample{Value: minutes(lag)}
 	if lastError != "" {
-		sample.Note = "; last error: " + alerts.PrintableText(lastError, maxErrorLength)
+		sample.Note = "; last error: " + alerts.RemoveUnprintableAndCut(lastError, maxErrorLength)
 	}
 	return []alert.Sample{sample}
 }

@@ -19,7 +19,7 @@ func (s *Service) destination(c *alert.Channel) (*notify.Destination, error) {
 	secret := ""
 	if len(c.Sealed) > 0 {
 		var err error
-		if secret, err = s.options.Open(c.SecretName(), c.Sealed); err != nil {
+		if secret, err = s.options.Open(c.SecretEncryptionName(), c.Sealed); err != nil {
 			return nil, fmt.Errorf("the secret of channel %s cannot be decrypted; set it again: %w", c.ID, err)
 		}
 	}
@@ -36,9 +36,9 @@ func (s *Service) destination(c *alert.Channel) (*notify.Destination, error) {
 }
 
 // FirstEmailChannelSender returns the SMTP server and the sender of the first e-mail channel that is
-// on. The error says that there is none.
+// on. It returns an error if there is none, or if the channel's secret cannot be decrypted.
 func (s *Service) FirstEmailChannelSender() (*notify.EmailDestination, error) {
-	channel := s.table.Settings().FirstEmailChannel()
+	channel := s.table.Settings().FirstEnabledEmailChannel()
 	if channel == nil {
 		return nil, errors.New("there is no e-mail channel that is on; add one under Alerts")
 	}

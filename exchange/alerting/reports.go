@@ -10,9 +10,9 @@ import (
 	"pingpost/report"
 )
 
-// reportCache has the report's recent answers. It pauses after each query for a minute or twenty
+// throttledReportCache has the report's recent answers. It pauses after each query for a minute or twenty
 // times the query's duration, so that alerts take a small share of the report's time.
-type reportCache struct {
+type throttledReportCache struct {
 	ask     func(ctx context.Context, from *report.Report, q reportQuestion, nowUnixNanos int64) (sums map[string]reportSums, ok bool)
 	answers map[reportQuestion]*reportAnswer
 }
@@ -44,7 +44,7 @@ const (
 // sums returns the figures of the last window, by the ids of buyers or campaigns. The beginning of
 // the window is a full quarter of an hour. It returns false if there is no report, or if it cannot
 // answer now.
-func (c *reportCache) sums(ctx context.Context, from *report.Report, by report.Dimension, window time.Duration, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
+func (c *throttledReportCache) sums(ctx context.Context, from *report.Report, by report.Dimension, window time.Duration, nowUnixNanos int64) (sums map[string]reportSums, ok bool) {
 	if from == nil {
 		return nil, false
 	}

@@ -78,7 +78,7 @@ const maxTests = 4
 func New(options Options) *Service {
 	s := &Service{
 		options: options, table: options.State.Alerts(), testing: make(chan struct{}, maxTests),
-		measurer: measurer{sources: options.Sources, reports: reportCache{ask: askReport}},
+		measurer: measurer{sources: options.Sources, reports: throttledReportCache{ask: askReport}},
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.queue = notify.NewQueue(notify.QueueOptions{
@@ -120,7 +120,8 @@ func (s *Service) Close() {
 }
 
 // Evaluate measures all rules, records the changes, and queues their notifications. If ctx ends
-// meanwhile, it records nothing. A panic is logged, because alerts must not end the exchange.
+// meanwhile, it records no change. Without an active configuration it only queues unsent notifications.
+// A panic is logged, because alerts must not end the exchange.
 func (s *Service) Evaluate(ctx context.Context, nowUnixNanos int64) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -168,7 +169,7 @@ func (s *Service) recordChangesAndQueue(changes []*event.AlertOrNotificationChan
 
 // queueUnsent queues the notifications that are not in the queue. The caller holds s.evaluating.
 func (s *Service) queueUnsent() {
-	for _, change := range s.table.ChangesWithUnsentNotifications(s.queued) {
+	for _, change := range s.table.ChangesWithUnfinishedNotifications(s.queued) {
 		if s.ctx.Err() != nil {
 			return // the next start queues the others
 		}
@@ -182,7 +183,7 @@ func (s *Service) queueUnsent() {
 }
 
 // recordOutcome records how a notification ended. If that fails, a restart sends it again.
-func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause error) {
+func (s *Service) recordOutcome(item notify.Item, outcome notify.FinalOutcome, cause error) {
 	record := &event.AlertOrNotificationChanged{Transition: event.NotificationSent, Of: item.ID, Channels: []string{item.Channel}, At: s.options.Now()}
 	switch outcome {
 	case notify.Failed:
@@ -198,26 +199,27 @@ func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause 
 		record.Rule, record.Subject = change.Rule, change.Subject
 	}
 	if err := s.options.Engine.RecordAlertOrNotificationChange(record); err != nil {
-		s.options.Logger.Warn("the end of a notification was not recorded; it is sent again after a restart", "channel", item.Channel, "error", err)
+		s.options.Logger.Warn("the outcome of an alert's notification was not recorded; the notification is sent again after a restart", "channel", item.Channel, "error", err)
 	}
 	if outcome != notify.Sent || cause != nil {
 		s.options.Logger.Warn("a notification of an alert did not reach all recipients", "channel", item.Channel, "rule", record.Rule, "subject", record.Subject,
-			"outcome", record.Transition.String(), "error", errorForLog(cause))
+			"outcome", record.Transition.String(), "error", errorTextWithMaskedAddresses(cause))
 	}
 }
 
-// errorForLog returns an error's text without e-mail addresses, which the program's log must not have.
-func errorForLog(err error) string {
+// errorTextWithMaskedAddresses returns an error's text without e-mail addresses, which the program's
+// log must not have.
+func errorTextWithMaskedAddresses(err error) string {
 	if err == nil {
 		return ""
 	}
-	return alerts.PrintableText(mail.MaskAddresses(err.Error()), maxErrorLength)
+	return alerts.RemoveUnprintableAndCut(mail.MaskAddresses(err.Error()), maxErrorLength)
 }
 
 // maxErrorLength limits the texts of errors, which may contain a server's answer.
 const maxErrorLength = 300
 
-func shortError(err error) string { return alerts.PrintableText(err.Error(), maxErrorLength) }
+func shortError(err error) string { return alerts.RemoveUnprintableAndCut(err.Error(), maxErrorLength) }
 
 // sendItem makes one attempt to send a queued notification.
 func (s *Service) sendItem(ctx context.Context, item notify.Item) error {
@@ -323,7 +325,7 @@ func (s *Service) HealthByChannel() map[string]alerts.ChannelHealth {
 	all := make(map[string]alerts.ChannelHealth)
 	for id, h := range s.queue.HealthByChannel() {
 		all[id] = alerts.NewChannelHealth(alerts.ChannelCounts{Queued: h.Queued, Sent: h.Sent, Failed: h.Failed, Dropped: h.Dropped},
-			h.LastSuccess, h.FailingSince, h.Attempting, alerts.PrintableText(h.LastError, maxErrorLength))
+			h.LastSuccess, h.FailingSince, h.Attempting, alerts.RemoveUnprintableAndCut(h.LastError, maxErrorLength))
 	}
 	return all
 }

@@ -13,30 +13,30 @@ var outcomesOfBidBuyer = map[market.UnsoldReason]market.BuyerOutcome{
 	market.ReasonFiltered: market.OutcomeFiltered, market.ReasonSuppressed: market.OutcomeSuppressed, market.ReasonDuplicate: market.OutcomeDuplicate,
 }
 
-// acceptedEarlierBid reports whether a lead with recorded outcomes accepted the bid of an earlier ping,
+// leadClaimedEarlierBid reports whether a lead with recorded outcomes accepted the bid of an earlier ping,
 // so that no other buyer was considered. A lead of an auction campaign without an auction of its own
 // did so.
-func acceptedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
+func leadClaimedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
 	return decided.Sale.Ping != [16]byte{} || decided.SellerAuction != "" || config.method == market.PingPost.String() && decided.Auction.ID.IsZero()
 }
 
-// mayHaveAcceptedEarlierBid reports whether a lead without recorded outcomes accepted the bid of an
+// mayBeRejectedBidClaim reports whether a lead without recorded outcomes accepted the bid of an
 // earlier ping, or may have done so. The event of a rejected lead names the auction of a post, but not
 // the ping of an ingest.
-func mayHaveAcceptedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
+func mayBeRejectedBidClaim(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
 	_, rejectable := outcomesOfBidBuyer[decided.Reason]
 	return rejectable && len(decided.Trail) == 0 && (decided.SellerAuction != "" || config.compiled != nil && config.compiled.Method == market.PingPost)
 }
 
-// addRuleOfAcceptedBid adds the rule that rejected a lead without recorded outcomes, which accepts the
+// addRuleThatRejectedBidClaim adds the rule that rejected a lead without recorded outcomes, which accepts the
 // bid of an earlier ping. The rule of the bid's buyer becomes a candidate. If the log does not say
 // whose rule it was, a note says so.
-func (r *ruleFinder) addRuleOfAcceptedBid(decision *logEntry) {
+func (r *ruleFinder) addRuleThatRejectedBidClaim(decision *logEntry) {
 	filterSet := -1
-	if bid := r.explainer.findAcceptedBid(decision); bid != nil {
+	if bid := r.explainer.findClaimedBid(decision); bid != nil {
 		filterSet = indexOfFilterSet(r.decision.Campaign, bid.Buyer)
 	}
-	rule, owner := r.decision.AcceptedBidRule(r.lead.Reason, filterSet)
+	rule, owner := r.decision.UnmetRuleOfAcceptedBid(r.lead.Reason, filterSet)
 	switch {
 	case owner == exclusion.OwnerCampaign:
 		r.doc.Rule = rule
@@ -58,9 +58,9 @@ func indexOfFilterSet(campaign *market.Campaign, buyer market.PermanentNumber) i
 	return slices.IndexFunc(campaign.FilterSets, func(set market.FilterSet) bool { return set.Buyer.Ref == buyer })
 }
 
-// findAcceptedBid returns the bid that a post accepts: the winning bid of the auction that it names. It
+// findClaimedBid returns the bid that a post accepts: the winning bid of the auction that it names. It
 // returns nil if the lead names no auction or the log no longer has it.
-func (e *Explainer) findAcceptedBid(decision *logEntry) *event.Bid {
+func (e *Explainer) findClaimedBid(decision *logEntry) *event.Bid {
 	decided := decision.mustBeLeadDecided()
 	if decided.SellerAuction == "" {
 		return nil

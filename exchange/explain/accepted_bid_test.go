@@ -44,9 +44,9 @@ func newHistoryOf(t *testing.T, campaign *market.Campaign) *history {
 // ingest does not name the bid. Without a rule the summary names no party.
 func TestExplainRejectedBid(t *testing.T) {
 	t.Parallel()
-	listsNamed := func(names ...string) (lists []*market.SuppressionList) {
+	listsNamed := func(names ...string) (lists []*market.SuppressionListDefinition) {
 		for _, name := range names {
-			lists = append(lists, &market.SuppressionList{ID: market.ListID(name), Field: market.ListPhone})
+			lists = append(lists, &market.SuppressionListDefinition{ID: market.ListID(name), Field: market.ListPhone})
 		}
 		return lists
 	}
@@ -115,7 +115,7 @@ func TestExplainRejectedBid(t *testing.T) {
 				campaign.Filters, chosen.Filters = filtersOn(t, campaign.Mapping, row.campaign), filtersOn(t, campaign.Mapping, row.buyer)
 			}
 			c := newHistoryOf(t, campaign)
-			c.OnList = func(list *market.SuppressionList, _ *market.Lead) (listed, loaded bool) {
+			c.OnList = func(list *market.SuppressionListDefinition, _ *market.Lead) (listed, loaded bool) {
 				return slices.Contains(strings.Fields(row.listed), string(list.ID)), true
 			}
 			if row.erased {

@@ -7,9 +7,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// ReportOrReturnDecision is a buyer's report on a sold lead, or an operator's decision on a pending
+// BuyerReportOrOperatorDecision is a buyer's report on a sold lead, or an operator's decision on a pending
 // return.
-type ReportOrReturnDecision struct {
+type BuyerReportOrOperatorDecision struct {
 	At        NanosAsRFC3339 `json:"at"`
 	By        string         `json:"by"` // buyer or operator
 	Buyer     string         `json:"buyer_id"`
@@ -62,10 +62,10 @@ const (
 	withheldReasonNoConfig = "(withheld: the campaign's configuration is no longer available, so the text may contain contact data)" // not even the present one
 )
 
-// addReportOrReturnDecision adds a buyer's report on the lead, or an operator's decision on a return, to
+// addBuyerReportOrOperatorDecision adds a buyer's report on the lead, or an operator's decision on a return, to
 // the explanation. If the report took effect, it also changes the lead's status.
-func (c *leadTimeline) addReportOrReturnDecision(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
-	r := ReportOrReturnDecision{
+func (c *leadTimeline) addBuyerReportOrOperatorDecision(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
+	r := BuyerReportOrOperatorDecision{
 		At: NanosAsRFC3339(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,
 		Occurred: NanosAsRFC3339(change.Occurred),
@@ -91,9 +91,9 @@ func (c *leadTimeline) addReportOrReturnDecision(ev *event.LeadStatusChangesDeci
 	c.doc.Reports = append(c.doc.Reports, r)
 }
 
-// addWebhookIfAny adds a webhook of the given kind to the explanation. An event at causedAtNanos
+// addWebhookUnlessNone adds a webhook of the given kind to the explanation. An event at causedAtNanos
 // caused the webhook. WebhookNone means that the event caused none.
-func (c *leadTimeline) addWebhookIfAny(kind market.WebhookType, causedAtNanos int64) {
+func (c *leadTimeline) addWebhookUnlessNone(kind market.WebhookType, causedAtNanos int64) {
 	if kind != market.WebhookNone {
 		c.webhooks = append(c.webhooks, webhookProgress{kind: kind})
 		c.doc.Webhooks = append(c.doc.Webhooks, SupplierWebhook{Type: kind.String(), Created: NanosAsRFC3339(causedAtNanos), Attempts: []WebhookAttemptOrDecision{}})
@@ -165,10 +165,10 @@ func (e *Explainer) redactReasonsUnlistedByCampaign(doc *Explanation, configAtDe
 // acceptsAnyReason reports whether the campaign is known to have no list of reasons for a return.
 func (l *campaignConfigOfVersion) acceptsAnyReason() bool { return l.known && len(l.reasons) == 0 }
 
-// describeLastReport returns a sentence on the newest effective report of the buyer, or decision of an
+// describeLastEffectiveReport returns a sentence on the newest effective report of the buyer, or decision of an
 // operator, after the sale, or "" without one. Effective means that it changed the lead's status or its
 // return.
-func describeLastReport(doc *Explanation) (text string) {
+func describeLastEffectiveReport(doc *Explanation) (text string) {
 	for i := range doc.Reports {
 		r := &doc.Reports[i]
 		switch {

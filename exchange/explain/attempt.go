@@ -8,26 +8,26 @@ import (
 	"pingpost/engine/market"
 )
 
-// describeRefusal returns the reason why the buyer of this post does not have the lead: its
+// describeWhyNotAccepted returns the reason why the buyer of this post does not have the lead: its
 // HTTP answer, the fault, or the operator's release of the delivery.
-func (p *DeliveryToBuyer) describeRefusal() string {
+func (p *DeliveryToBuyer) describeWhyNotAccepted() string {
 	if len(p.Settlements) == 0 {
 		return "the buyer was not reached"
 	}
 	last := &p.Settlements[len(p.Settlements)-1]
 	if last.Outcome == event.SettledReleased.String() {
-		return "an operator's release of the delivery" + p.describeUnconfirmedAttempts()
+		return "an operator's release of the delivery" + p.describeAttemptsBeforeUnconfirmed()
 	}
-	if text := describeAttempt(last.Status, last.Fault, last.Code); text != "" {
+	if text := describeFailedPostAttempt(last.Status, last.Fault, last.Code); text != "" {
 		return text
 	}
 	return "the buyer was not reached"
 }
 
-// describeUnconfirmedAttempts returns how many attempts failed before the delivery was unconfirmed, and
+// describeAttemptsBeforeUnconfirmed returns how many attempts failed before the delivery was unconfirmed, and
 // how the last one ended: " after 6 failed attempts, the last with HTTP 500". It returns "" if no
 // attempt is known.
-func (p *DeliveryToBuyer) describeUnconfirmedAttempts() string {
+func (p *DeliveryToBuyer) describeAttemptsBeforeUnconfirmed() string {
 	unconfirmed := p.lastUnconfirmed()
 	if unconfirmed == nil || unconfirmed.Failed == 0 {
 		return ""
@@ -36,14 +36,14 @@ func (p *DeliveryToBuyer) describeUnconfirmedAttempts() string {
 	if unconfirmed.Failed == 1 {
 		text = " after a failed attempt with "
 	}
-	if last := describeAttempt(unconfirmed.Status, unconfirmed.Fault, unconfirmed.Code); last != "" {
+	if last := describeFailedPostAttempt(unconfirmed.Status, unconfirmed.Fault, unconfirmed.Code); last != "" {
 		return text + last
 	}
 	return text + "no recorded answer"
 }
 
 // lastUnconfirmed returns the last settlement that left the delivery unconfirmed, or nil.
-func (p *DeliveryToBuyer) lastUnconfirmed() *PostSettlement {
+func (p *DeliveryToBuyer) lastUnconfirmed() *DeliveryStateChange {
 	for i := len(p.Settlements) - 1; i >= 0; i-- {
 		if p.Settlements[i].Outcome == event.SettledUnknown.String() {
 			return &p.Settlements[i]
@@ -52,10 +52,10 @@ func (p *DeliveryToBuyer) lastUnconfirmed() *PostSettlement {
 	return nil
 }
 
-// describeAttempt returns how an attempt to post ended that did not deliver the lead: the status and
+// describeFailedPostAttempt returns how an attempt to post ended that did not deliver the lead: the status and
 // the buyer's code, or the fault. It returns "" if neither is recorded. A 2xx without a fault did not
 // deliver the lead only if its body has a rejection.
-func describeAttempt(status uint32, fault FaultName, code string) string {
+func describeFailedPostAttempt(status uint32, fault FaultName, code string) string {
 	if status == 0 {
 		return fault.Description()
 	}
@@ -107,7 +107,9 @@ func (p *DeliveryToBuyer) describeDoubt() string {
 	return fmt.Sprintf("attempt %d got no clear answer (%s), so a later refusal (%s) does not prove that the buyer does not have the lead", unclear.Attempt, unclear.describe(), refusal.describe())
 }
 
-func (t *FailedPostAttempt) describe() string { return describeAttempt(t.Status, t.Fault, t.Code) }
+func (t *FailedPostAttempt) describe() string {
+	return describeFailedPostAttempt(t.Status, t.Fault, t.Code)
+}
 
 // isUnclear reports whether the buyer may have the lead after this attempt. The status and the fault
 // decide if the log has no verdict.
@@ -129,9 +131,9 @@ func (t *FailedPostAttempt) isRefusal() bool {
 	return t.Status >= http.StatusMultipleChoices && t.Status < http.StatusInternalServerError && t.Status != http.StatusRequestTimeout
 }
 
-// describeDoubtfulAcceptance returns a sentence if the body of the accepting answer looks like a
+// describeAcceptanceWithRejectionBody returns a sentence if the body of the accepting answer looks like a
 // rejection, or "". The HTTP status decides, so the lead is sold.
-func (p *DeliveryToBuyer) describeDoubtfulAcceptance() string {
+func (p *DeliveryToBuyer) describeAcceptanceWithRejectionBody() string {
 	if last := len(p.Settlements) - 1; last >= 0 && p.Settlements[last].Outcome == event.SettledDelivered.String() && p.Settlements[last].Code != "" {
 		return fmt.Sprintf(" But the body of its answer looks like a rejection (%s). The answer's status, HTTP %d, decides.", p.Settlements[last].Code, p.Settlements[last].Status)
 	}

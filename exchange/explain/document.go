@@ -30,13 +30,13 @@ type Explanation struct {
 	Until    NanosAsRFC3339 `json:"valid_until,omitzero"` // end of our bid to the seller
 	Settled  NanosAsRFC3339 `json:"settled_at,omitzero"`  // when the delivery ended
 
-	Status      string            `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
-	Delivery    string            `json:"delivery,omitempty"` // of a lead that had a buyer
-	Reason      string            `json:"reason,omitempty"`   // the reason code in the seller's answer
-	Answer      *AnswerToSupplier `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
-	Why         string            `json:"why"`                // the summary in words
-	Rule        *exclusion.Rule   `json:"rule,omitempty"`     // of the campaign itself, if it rejected the lead before any buyer
-	DuplicateOf string            `json:"duplicate_of,omitempty"`
+	Status      string               `json:"status"`             // lead: OPEN, ACCEPTED, UNMATCHED, or the buyer's report contacted, qualified, sold or returned; ping: NO_BID, BID, TAKEN (a lead claimed it, not yet acknowledged) or SOLD
+	Delivery    string               `json:"delivery,omitempty"` // of a lead that had a buyer
+	Reason      string               `json:"reason,omitempty"`   // the reason code in the seller's answer
+	Answer      *AnswerToSupplier    `json:"answer,omitempty"`   // the first answer to the call; absent if it is unknown or there was no answer
+	Why         string               `json:"why"`                // the summary in words
+	Rule        *exclusion.UnmetRule `json:"rule,omitempty"`     // of the campaign itself, if it rejected the lead before any buyer
+	DuplicateOf string               `json:"duplicate_of,omitempty"`
 
 	// The current sale, complete or in delivery. A ping has the sale of the lead that
 	// claimed one of its offers. Absent without a sale.
@@ -51,8 +51,8 @@ type Explanation struct {
 	Rejected   []OfferClaim               `json:"turned_away,omitempty"` // of a ping: leads that claimed its bid and were rejected before the post
 	Posts      []DeliveryToBuyer          `json:"posts"`
 
-	Reports  []ReportOrReturnDecision `json:"reports,omitempty"`  // after the sale, in order of time
-	Webhooks []SupplierWebhook        `json:"webhooks,omitempty"` // in the order of the events that caused them
+	Reports  []BuyerReportOrOperatorDecision `json:"reports,omitempty"`  // after the sale, in order of time
+	Webhooks []SupplierWebhook               `json:"webhooks,omitempty"` // in the order of the events that caused them
 
 	Auction   *Explanation   `json:"auction,omitempty"`   // of a lead that claimed a bid: the ping
 	Leads     []*Explanation `json:"leads,omitempty"`     // of a ping: the leads that claimed its offers, in order of time
@@ -91,30 +91,30 @@ type OfferClaim struct {
 // FilterSetCandidate is one filter set of the campaign (a buyer's entry with filters, price and caps),
 // with its outcome in the auction.
 type FilterSetCandidate struct {
-	Buyer   string              `json:"buyer_id"` // empty if the configuration of that time is unavailable
-	Seat    uint32              `json:"seat"`
-	Outcome string              `json:"outcome"`
-	Pinged  bool                `json:"asked"`               // the buyer got a ping
-	Elapsed NanosAsMilliseconds `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
-	Bid     *Amount             `json:"bid,omitempty"`       // also if the bid was invalid
-	Payout  *Amount             `json:"payout,omitempty"`
-	Until   NanosAsRFC3339      `json:"valid_until,omitzero"`
-	Status  uint32              `json:"status,omitempty"` // HTTP
-	Fault   FaultName           `json:"fault,omitempty"`
-	Reason  string              `json:"reason,omitempty"` // the buyer's own text
-	Rule    *exclusion.Rule     `json:"rule,omitempty"`   // by which the buyer dropped out; absent for a buyer that did not
+	Buyer   string               `json:"buyer_id"` // empty if the configuration of that time is unavailable
+	Seat    uint32               `json:"seat"`
+	Outcome string               `json:"outcome"`
+	Pinged  bool                 `json:"asked"`               // the buyer got a ping
+	Elapsed NanosAsMilliseconds  `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer
+	Bid     *Amount              `json:"bid,omitempty"`       // also if the bid was invalid
+	Payout  *Amount              `json:"payout,omitempty"`
+	Until   NanosAsRFC3339       `json:"valid_until,omitzero"`
+	Status  uint32               `json:"status,omitempty"` // HTTP
+	Fault   FaultName            `json:"fault,omitempty"`
+	Reason  string               `json:"reason,omitempty"` // the buyer's own text
+	Rule    *exclusion.UnmetRule `json:"rule,omitempty"`   // by which the buyer dropped out; absent for a buyer that did not
 
 	rateLimit rateLimitCause // of the outcome rate_limited
 }
 
 // DeliveryToBuyer is the delivery of a lead to one buyer's endpoint.
 type DeliveryToBuyer struct {
-	Buyer       string              `json:"buyer_id"`
-	Intended    NanosAsRFC3339      `json:"intended_at"` // when the intention became durable, before the first attempt
-	Price       *Amount             `json:"price"`
-	Payout      *Amount             `json:"payout"`
-	Tries       []FailedPostAttempt `json:"tries"` // attempts that did not end the delivery
-	Settlements []PostSettlement    `json:"settlements"`
+	Buyer       string                `json:"buyer_id"`
+	Intended    NanosAsRFC3339        `json:"intended_at"` // when the intention became durable, before the first attempt
+	Price       *Amount               `json:"price"`
+	Payout      *Amount               `json:"payout"`
+	Tries       []FailedPostAttempt   `json:"tries"` // attempts that did not end the delivery
+	Settlements []DeliveryStateChange `json:"settlements"`
 }
 
 // FailedPostAttempt is a failed attempt to post the lead, after which the exchange made another attempt.
@@ -127,10 +127,10 @@ type FailedPostAttempt struct {
 	Code    string         `json:"code,omitempty"`    // the buyer's own code of the refusal
 }
 
-// PostSettlement describes, in an explanation, one change in the state of a delivery: delivered,
+// DeliveryStateChange describes, in an explanation, one change in the state of a delivery: delivered,
 // refused, pending, unknown, confirmed, released or resent. DeliveryToBuyer lists them in order of
 // time.
-type PostSettlement struct {
+type DeliveryStateChange struct {
 	At        NanosAsRFC3339      `json:"at"`
 	Outcome   string              `json:"settlement"`
 	Status    uint32              `json:"status,omitempty"`

@@ -43,7 +43,7 @@ type Options struct {
 	// The present data by which rules are reconstructed. A nil function leaves values unknown.
 	ActiveCatalog func() *market.Catalog
 	// OnList reports whether the present content of a suppression list has the lead.
-	OnList func(*market.SuppressionList, *market.Lead) (listed, loaded bool)
+	OnList func(*market.SuppressionListDefinition, *market.Lead) (listed, loaded bool)
 	// EarlierLead returns the accepted lead that memory has under one of the lead's values. buyer is
 	// zero for a rule of the whole campaign.
 	EarlierLead func(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool)

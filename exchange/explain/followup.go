@@ -38,7 +38,7 @@ func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry
 		return decision.at + int64(e.limits.delivery)
 	}
 	events, complete := 0, false
-	ended, err := e.scanReaderForPatterns(reader, patternPair{c.lead[:]}, 0, until, func(next *logEntry) bool {
+	ended, err := e.scanReaderForPatterns(reader, entrySearchPatterns{c.lead[:]}, 0, until, func(next *logEntry) bool {
 		if isFollowUpEventOfLead(next.event, c.lead) {
 			c.applyEvent(next)
 			c.setSupplierAnswerIfDecidedBy(next)

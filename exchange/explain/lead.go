@@ -43,11 +43,11 @@ type leadTimeline struct {
 	unanswered bool // a restart ended the call without an answer
 }
 
-// explainLeadWithoutPing explains a lead from the log entry that decided it. If the lead claimed the bid
+// explainLeadOmittingItsPing explains a lead from the log entry that decided it. If the lead claimed the bid
 // of an earlier ping, the result lacks that ping.
-func (e *Explainer) explainLeadWithoutPing(decision *logEntry) (doc *Explanation, err error) {
+func (e *Explainer) explainLeadOmittingItsPing(decision *logEntry) (doc *Explanation, err error) {
 	decided := decision.mustBeLeadDecided()
-	doc = e.newExplanationAtDecision(decision)
+	doc = e.newLeadExplanationAtDecision(decision)
 	c := leadTimeline{
 		lead: decided.Lead, doc: doc, state: e.State, sale: &decided.Sale, trail: decided.Trail, trailAt: decision.at,
 		reason: decided.Reason, status: market.StatusUnmatched,
@@ -61,7 +61,7 @@ func (e *Explainer) explainLeadWithoutPing(decision *logEntry) (doc *Explanation
 	} else {
 		c.setSupplierAnswerAtDecision(decision.at)
 	}
-	c.addWebhookIfAny(decided.Webhook, decision.at)
+	c.addWebhookUnlessNone(decided.Webhook, decision.at)
 	if err := e.applyEventsAfterDecision(&c, decision); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (e *Explainer) explainLeadWithoutPing(decision *logEntry) (doc *Explanation
 	c.copyFinalStateToExplanation(decided.Reason == market.ReasonNone)
 	config := e.readCampaignConfig(decided.Catalog, doc.Campaign, decision.seq)
 	doc.Method = config.method
-	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, !acceptedEarlierBid(decided, &config))
+	doc.Candidates = e.listFilterSetCandidates(config, c.trail, decided.Auction.Bids, !leadClaimedEarlierBid(decided, &config))
 	c.replacePendingOutcome()
 	e.addRulesOfLead(&c, decision, &config)
 	doc.addNoteIfBuyersUnknown(&config)
@@ -81,9 +81,9 @@ func (e *Explainer) explainLeadWithoutPing(decision *logEntry) (doc *Explanation
 	return doc, nil
 }
 
-// newExplanationAtDecision returns a lead's explanation as of its decision: without posts, reports
+// newLeadExplanationAtDecision returns a lead's explanation as of its decision: without posts, reports
 // and webhooks.
-func (e *Explainer) newExplanationAtDecision(decision *logEntry) *Explanation {
+func (e *Explainer) newLeadExplanationAtDecision(decision *logEntry) *Explanation {
 	decided := decision.mustBeLeadDecided()
 	doc := &Explanation{
 		Kind: kindIngest, ID: decided.Lead.String(), LeadID: decided.Lead.String(), RequestID: decided.Request.String(),
@@ -127,7 +127,7 @@ func (c *leadTimeline) addPost(sale *event.Sale, intendedAtNanos int64) {
 	c.doc.Posts = append(c.doc.Posts, DeliveryToBuyer{
 		Buyer: c.state.NameOf(event.ObjectBuyer, sale.Buyer), Intended: NanosAsRFC3339(intendedAtNanos),
 		Price: newAmount(sale.Price, sale.Currency), Payout: newAmount(sale.Payout, sale.Currency),
-		Tries: []FailedPostAttempt{}, Settlements: []PostSettlement{},
+		Tries: []FailedPostAttempt{}, Settlements: []DeliveryStateChange{},
 	})
 }
 
@@ -137,8 +137,8 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 	switch ev := entry.event.(type) {
 	case *event.LeadStatusChangesDecided:
 		change := changeOfLead(ev, c.lead)
-		c.addReportOrReturnDecision(ev, change)
-		c.addWebhookIfAny(change.Webhook, entry.at)
+		c.addBuyerReportOrOperatorDecision(ev, change)
+		c.addWebhookUnlessNone(change.Webhook, entry.at)
 		return
 	case *event.WebhookAttemptedOrDecided:
 		c.addWebhookAttemptOrDecision(ev)
@@ -152,7 +152,7 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 	case *event.PostAttemptFailed:
 		post.Tries = append(post.Tries, newFailedPostAttempt(ev, len(post.Tries)))
 	case *event.PostSettled:
-		post.Settlements = append(post.Settlements, PostSettlement{
+		post.Settlements = append(post.Settlements, DeliveryStateChange{
 			At: NanosAsRFC3339(entry.at), Outcome: ev.Settlement.String(), Status: ev.Status, Fault: nameOfFault(ev.Fault), Failed: ev.Attempts,
 			Elapsed: NanosAsMilliseconds(ev.Elapsed), Code: ev.Code, BuyerLead: ev.BuyerLead, Reason: ev.Reason.String(),
 			Next: c.state.NameOf(event.ObjectBuyer, ev.Next.Buyer),
@@ -164,7 +164,7 @@ func (c *leadTimeline) applyEvent(entry *logEntry) {
 			c.trail, c.trailAt, c.trailRefused = ev.Trail, entry.at, &ev.Sale
 		}
 		c.applySettlement(ev, entry.at)
-		c.addWebhookIfAny(ev.Webhook, entry.at)
+		c.addWebhookUnlessNone(ev.Webhook, entry.at)
 	}
 }
 

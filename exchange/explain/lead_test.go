@@ -116,7 +116,7 @@ func TestExplainPostAttempts(t *testing.T) {
 	if post.Intended != at(0) || post.Tries[0] != (FailedPostAttempt{Attempt: 1, Ended: at(time.Second), Status: 503}) || post.Tries[1] != (FailedPostAttempt{Attempt: 2, Ended: at(3 * time.Second), Fault: "connect"}) {
 		t.Errorf("%+v", post)
 	}
-	want := PostSettlement{At: at(3 * time.Second), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
+	want := DeliveryStateChange{At: at(3 * time.Second), Outcome: "delivered", Status: 201, Failed: 2, Elapsed: 31_500_000, BuyerLead: "L-1"}
 	if post.Settlements[0] != want || doc.Settled != want.At {
 		t.Errorf("%+v, want %+v", post.Settlements[0], want)
 	}

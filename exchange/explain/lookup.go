@@ -183,7 +183,7 @@ func (e *Explainer) searchLogBySellersAuctionID(firstSupplier, lastSupplier mark
 }
 
 // explainAuctionIfUnambiguous explains the auction if exactly one was found. Otherwise the error is a
-// *admin.AmbiguousSupplierError that names the suppliers, so that the operator can choose one.
+// *admin.AmbiguousAuctionSupplierError that names the suppliers, so that the operator can choose one.
 func (e *Explainer) explainAuctionIfUnambiguous(found []*logEntry) (*Explanation, error) {
 	if len(found) == 1 {
 		return e.explainEntry(found[0])
@@ -192,7 +192,7 @@ func (e *Explainer) explainAuctionIfUnambiguous(found []*logEntry) (*Explanation
 	for _, one := range found {
 		names = append(names, e.State.NameOf(event.ObjectSupplier, one.mustBePingAuction().Supplier))
 	}
-	return nil, &admin.AmbiguousSupplierError{Names: names}
+	return nil, &admin.AmbiguousAuctionSupplierError{Names: names}
 }
 
 // explainEntry explains the lead or auction that a log entry decided. A lead that claimed the
@@ -201,12 +201,12 @@ func (e *Explainer) explainEntry(found *logEntry) (*Explanation, error) {
 	if _, ok := found.event.(*event.PingAuctionCompleted); ok {
 		return e.explainAuctionWithLeads(found)
 	}
-	doc, err := e.explainLeadWithoutPing(found)
+	doc, err := e.explainLeadOmittingItsPing(found)
 	if err != nil {
 		return nil, err
 	}
 	if name := e.claimedAuctionName(found.mustBeLeadDecided()); name != [16]byte{} {
-		if doc.Auction, err = e.explainPingClaimedByLead(name, found); err != nil {
+		if doc.Auction, err = e.explainClaimedPingOrNil(name, found); err != nil {
 			return nil, err
 		}
 		if doc.Auction != nil {
@@ -246,16 +246,17 @@ func (e *Explainer) explainAuctionUnredacted(found *logEntry) (*Explanation, []l
 
 // claimedAuctionName returns the name under which memory knows the auction whose bid the lead
 // claimed. It is zero if the lead claimed no bid.
-func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) [16]byte {
+func (e *Explainer) claimedAuctionName(lead *event.LeadDecided) (keyInMemoryOrZero [16]byte) {
 	if lead.Sale.Ping == [16]byte{} && lead.SellerAuction != "" {
 		return e.AuctionName(lead.Supplier, lead.SellerAuction, lead.Sale.Test)
 	}
 	return lead.Sale.Ping
 }
 
-// explainPingClaimedByLead explains the ping whose bid a lead claimed. It returns nil if the log no
-// longer has that ping.
-func (e *Explainer) explainPingClaimedByLead(auctionName [16]byte, leadDecision *logEntry) (*Explanation, error) {
+// explainClaimedPingOrNil explains the ping whose bid a lead claimed. It returns nil if the log no
+// longer has that ping. It also returns nil if memory no longer has the ping and the lead's event does
+// not contain its id.
+func (e *Explainer) explainClaimedPingOrNil(auctionName [16]byte, leadDecision *logEntry) (*Explanation, error) {
 	decided := leadDecision.mustBeLeadDecided()
 	row, ok := e.State.FindAuction(auctionName, decided.Decided)
 	var found *logEntry

@@ -79,7 +79,7 @@ func TestExplainSameIDOfTwoSellers(t *testing.T) {
 				t.Errorf("%s, %q of %q: %+v, %v", name, row.id, row.supplier, doc, err)
 			}
 		}
-		var ambiguous *admin.AmbiguousSupplierError
+		var ambiguous *admin.AmbiguousAuctionSupplierError
 		if doc, err := e.ExplainBySellersAuctionID("", "both"); !errors.As(err, &ambiguous) || strings.Join(ambiguous.Names, " ") != "sup sup_other" {
 			t.Errorf("%s: %+v, %v", name, doc, err)
 		}

@@ -62,7 +62,7 @@ func (e *Explainer) findLeadsPostedForOffersOf(auctionEntry *logEntry) (claims [
 		}
 	}
 	for _, one := range decided {
-		doc, err := e.explainLeadWithoutPing(one)
+		doc, err := e.explainLeadOmittingItsPing(one)
 		if err != nil {
 			return nil, false, err
 		}

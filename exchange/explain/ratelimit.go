@@ -32,9 +32,9 @@ func describeOutcome(c *FilterSetCandidate) string {
 	return cmp.Or(phraseByOutcome[c.Outcome], c.Outcome)
 }
 
-// describeRateLimits returns the sentence that explains an unsold lead with the reason rate_limited by
+// describeCausesIfRateLimited returns the sentence that explains an unsold lead with the reason rate_limited by
 // the causes of its candidates. It returns "" for another reason, or if no candidate has that outcome.
-func describeRateLimits(doc *Explanation) string {
+func describeCausesIfRateLimited(doc *Explanation) string {
 	if doc.Reason != market.ReasonRateLimited.String() {
 		return ""
 	}

@@ -132,7 +132,7 @@ func describeUnsoldReason(doc *Explanation) string {
 		if len(doc.Candidates) == 0 {
 			return words.noCandidates
 		}
-		return cmp.Or(describeRateLimits(doc), words.withCandidates) + " " + describeOutcomeCounts(doc.Candidates)
+		return cmp.Or(describeCausesIfRateLimited(doc), words.withCandidates) + " " + describeOutcomeCounts(doc.Candidates)
 	}
 	return "This version of pingpost does not know the reason."
 }

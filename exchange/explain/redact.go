@@ -19,7 +19,7 @@ import (
 // repeat it, if the person was erased or the contact data cannot be decrypted.
 const (
 	withheld = redaction.Withheld
-	erased   = "(withheld: the person was erased)"
+	erased   = "(withheld: the person was erased, or the contact data cannot be decrypted)"
 )
 
 // redactTextsWithContactData replaces every free text that repeats a lead's contact data, in the
@@ -67,7 +67,7 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 			p.redactTextUnlessContactFree(&settlement.BuyerLead)
 		}
 	}
-	doc.updateUnacceptedPostRules()
+	doc.recomputeRedactedPostRules()
 	for name, value := range doc.Fields {
 		var text string
 		if json.Unmarshal(value, &text) != nil {
@@ -84,7 +84,7 @@ func (p *contactData) redactExplanation(doc *Explanation) {
 
 // redactRule replaces the values of a rule if its text repeats contact data. A ping's rules were
 // computed without the contact data, which only the lead has.
-func (p *contactData) redactRule(rule *exclusion.Rule) {
+func (p *contactData) redactRule(rule *exclusion.UnmetRule) {
 	if rule == nil || rule.Kind != exclusion.KindFilter || !p.is.ContactFoundIn([]byte(rule.Text)) {
 		return
 	}

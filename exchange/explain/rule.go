@@ -14,7 +14,7 @@ import (
 func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *campaignConfigOfVersion) {
 	decided := decision.mustBeLeadDecided()
 	if config.compiled == nil {
-		c.doc.bidRejectedByUnknownRule = mayHaveAcceptedEarlierBid(decided, config)
+		c.doc.bidRejectedByUnknownRule = mayBeRejectedBidClaim(decided, config)
 		return
 	}
 	r := &ruleFinder{explainer: e, doc: c.doc, outcomes: c.trail, bids: decided.Auction.Bids, lead: decided, batches: []int64{decision.at}}
@@ -31,14 +31,14 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	contact, err := e.Contact(decided)
 	r.decision.NoContact, r.decision.ContactLost = err != nil, err != nil
 	r.setLeadAndPerson(decided.Fields, contact.Fields)
-	r.addRules(decided.Sale.Test)
+	r.addRulesToCandidates(decided.Sale.Test)
 	c.doc.addUnacceptedPostRules()
 	switch {
 	case len(c.trail) > 0:
-	case mayHaveAcceptedEarlierBid(decided, config):
-		r.addRuleOfAcceptedBid(decision)
+	case mayBeRejectedBidClaim(decided, config):
+		r.addRuleThatRejectedBidClaim(decision)
 	default:
-		c.doc.Rule = r.decision.CampaignRule(decided.Reason)
+		c.doc.Rule = r.decision.UnmetCampaignRule(decided.Reason)
 	}
 }
 
@@ -52,7 +52,7 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
 	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
 	r.setLeadAndPerson(held.Fields, nil)
-	r.addRules(held.Test)
+	r.addRulesToCandidates(held.Test)
 }
 
 // ruleFinder finds the rules of one decision. Values that the log does not record are read once, at
@@ -86,11 +86,11 @@ func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
 	r.decision.Lead, r.decision.Person = lead, person
 }
 
-// addRules adds the rule of each candidate. Outcomes come from the log, not from the document,
+// addRulesToCandidates adds the rule of each candidate. Outcomes come from the log, not from the document,
 // because the document may already show the end of the delivery.
-func (r *ruleFinder) addRules(test bool) {
+func (r *ruleFinder) addRulesToCandidates(test bool) {
 	d := &r.decision
-	d.IsListed, d.DuplicateOf, d.CapUsages = r.isListed, r.duplicateOf, r.capUsages
+	d.IsListed, d.DuplicateOf, d.CapUsages = r.isListed, r.duplicateOf, r.capUsagesAtDecisionAndLastChange
 	d.Funds, d.Unconfirmed, d.PingShare = r.funds, r.unknownDeliveryCounter(test), r.pingsPerTenAuctions
 	d.HasNoTestURL = func(i int) bool {
 		return test && engine.LacksRequiredTestEndpoint(d.Campaign.FilterSets[i].Buyer, d.Campaign.Method)
@@ -115,11 +115,11 @@ func (r *ruleFinder) addRules(test bool) {
 		if !ok && bid != nil {
 			outcome = bid.Outcome
 		}
-		candidate.Rule = d.RuleFor(int(candidate.Seat), outcome, bid)
+		candidate.Rule = d.UnmetRuleFor(int(candidate.Seat), outcome, bid)
 	}
 }
 
-func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.ActualValueBasis) {
+func (r *ruleFinder) isListed(list *market.SuppressionListDefinition) (bool, exclusion.ActualValueBasis) {
 	if r.explainer.OnList == nil {
 		return false, exclusion.Unknown
 	}
@@ -127,9 +127,10 @@ func (r *ruleFinder) isListed(list *market.SuppressionList) (bool, exclusion.Act
 	return listed, exclusion.Reconstructed
 }
 
-// duplicateOf returns the earlier lead that the log records. The log has one of them, so if several
-// buyers already had the lead, memory must have the others. Without outcomes, only the buyer of an
-// accepted bid was considered.
+// duplicateOf returns the earlier lead from the log, or else from memory. A nil buyer stands for the
+// campaign's rule; for it only the log counts. The log has one of them, so if several buyers already
+// had the lead, memory must have the others. Without outcomes, only the buyer of an accepted bid was
+// considered.
 func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.ActualValueBasis) {
 	if r.lead == nil {
 		return market.LeadID{}, exclusion.Unknown
@@ -190,15 +191,15 @@ func (x *Explanation) addUnacceptedPostRules() {
 		}
 		for j := range x.Posts {
 			if post := &x.Posts[j]; post.Buyer == candidate.Buyer {
-				candidate.Rule = exclusion.NewUnacceptedPostRule(post.describeRefusal())
+				candidate.Rule = exclusion.NewUnacceptedPostRule(post.describeWhyNotAccepted())
 			}
 		}
 	}
 }
 
-// updateUnacceptedPostRules repeats the codes of the posts in the rules that have them, after a code
+// recomputeRedactedPostRules repeats the codes of the posts in the rules that have them, after a code
 // was withheld.
-func (x *Explanation) updateUnacceptedPostRules() {
+func (x *Explanation) recomputeRedactedPostRules() {
 	for i := range x.Candidates {
 		if rule := x.Candidates[i].Rule; rule != nil && rule.Kind == exclusion.KindPost {
 			x.addUnacceptedPostRules()

@@ -6,10 +6,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// capUsages returns the use of a cap at the decision, and at its last change if there was one. The
-// sale that the buyer refused at that change does not count, because the engine treats its charges
-// as free.
-func (r *ruleFinder) capUsages(limit *market.Cap) (usages []*exclusion.CapUsage) {
+// capUsagesAtDecisionAndLastChange returns the use of a cap at the decision, and at the decision's last
+// change if there was one. An unknown use is nil. The sale that the buyer refused at that change does
+// not count, because the engine treats its charges as free.
+func (r *ruleFinder) capUsagesAtDecisionAndLastChange(limit *market.Cap) (usages []*exclusion.CapUsage) {
 	if r.caps == nil {
 		for i, batch := range r.batches {
 			decided := r.decision.Instants[0]
@@ -67,9 +67,10 @@ func (r *ruleFinder) capsOfCampaignAndFullSets() (caps []*market.Cap) {
 	return caps
 }
 
-// funds returns the money of a buyer at the decision, and at its last change if there was one. The
-// refused sale is not in it: a campaign has each buyer once, so another buyer refused.
-func (r *ruleFinder) funds(buyer *market.Buyer) (funds []*exclusion.Funds) {
+// funds returns the money of a buyer at the decision, and at the decision's last change if there was
+// one. Unknown fundsAtDecisionAndLastChange are nil. The refused sale is not in it: a campaign has each
+// buyer once, so another buyer refused.
+func (r *ruleFinder) funds(buyer *market.Buyer) (fundsAtDecisionAndLastChange []*exclusion.Funds) {
 	if r.accounts == nil {
 		sets := r.filterSetsWith(market.OutcomeNoFunds)
 		buyers := make([]market.PermanentNumber, 0, len(sets))
@@ -82,10 +83,10 @@ func (r *ruleFinder) funds(buyer *market.Buyer) (funds []*exclusion.Funds) {
 	}
 	for _, all := range r.accounts {
 		if at, known := all[buyer.Ref]; known {
-			funds = append(funds, &at)
+			fundsAtDecisionAndLastChange = append(fundsAtDecisionAndLastChange, &at)
 		} else {
-			funds = append(funds, nil)
+			fundsAtDecisionAndLastChange = append(fundsAtDecisionAndLastChange, nil)
 		}
 	}
-	return funds
+	return fundsAtDecisionAndLastChange
 }

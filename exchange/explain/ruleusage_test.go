@@ -82,7 +82,7 @@ func TestExplainCapAfterRefusal(t *testing.T) {
 				c.limits.entries = 2
 			}
 			doc := c.mustExplainLead(id)
-			var rule *exclusion.Rule
+			var rule *exclusion.UnmetRule
 			for i := range doc.Candidates {
 				if doc.Candidates[i].Buyer == "buy_2" {
 					rule = doc.Candidates[i].Rule

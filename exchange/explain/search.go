@@ -55,7 +55,7 @@ func isNotInLogError(err error) bool {
 func (e *Explainer) readEntry(seq uint64) (*logEntry, error) {
 	found, err := e.Log.EntryAt(seq)
 	if errors.Is(err, wal.ErrGone) {
-		return nil, notFoundError("the log no longer has its record, which is older than the kept history")
+		return nil, notFoundError("the log no longer has the entry of this lead or auction, because it is older than the kept history")
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (e *Explainer) findEventByID(id [16]byte, notFoundText string, matches func
 	case found != nil:
 		return found, nil
 	case truncated:
-		return nil, notFoundError("the search ended at its limit before the end of the time that the id contains")
+		return nil, notFoundError("the search of the log ended at its limit before it found the entry with this id; the entry may exist")
 	}
 	return nil, notFoundError(notFoundText)
 }
@@ -103,12 +103,12 @@ const noTimeLimit = math.MaxInt64
 // false. An empty alternativePattern matches no entry. truncated reports that a limit ended the
 // search early.
 func (e *Explainer) scanEntriesContaining(pattern, alternativePattern []byte, fromNanos, untilNanos int64, visit func(*logEntry) (more bool)) (truncated bool, err error) {
-	reader, err := e.Log.NewReaderStartingBefore(fromNanos)
+	reader, err := e.Log.NewReaderFromSegmentBefore(fromNanos)
 	if err != nil {
 		return false, fmt.Errorf("explain: cannot search the log: %w", err)
 	}
 	defer reader.Close()
-	end, err := e.scanReaderForPatterns(reader, patternPair{pattern, alternativePattern}, fromNanos, func() int64 { return untilNanos }, visit)
+	end, err := e.scanReaderForPatterns(reader, entrySearchPatterns{pattern, alternativePattern}, fromNanos, func() int64 { return untilNanos }, visit)
 	return end == endAtLimit, err
 }
 
@@ -125,7 +125,7 @@ const (
 // scanReaderForPatterns calls visit with every entry from the reader's position on that contains
 // one of the wanted patterns. Entries before the time fromNanos are skipped. It asks untilNanos for
 // the end time before each entry, because visit may change it. The result says why it ended.
-func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted patternPair, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
+func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted entrySearchPatterns, fromNanos int64, untilNanos func() int64, visit func(*logEntry) bool) (scanEndReason, error) {
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
@@ -135,7 +135,7 @@ func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted patternPair
 			return endOfLog, fmt.Errorf("explain: cannot search the log: %w", err)
 		case next.At > untilNanos():
 			return endOfTime, nil
-		case n >= e.limits.entries || reader.BytesRead() > e.limits.bytes:
+		case n >= e.limits.entries || reader.RecordBytesRead() > e.limits.bytes:
 			return endAtLimit, nil
 		case next.At < fromNanos || !wanted.anyContainedIn(next.Data):
 			continue
@@ -150,11 +150,11 @@ func (e *Explainer) scanReaderForPatterns(reader *wal.Reader, wanted patternPair
 	}
 }
 
-// patternPair are two byte strings. An entry matches if it contains at least one of them. An empty
+// entrySearchPatterns are two byte strings. An entry matches if it contains at least one of them. An empty
 // second string is ignored.
-type patternPair [2][]byte
+type entrySearchPatterns [2][]byte
 
 // anyContainedIn reports whether data contains one of the patterns.
-func (m *patternPair) anyContainedIn(data []byte) bool {
+func (m *entrySearchPatterns) anyContainedIn(data []byte) bool {
 	return bytes.Contains(data, m[0]) || len(m[1]) > 0 && bytes.Contains(data, m[1])
 }

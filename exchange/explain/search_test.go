@@ -129,7 +129,7 @@ func (c *history) bytesUpTo(seq uint64) int64 {
 	reader := must.Value(c.NewReader(seq))(c.t)
 	defer reader.Close()
 	must.Value(reader.Next())(c.t)
-	return reader.BytesRead()
+	return reader.RecordBytesRead()
 }
 
 // TestExplainTruncated: the search follows an open delivery for its time limit. If the end

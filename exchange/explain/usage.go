@@ -111,7 +111,7 @@ func (e *Explainer) fundsBefore(buyers []market.PermanentNumber, batchNanos int6
 	}
 	accounts, last := make(map[market.PermanentNumber]*account, len(buyers)), uint64(0)
 	for _, buyer := range buyers {
-		now := e.State.BuyerFunds(buyer)
+		now := e.State.AppliedBuyerFunds(buyer)
 		accounts[buyer] = &account{exclusion.Funds{Balance: now.Balance, Held: now.Held}, now.Seq}
 		last = max(last, now.Seq)
 	}
@@ -197,21 +197,21 @@ func (e *Explainer) pingHealthBefore(atNanos int64) (healthByBuyer map[market.Pe
 
 // eachEventBetween calls visit with every event of the log whose time is fromNanos or later and before
 // untilNanos, up to the entry lastSeq; 0 means no last entry. complete is false if the log does not
-// go back so far, cannot be read, or is longer than searchLimits allow. Only withBids gives the events
+// go back so far, cannot be read, or is longer than searchLimits allow. Only decodeBids gives the events
 // their bids. visit must not keep the event.
-func (e *Explainer) eachEventBetween(fromNanos, untilNanos int64, lastSeq uint64, withBids bool, visit func(seq uint64, atNanos int64, ev event.Event)) (complete bool) {
-	reader, err := e.Log.NewReaderStartingBefore(fromNanos)
+func (e *Explainer) eachEventBetween(fromNanos, untilNanos int64, lastSeq uint64, decodeBids bool, visit func(seq uint64, atNanos int64, ev event.Event)) (complete bool) {
+	reader, err := e.Log.NewReaderFromSegmentBefore(fromNanos)
 	if err != nil {
 		return false
 	}
 	defer reader.Close()
-	decoder := event.Decoder{ForReplay: !withBids}
+	decoder := event.Decoder{ForReplay: !decodeBids}
 	for n := 0; ; n++ {
 		next, err := reader.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return true
-		case err != nil || n >= e.limits.entries || reader.BytesRead() > e.limits.bytes:
+		case err != nil || n >= e.limits.entries || reader.RecordBytesRead() > e.limits.bytes:
 			return false
 		case n == 0 && next.Seq > 1 && next.At >= fromNanos:
 			return false // the log begins later

@@ -10,29 +10,29 @@ import (
 
 // summarizeLead returns the sentences that explain why a lead was sold or unsold. If the seller
 // got another answer than the lead's current state, they mention that answer.
-func summarizeLead(doc *Explanation) string { return describeIfTest(doc) + summarizeDecision(doc) }
+func summarizeLead(doc *Explanation) string { return describeIfTest(doc) + summarizeLeadCourse(doc) }
 
-func summarizeDecision(doc *Explanation) string {
+func summarizeLeadCourse(doc *Explanation) string {
 	switch doc.Status {
 	case market.StatusUnmatched.String():
-		return summarizeUnsold(doc) + describeDifferingAnswer(doc)
+		return summarizeUnsold(doc) + describeAnswerSentBeforeOutcome(doc)
 	case market.StatusOpen.String():
-		return fmt.Sprintf("The delivery to %s, for %s, is in progress.%s", doc.Buyer, doc.Price, describeEarlierRefusals(doc.Posts))
+		return fmt.Sprintf("The delivery to %s, for %s, is in progress.%s", doc.Buyer, doc.Price, describeEarlierUnacceptedPosts(doc.Posts))
 	}
-	return summarizeSale(doc) + describeEarlierRefusals(doc.Posts) + describeDifferingAnswer(doc) + describeLastReport(doc)
+	return summarizeSale(doc) + describeEarlierUnacceptedPosts(doc.Posts) + describeAnswerSentBeforeOutcome(doc) + describeLastEffectiveReport(doc)
 }
 
 func summarizeUnsold(doc *Explanation) string {
 	switch {
 	case doc.Delivery == market.DeliveryReleased.String():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("An operator released the delivery to %s%s, and so decided that the buyer does not have the lead.", post.Buyer, post.describeUnconfirmedAttempts())
+		return fmt.Sprintf("An operator released the delivery to %s%s, and so decided that the buyer does not have the lead.", post.Buyer, post.describeAttemptsBeforeUnconfirmed())
 	case doc.Delivery == market.DeliveryFailed.String() && doc.claimedEarlierBid():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeRefusal())
+		return fmt.Sprintf("%s, whose bid the lead claimed, did not accept it (%s). A claimed bid has no other buyer.", post.Buyer, post.describeWhyNotAccepted())
 	case doc.Delivery == market.DeliveryFailed.String():
 		post := &doc.Posts[len(doc.Posts)-1]
-		return fmt.Sprintf("%s The last buyer, %s, did not accept it: %s.", describeUnsoldReason(doc), post.Buyer, post.describeRefusal())
+		return fmt.Sprintf("%s The last buyer, %s, did not accept it: %s.", describeUnsoldReason(doc), post.Buyer, post.describeWhyNotAccepted())
 	}
 	return describeUnsoldReason(doc)
 }
@@ -54,23 +54,23 @@ func summarizeSale(doc *Explanation) string {
 	case market.DeliveryConfirmed.String():
 		return fmt.Sprintf("Sold to %s for %s. An operator confirmed that the buyer has the lead.", doc.Buyer, doc.Price)
 	}
-	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.%s", doc.Buyer, doc.Price, doc.Posts[len(doc.Posts)-1].describeDoubtfulAcceptance())
+	return fmt.Sprintf("Sold to %s for %s. The buyer acknowledged the lead.%s", doc.Buyer, doc.Price, doc.Posts[len(doc.Posts)-1].describeAcceptanceWithRejectionBody())
 }
 
-// describeEarlierRefusals names the buyers to which the lead was posted before the current one.
+// describeEarlierUnacceptedPosts names the buyers to which the lead was posted before the current one.
 // For each it says why that buyer did not accept the lead.
-func describeEarlierRefusals(posts []DeliveryToBuyer) (text string) {
+func describeEarlierUnacceptedPosts(posts []DeliveryToBuyer) (text string) {
 	for i := range posts {
 		if last := len(posts[i].Settlements) - 1; last >= 0 && posts[i].Settlements[last].Next != "" {
-			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].describeRefusal())
+			text += fmt.Sprintf(" Before that, %s did not accept it: %s.", posts[i].Buyer, posts[i].describeWhyNotAccepted())
 		}
 	}
 	return text
 }
 
-// describeDifferingAnswer returns a sentence on the answer that the seller got, if it differs
+// describeAnswerSentBeforeOutcome returns a sentence on the answer that the seller got, if it differs
 // from the lead's current state, or "".
-func describeDifferingAnswer(doc *Explanation) string {
+func describeAnswerSentBeforeOutcome(doc *Explanation) string {
 	switch {
 	case doc.Answer == nil:
 		return ""

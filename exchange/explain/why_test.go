@@ -67,7 +67,7 @@ func TestRedactContactDataInTexts(t *testing.T) {
 			LeadID: "lead_1", SellerID: "u" + person, Status: "OPEN", Buyer: "b", Price: newAmount(1, market.Currency{'U', 'S', 'D'}),
 			Fields:     map[string]json.RawMessage{"note": json.RawMessage(`"call ` + person + `"`), "rooms": json.RawMessage("2")},
 			Candidates: []FilterSetCandidate{{Reason: "r-" + person}},
-			Posts:      []DeliveryToBuyer{{Settlements: []PostSettlement{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
+			Posts:      []DeliveryToBuyer{{Settlements: []DeliveryStateChange{{Code: "c-" + person, BuyerLead: "b-" + person}}}},
 			Auction:    &Explanation{SellerID: "a-" + person, Fields: map[string]json.RawMessage{"n": json.RawMessage(`["` + person + `"]`)}},
 		}
 	}

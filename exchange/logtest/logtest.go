@@ -123,8 +123,8 @@ func (l *Log) AddUnsoldLeads(count int) {
 	}
 }
 
-// ArchiveSegmentsAndWait moves all complete segments of the log into the archive, and waits until
-// the files are there.
+// ArchiveSegmentsAndWait lets the log move its old segments into the archive, and waits until at least
+// three are there. The two newest segments stay.
 func (l *Log) ArchiveSegmentsAndWait() {
 	l.t.Helper()
 	l.RaiseArchiveAndDeletionLimits(l.Seq, 0)

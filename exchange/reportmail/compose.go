@@ -55,7 +55,7 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 		return nil, fmt.Errorf("the saved query is invalid: %s: expected %s", faults[0].Field, faults[0].Expected)
 	}
 	question.Totals = true // the text always has them
-	if !source.WaitForNewest(ctx, question.To) {
+	if !source.WaitBrieflyForNewestEntries(ctx, question.To) {
 		return nil, errReportBehind
 	}
 	rows, err := source.Ask(ctx, *question)
@@ -99,8 +99,8 @@ type mailContent struct {
 
 func (c *mailContent) isFileTooLarge() bool { return len(c.file) > c.maxFile }
 
-// readMailContent reads a report to its end. It keeps the rows of the text, and writes the file as
-// GET report?format=csv does.
+// readMailContent reads a report to its end. It keeps the rows of the text, and writes the file as GET
+// report?format=csv does, until the file is longer than maxFile.
 func readMailContent(rows *report.RowIterator, q *savedreport.Query, maxFile int) (*mailContent, error) {
 	inFile, inBody := rows.Question, rows.Question
 	inFile.Totals, inBody.Columns = q.Totals, bodyColumns(q)

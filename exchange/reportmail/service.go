@@ -164,7 +164,7 @@ func (s *Service) sendOnce(ctx context.Context, entry *savedreport.Entry, recipi
 	if err != nil {
 		return err
 	}
-	message, err := s.compose(ctx, entry, momentNanos)
+	message, err := s.composeOneAtATime(ctx, entry, momentNanos)
 	if err != nil {
 		return err
 	}
@@ -172,9 +172,9 @@ func (s *Service) sendOnce(ctx context.Context, entry *savedreport.Entry, recipi
 	return s.options.Send(ctx, sender.Server, message)
 }
 
-// compose computes one report at a time: the exchange answers few reports at once, and operators wait
+// composeOneAtATime computes one report at a time: the exchange answers few reports at once, and operators wait
 // for theirs.
-func (s *Service) compose(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error) {
+func (s *Service) composeOneAtATime(ctx context.Context, entry *savedreport.Entry, momentNanos int64) (*mail.Message, error) {
 	select {
 	case s.computing <- struct{}{}:
 		defer func() { <-s.computing }()
@@ -184,8 +184,9 @@ func (s *Service) compose(ctx context.Context, entry *savedreport.Entry, momentN
 	return s.options.Compose(ctx, entry, momentNanos)
 }
 
-// recordOutcome records how the e-mail of a moment ended. If that fails, a restart sends it again.
-func (s *Service) recordOutcome(item notify.Item, outcome notify.Outcome, cause error) {
+// recordOutcome records how the e-mail of a moment ended. If that fails, a restart sends it again. It
+// ignores a dropped e-mail, whose report or schedule no longer exists.
+func (s *Service) recordOutcome(item notify.Item, outcome notify.FinalOutcome, cause error) {
 	if outcome == notify.Dropped {
 		return // its report or its schedule no longer exists
 	}
@@ -201,7 +202,7 @@ func (s *Service) recordAndLogMailEnd(ended *event.ReportMailEnded, isSent bool,
 		ended.Outcome = event.ReportMailSent
 	}
 	if cause != nil {
-		ended.Error = alerts.PrintableText(cause.Error(), maxErrorLength)
+		ended.Error = alerts.RemoveUnprintableAndCut(cause.Error(), maxErrorLength)
 	}
 	log := s.options.Logger.With("report", ended.Report, "moment", time.Unix(0, ended.Moment).UTC().Format(time.RFC3339))
 	if err := s.options.RecordMail(ended); err != nil {
@@ -212,7 +213,7 @@ func (s *Service) recordAndLogMailEnd(ended *event.ReportMailEnded, isSent bool,
 		if isSent {
 			message = "a report was sent, but not to all its recipients"
 		}
-		log.Warn(message, "error", alerts.PrintableText(mail.MaskAddresses(cause.Error()), maxErrorLength))
+		log.Warn(message, "error", alerts.RemoveUnprintableAndCut(mail.MaskAddresses(cause.Error()), maxErrorLength))
 		return
 	}
 	log.Info("a report was sent")
@@ -222,7 +223,7 @@ func (s *Service) recordAndLogMailEnd(ended *event.ReportMailEnded, isSent bool,
 const maxErrorLength = 300
 
 // Send implements savedreports.Service.
-func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string) (isSent bool, err error) {
+func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string) (isSentToSome bool, err error) {
 	select {
 	case s.attempts <- struct{}{}:
 		defer func() { <-s.attempts }()
@@ -234,9 +235,9 @@ func (s *Service) Send(entry *savedreport.Entry, recipients []string, by string)
 	requested := s.options.Now()
 	err = s.sendOnce(ctx, entry, recipients, requested)
 	var partly *mail.RecipientError
-	isSent = err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
-	s.recordAndLogMailEnd(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSent, err)
-	return isSent, err
+	isSentToSome = err == nil || errors.As(err, &partly) && len(partly.Accepted) > 0
+	s.recordAndLogMailEnd(&event.ReportMailEnded{Report: entry.ID, Moment: requested, Requested: true, By: by}, isSentToSome, err)
+	return isSentToSome, err
 }
 
 // SavedReportTable returns the saved reports in the state.
@@ -256,17 +257,17 @@ func (s *Service) ChangeSavedReport(by string, decide func() (id string, report 
 	return s.options.SetReport(by, id, report.Encode())
 }
 
-// MailProgress implements savedreports.Service.
-func (s *Service) MailProgress() map[string]savedreports.MailProgress {
-	all := make(map[string]savedreports.MailProgress)
+// MailAttemptStates implements savedreports.Service.
+func (s *Service) MailAttemptStates() map[string]savedreports.MailAttemptState {
+	all := make(map[string]savedreports.MailAttemptState)
 	for id, h := range s.queue.HealthByChannel() {
-		all[id] = savedreports.MailProgress{IsWaiting: h.Queued > 0, FailingSince: h.FailingSince, LastError: alerts.PrintableText(h.LastError, maxErrorLength)}
+		all[id] = savedreports.MailAttemptState{IsWaiting: h.Queued > 0, FailingSince: h.FailingSince, LastError: alerts.RemoveUnprintableAndCut(h.LastError, maxErrorLength)}
 	}
 	return all
 }
 
 // MailChannelID implements savedreports.Service.
-func (s *Service) MailChannelID() string { return s.options.ChannelID() }
+func (s *Service) MailChannelID() (alertChannelIDOrEmpty string) { return s.options.ChannelID() }
 
 // Zone returns the time zone of schedules and periods.
 func (s *Service) Zone() *time.Location { return s.options.Zone }
@@ -274,8 +275,8 @@ func (s *Service) Zone() *time.Location { return s.options.Zone }
 // Now returns the exchange's time in Unix nanoseconds.
 func (s *Service) Now() int64 { return s.options.Now() }
 
-// messageID returns the identity of an e-mail: the same at each attempt, also after a restart. The
-// exchange's name makes it unique among exchanges with the same recipients.
-func messageID(exchange, report string, momentNanos int64) string {
-	return exchange + "_" + report + "_" + strconv.FormatInt(momentNanos, 10) + "@pingpost"
+// messageID returns the Message-ID of an e-mail: the same at each attempt, also after a restart.
+// exchangeID makes it unique among exchanges with the same recipients.
+func messageID(exchangeID, reportID string, momentNanos int64) string {
+	return exchangeID + "_" + reportID + "_" + strconv.FormatInt(momentNanos, 10) + "@pingpost"
 }

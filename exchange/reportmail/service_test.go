@@ -230,7 +230,7 @@ func TestFailingServer(t *testing.T) {
 		s.Start()
 		time.Sleep(8*time.Hour + time.Minute)
 		synctest.Wait()
-		if p := s.MailProgress()["r"]; !p.IsWaiting || p.LastError != "550 refused  by policy" || p.FailingSince.IsZero() {
+		if p := s.MailAttemptStates()["r"]; !p.IsWaiting || p.LastError != "550 refused  by policy" || p.FailingSince.IsZero() {
 			t.Errorf("%+v", p)
 		}
 		time.Sleep(8 * time.Hour)

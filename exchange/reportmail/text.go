@@ -10,8 +10,8 @@ import (
 // maxCell is the number of characters of a cell in the text. The file has all of it.
 const maxCell = 40
 
-// notes returns the sentences below the table.
-func (c *mailContent) notes() (lines []string) {
+// footerLines returns the sentences below the table.
+func (c *mailContent) footerLines() (lines []string) {
 	if c.count > len(c.rows) {
 		lines = append(lines, fmt.Sprintf("These are the first %d of %d rows. The totals count all of them.", len(c.rows), c.count))
 	}
@@ -80,7 +80,7 @@ func (c *mailContent) text() string {
 	} else {
 		c.writePlainTextTable(&out)
 	}
-	for _, line := range c.notes() {
+	for _, line := range c.footerLines() {
 		out.WriteString("\n" + line + "\n")
 	}
 	return out.String()
@@ -135,7 +135,7 @@ func (c *mailContent) html() string {
 		Head, Empty string
 		Lines       []pageLine
 		Notes       []string
-	}{Head: c.firstLine(), Notes: c.notes()}
+	}{Head: c.firstLine(), Notes: c.footerLines()}
 	if c.count == 0 {
 		view.Empty = noRows
 	}

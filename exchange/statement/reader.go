@@ -55,7 +55,7 @@ func (r *Reader) Statement(party ledger.Party, period ledger.Period) (*ledger.St
 		buyer = party.Ref
 	}
 	period = fillOpenEndsWithMonth(period, r.Now(), r.Zone)
-	live := r.State.BuyerFunds(buyer)
+	live := r.State.AppliedBuyerFunds(buyer)
 	tally := ledger.NewStatementBuilder(party, period, live)
 	events, err := r.newEventScan(period.From, live.Seq)
 	if err != nil {
@@ -110,8 +110,9 @@ type EntryIterator struct {
 	pending []ledger.Entry // of the last event, not yet returned
 }
 
-// Next returns the next entry of the statement. It is valid until the following call. After the
-// last entry the error is io.EOF.
+// Next returns the next entry of the statement. It is valid until the following call. After the last
+// entry the error is io.EOF. It is a *ledger.HistoryTooShortError if the log begins too late, and
+// throttle.ErrStopped if the exchange stops.
 func (e *EntryIterator) Next() (*ledger.Entry, error) {
 	for len(e.pending) == 0 {
 		seq, at, ev, err := e.events.next()

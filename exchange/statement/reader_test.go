@@ -92,7 +92,7 @@ func TestStatementOverSegments(t *testing.T) {
 				t.Fatalf("day %d of the supplier: %s %v", day, words, err)
 			}
 		}
-		if live := log.State.BuyerFunds(1); last != (ledger.BalanceAndHeld{Balance: live.Balance}) {
+		if live := log.State.AppliedBuyerFunds(1); last != (ledger.BalanceAndHeld{Balance: live.Balance}) {
 			t.Errorf("last closing balance is %+v, the account has %+v", last, live)
 		}
 	}

@@ -23,7 +23,7 @@ type eventScan struct {
 }
 
 func (r *Reader) newEventScan(fromNanos int64, lastSeq uint64) (*eventScan, error) {
-	log, err := r.Log.NewReaderStartingBefore(fromNanos)
+	log, err := r.Log.NewReaderFromSegmentBefore(fromNanos)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the log: %w", err)
 	}
@@ -35,11 +35,12 @@ func (r *Reader) newEventScan(fromNanos int64, lastSeq uint64) (*eventScan, erro
 
 func (s *eventScan) close() { s.log.Close() }
 
-// next returns the next event with its entry number and time. The event is valid until the
-// following call. After the last event the error is io.EOF.
+// next returns the next event with its entry number and time. The event is valid until the following
+// call. After the last event the error is io.EOF. It is a *ledger.HistoryTooShortError if the log
+// begins too late, and throttle.ErrStopped if the exchange stops.
 func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error) {
 	for {
-		if err := s.throttle.PauseIfChunkWasRead(s.log.BytesRead()); err != nil {
+		if err := s.throttle.PauseIfChunkWasRead(s.log.RecordBytesRead()); err != nil {
 			return 0, 0, nil, err
 		}
 		entry, err := s.log.Next()
@@ -60,14 +61,15 @@ func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error
 		if err != nil {
 			return 0, 0, nil, fmt.Errorf("cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
-		s.fillMissingSupplierOfSettlement(ev)
+		s.fillSettlementSupplierFromState(ev)
 		return entry.Seq, entry.At, ev, nil
 	}
 }
 
-// fillMissingSupplierOfSettlement fills in the supplier of a settlement event that an early version wrote,
-// which did not record it. It takes the supplier from the lead in memory.
-func (s *eventScan) fillMissingSupplierOfSettlement(ev event.Event) {
+// fillSettlementSupplierFromState fills in the supplier of a settlement event that an early version
+// wrote, which did not record it. It takes the supplier from the lead in memory, and changes nothing if
+// the lead is no longer there.
+func (s *eventScan) fillSettlementSupplierFromState(ev event.Event) {
 	settled, ok := ev.(*event.PostSettled)
 	if !ok || settled.Supplier != 0 {
 		return

@@ -29,7 +29,7 @@ func recipientFile(folder string) string { return filepath.Join(folder, "backup.
 
 // makeBackupKey creates the backup's key pair.
 func makeBackupKey(folder string) error {
-	identity, recipient, err := backup.GenerateKeyFileText()
+	identity, recipient, err := backup.GenerateAgeKeyFileText()
 	return errors.Join(err, os.WriteFile(identityFile(folder), identity, 0o600), os.WriteFile(recipientFile(folder), []byte(recipient), 0o600))
 }
 
@@ -42,7 +42,7 @@ func copyBackupKey(from, to string) error {
 
 // openBackup opens the backup in a folder for reading and writing.
 func (r *recording) openBackup(folder string) (*backupCopy, error) {
-	key, err := backup.ReadKeyFile(identityFile(r.folder))
+	key, err := backup.ReadAgeKeyFile(identityFile(r.folder))
 	if err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (o *openedDir) checkConfigDocuments(written *writtenLog, minRevision int) e
 
 // checkSuppressionLists checks that the active suppression lists are present and intact.
 func (o *openedDir) checkSuppressionLists() error {
-	for _, name := range o.state.UsedSuppressionFileHashes() {
+	for _, name := range o.state.SuppressionFileHashesInUse() {
 		if _, err := o.readHashedFile(filepath.Join("lists", name), name); err != nil {
 			return err
 		}

@@ -64,8 +64,8 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "an object of the backup gets its name before its fsync", File: "wal/backup/store/dir.go",
-		Old: "	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {\n		err = d.makeFolder(filepath.Dir(d.path(name)))\n	}\n	if err == nil {\n		err = publish(tmp.Name(), d.path(name))\n	}\n	if err == nil {\n",
-		New: "	if err = errors.Join(err, tmp.Chmod(filePerm)); err == nil {\n		err = d.makeFolder(filepath.Dir(d.path(name)))\n	}\n	if err == nil {\n		err = publish(tmp.Name(), d.path(name))\n	}\n	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {\n",
+		Old: "	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {\n		err = d.makeSubfolderDurably(filepath.Dir(d.path(name)))\n	}\n	if err == nil {\n		err = publish(tmp.Name(), d.path(name))\n	}\n	if err == nil {\n",
+		New: "	if err = errors.Join(err, tmp.Chmod(filePerm)); err == nil {\n		err = d.makeSubfolderDurably(filepath.Dir(d.path(name)))\n	}\n	if err == nil {\n		err = publish(tmp.Name(), d.path(name))\n	}\n	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {\n",
 	},
 	{
 		Name: "the folder of a backup's object is not fsynced", File: "wal/backup/store/dir.go",
@@ -81,8 +81,8 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "records are backed up before the files that they name", File: "wal/backup/step.go",
-		Old: "	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n	if err := s.shipNewEntries(ctx); err != nil {\n		return false, err\n	}\n",
-		New: "	if err := s.shipNewEntries(ctx); err != nil {\n		return false, err\n	}\n	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n",
+		Old: "	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n	if err := s.shipEntriesOrMergeTail(ctx); err != nil {\n		return false, err\n	}\n",
+		New: "	if err := s.shipEntriesOrMergeTail(ctx); err != nil {\n		return false, err\n	}\n	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewCatalogsAndLists(ctx)); err != nil {\n		return false, err\n	}\n",
 	},
 	{
 		Name: "small objects of the log are removed before the large one is there", File: "wal/backup/step.go",

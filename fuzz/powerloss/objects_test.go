@@ -36,7 +36,7 @@ func TestLogIndexFindsCreatedObjects(t *testing.T) {
 		return &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: ref, ID: id}}}
 	}
 	for i, fact := range []event.Event{
-		buyer(1, "work_1"), &event.ConfigActivated{Version: 2}, &event.UserAccountChanged{Name: "work_2"}, &event.SuppressionListReplaced{Entries: 3},
+		buyer(1, "work_1"), &event.ConfigActivated{Version: 2}, &event.UserAccountChanged{Name: "work_2"}, &event.SuppressionListContentLoaded{Entries: 3},
 		buyer(2, "work_4"), buyer(3, "other"), &event.UserAccountChanged{Name: "work_5"},
 	} {
 		f.add(uint64(i+1), fact)

@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 		&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: key.KeyFingerprint(), At: 1},
 		&event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectBuyer, Ref: 1, ID: "blue"}, {Kind: event.ObjectList, Ref: 1, ID: "list"}}},
 		&event.ConfigActivated{Version: 1, Document: w.documentHashes[0]},
-		&event.SuppressionListReplaced{List: 1, File: w.list, Entries: 1},
+		&event.SuppressionListContentLoaded{List: 1, File: w.list, Entries: 1},
 		&event.ConfigActivated{Version: 2, Document: w.documentHashes[1], Overlay: w.overlayHash},
 	}
 	for n := range 10 {
@@ -101,7 +101,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 
 func (w *world) snapshot(log *wal.Log, s *state.State) {
 	w.t.Helper()
-	writer := must.Value(log.BeginSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(w.t)
+	writer := must.Value(log.BeginSnapshot(wal.SnapshotRateOptions{BytesPerSecond: -1}))(w.t)
 	oldest, newest, err := s.WriteSnapshot(writer)
 	if err == nil {
 		_, err = writer.Commit(oldest, newest, nil)

@@ -129,9 +129,9 @@ func (f *logIndex) add(seq uint64, fact event.Event) {
 		f.noteConfigEntry(seq)
 	case *event.UserAccountChanged:
 		f.seqByCreated["user "+strings.Clone(e.Name)] = seq
-	case *event.SuppressionListReplaced:
+	case *event.SuppressionListContentLoaded:
 		f.seqByCreated[fmt.Sprint("list of ", e.Entries)] = seq
-	case *event.LeadPersonalDataErased:
+	case *event.PersonalDataOfLeadsErased:
 		f.erased = append(f.erased, erasure{seq, slices.Clone(e.Slots)})
 	case *event.PingAuctionCompleted:
 		f.addRequest(e.Request.String(), seq)

@@ -27,19 +27,19 @@ func (t *terms) configuration(tb testing.TB) engine.CatalogUpdate {
 	tb.Helper()
 	c := &market.Catalog{
 		Suppliers: map[market.SupplierID]*market.Supplier{}, Buyers: map[market.BuyerID]*market.Buyer{},
-		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionList{},
+		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionListDefinition{},
 	}
 	conf := engine.CatalogUpdate{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
 	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
 		if l.has("hooks") {
-			s.Webhooks = &market.Endpoint{URL: "https://" + id + ".example/hooks", Credential: "supplier/" + id + "/webhook"}
+			s.Webhooks = &market.OutboundEndpoint{URL: "https://" + id + ".example/hooks", Credential: "supplier/" + id + "/webhook"}
 		}
 		c.Suppliers[s.ID] = s
 	}
 	for id, l := range t.lists {
-		built := &market.SuppressionList{ID: market.ListID(id), Field: market.ListPhone, Hash: market.HashPlain}
+		built := &market.SuppressionListDefinition{ID: market.ListID(id), Field: market.ListPhone, Hash: market.HashPlain}
 		c.Lists[built.ID] = built
 		var prints []uint64
 		for _, person := range l.list("persons") {
@@ -94,13 +94,13 @@ func buyerOf(tb testing.TB, c *market.Catalog, id string, l line) *market.Buyer 
 		Suppression: suppressionOf(c, l.list("refuses")),
 	}
 	if l.has("posts") {
-		b.Post = &market.Endpoint{URL: "https://" + id + ".example/v1/post", Certified: l.has("certain")}
+		b.Post = &market.OutboundEndpoint{URL: "https://" + id + ".example/v1/post", Certified: l.has("certain")}
 		if l.has("once") {
 			b.Post.AdapterProtocol = &market.AdapterProtocol{Method: "POST", ContentType: "application/json", KeyHeader: "Idempotency-Key"}
 		}
 	}
 	if l.has("pings") {
-		b.Ping = &market.Endpoint{URL: "https://" + id + ".example/v1/ping"}
+		b.Ping = &market.OutboundEndpoint{URL: "https://" + id + ".example/v1/ping"}
 	}
 	return b
 }
@@ -155,7 +155,7 @@ var methods = map[string]market.BuyerSelectionMethod{
 	"waterfall": market.Waterfall, "round_robin": market.RoundRobin, "weighted": market.Weighted, "ping_post": market.PingPost,
 }
 
-func suppressionOf(c *market.Catalog, ids []string) (lists []*market.SuppressionList) {
+func suppressionOf(c *market.Catalog, ids []string) (lists []*market.SuppressionListDefinition) {
 	for _, id := range ids {
 		if l := c.Lists[market.ListID(id)]; l != nil {
 			lists = append(lists, l)

@@ -208,9 +208,9 @@ func (p *play) statements(whole *state.State, period ledger.Period) (map[string]
 	tallies, statements := map[string]*ledger.StatementBuilder{}, map[string]*ledger.Statement{}
 	for _, kind := range []event.ConfigObjectKind{event.ObjectBuyer, event.ObjectSupplier} {
 		for n := range whole.CountPermanentNumbers(kind) {
-			party, account := ledger.Party{Kind: kind, Ref: market.PermanentNumber(n + 1)}, whole.BuyerFunds(0)
+			party, account := ledger.Party{Kind: kind, Ref: market.PermanentNumber(n + 1)}, whole.AppliedBuyerFunds(0)
 			if party.IsBuyer() {
-				account = whole.BuyerFunds(party.Ref)
+				account = whole.AppliedBuyerFunds(party.Ref)
 			}
 			tallies[whole.NameOf(kind, party.Ref)] = ledger.NewStatementBuilder(party, period, account)
 		}

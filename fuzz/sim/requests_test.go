@@ -35,9 +35,9 @@ func (x *exchange) act(label string, l line) string {
 		if l.at(0) == "buyer" {
 			kind = event.ObjectBuyer
 		}
-		return operated(x.engine.AsOperator("").SetPaused(kind, l.at(1), l.verb == "pause"))
+		return operated(x.engine.AsOperator("").SetCampaignOrBuyerPaused(kind, l.at(1), l.verb == "pause"))
 	case "topup":
-		return operated(x.engine.AsOperator("").TopUpBuyer(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
+		return operated(x.engine.AsOperator("").AdjustBuyerFunds(market.BuyerID(l.at(0)), market.Money(l.money("by")), ""))
 	case "tellagain":
 		_, err := x.engine.AsOperator("").ResendDeadLetters(market.SupplierID(l.at(0)))
 		return operated(err)
@@ -167,7 +167,7 @@ func (x *exchange) ping(l line) string {
 func (x *exchange) sale(label string, l line) string {
 	told := x.pings["ping "+l.at(1)+" "+l.said["ping"]]
 	a, err := x.engine.SellAtBid(&engine.SupplierPostRequest{
-		Supplier: x.supplier(l), Auction: text("auction_id", l.said["ping"]), Token: text("bid_token", string(told.Token.AppendTo(nil))),
+		Supplier: x.supplier(l), Auction: text("auction_id", l.said["ping"]), Token: text("bid_token", string(told.Token.AppendAsText(nil))),
 		LeadUUID: text("lead_uuid", l.at(0)), Lead: person(l), Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(label), Received: time.Now().UnixNano(),
 	})
@@ -182,7 +182,7 @@ func (x *exchange) report(l line) string {
 	if l.has("reason") {
 		report.Reason = text("reason", l.said["reason"])
 	}
-	a, err := x.engine.ProcessStatusReport(&engine.StatusReportRequest{
+	a, err := x.engine.ProcessSingleStatusReport(&engine.StatusReportRequest{
 		Buyer: x.engine.ActiveCatalogOrNil().Buyers[market.BuyerID(l.at(0))], Lead: x.ids[l.at(1)],
 		Reports: []engine.ReceivedStatusReport{report}, Body: []byte(bodyOf(l)), Key: []byte(l.said["key"]),
 		Request: x.request(""), Received: time.Now().UnixNano(),

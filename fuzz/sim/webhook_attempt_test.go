@@ -14,7 +14,7 @@ import (
 
 // sendWebhook makes one webhook attempt. It returns false if the process has died.
 func (w *world) sendWebhook(e *engine.Engine, h state.OutboxWebhook) bool {
-	message, err := e.BuildWebhookMessage(&h)
+	message, err := e.BuildWebhookMessageOrDeadLetter(&h)
 	if err != nil {
 		e.State().UnclaimWebhook(h)
 		return false
@@ -22,9 +22,9 @@ func (w *world) sendWebhook(e *engine.Engine, h state.OutboxWebhook) bool {
 	supplier := e.State().NameOf(event.ObjectSupplier, message.Supplier)
 	now := time.Now().UnixNano()
 	w.mu.Lock()
-	result := market.WebhookResult{Delivered: true, Status: 204}
+	result := market.WebhookAttemptResult{Delivered: true, Status: 204}
 	if now < w.conduct.rejectingUntil[supplier] {
-		result = market.WebhookResult{Status: 500}
+		result = market.WebhookAttemptResult{Status: 500}
 	}
 	var said struct{ ID, Type string }
 	if json.Unmarshal(message.Body, &said) != nil || said.ID != message.ID || said.Type != h.Type.String() ||

@@ -54,7 +54,7 @@ var leadIn = regexp.MustCompile(`"lead_uuid":"([^"]*)"`)
 
 var refIn = regexp.MustCompile(`"ref":"([^"]*)"`)
 
-func buyerAt(e *market.Endpoint) string {
+func buyerAt(e *market.OutboundEndpoint) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(e.URL, "https://"), ".")
 	return name
 }

@@ -23,13 +23,13 @@ var seededFaults = []struct {
 	{"FuzzMapping", mutant.Mutation{Name: "every letter is a capital", File: "engine/market/transform.go", Old: `case unicode.IsLetter(r) && letters == 0:`, New: `case unicode.IsLetter(r):`}},
 	{"FuzzTimestamp", mutant.Mutation{Name: "second 60 is one too late", File: "engine/market/format/timestamp.go", Old: `seconds = 1`, New: `seconds = 2`}},
 	{"FuzzBody", mutant.Mutation{Name: "33 deep", File: "internal/strictjson/object.go", Old: `MaxDepth  = 32 `, New: `MaxDepth  = 33 `}},
-	{"FuzzElements", mutant.Mutation{Name: "one element less", File: "internal/strictjson/array.go", Old: `len(elements) <= limit`, New: `len(elements) < limit`}},
-	{"FuzzRawHTTP", mutant.Mutation{Name: "the connection stays open behind a refused head", File: "server/public/routes.go", Old: "httperror.Write(ctx, id, bad)\n\t\tconnection.CloseAfterAnswer(ctx, bad)", New: "httperror.Write(ctx, id, bad)"}},
+	{"FuzzElements", mutant.Mutation{Name: "one element less", File: "internal/strictjson/array.go", Old: `len(elementsToOneOverLimit) <= limit`, New: `len(elementsToOneOverLimit) < limit`}},
+	{"FuzzRawHTTP", mutant.Mutation{Name: "the connection stays open behind a refused head", File: "server/public/routes.go", Old: "httperror.Write(ctx, id, bad)\n\t\tconnection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)", New: "httperror.Write(ctx, id, bad)"}},
 	{"FuzzAnswer", mutant.Mutation{Name: "false is an error", File: "outbound/buyer/answer.go", Old: `return string(m.Text) == "false"`, New: `return false`}},
 	{"FuzzExtract", mutant.Mutation{Name: "an escaped quote ends a string", File: "outbound/buyer/reading/json.go", Old: `case quoted && c == '\\':`, New: `case quoted && c == 0:`}},
 	{"FuzzSign", mutant.Mutation{Name: "another text is signed", File: "outbound/webhook/signature/signature.go", Old: `signBody(key, seconds+".", body)`, New: `signBody(key, seconds+":", body)`}},
 	{"FuzzRawAnswer", mutant.Mutation{Name: "the status is 000", File: "outbound/dial/head.go", Old: `!= ' ' || head[len(line)-3] == '0'`, New: `!= ' '`}},
-	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "config/canonical/export.go", Old: `strings.ReplaceAll(syntax.Quote(text), "${", "$${")`, New: `syntax.Quote(text)`}},
+	{"FuzzDocument", mutant.Mutation{Name: "a dollar is written as it is", File: "config/canonical/export.go", Old: `strings.ReplaceAll(syntax.QuoteForJSONAndYAML(text), "${", "$${")`, New: `syntax.QuoteForJSONAndYAML(text)`}},
 	{"FuzzFolder", mutant.Mutation{Name: "no checksum", File: "wal/frame.go", Old: `return checksum(frame[:crcOffset], data) == binary.LittleEndian.Uint32(frame[crcOffset:])`, New: `return true`}},
 }
 

@@ -10,7 +10,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadSeriesOptions describe a series of made-up leads. Equal requests give equal leads. A smaller Count
+// LeadSeriesOptions describe a series of made-up leads. Equal options give equal leads. A smaller Count
 // gives the first leads of the same series.
 type LeadSeriesOptions struct {
 	Count    int
@@ -50,7 +50,7 @@ var sources = []string{"search", "search", "partner", "email", "facebook"}
 // numbers of the state were used (a hundred for each area code). E-mail addresses never repeat in
 // one series.
 func MakeLeads(req LeadSeriesOptions) []Lead {
-	place, vertical := DataOfUSState(req.State), VerticalOf(req.Vertical)
+	place, vertical := MustDataOfUSState(req.State), VerticalOf(req.Vertical)
 	r := rand.New(rand.NewPCG(uint64(req.Seed), seedFromLabels(req.Vertical, place.State)))
 	phone := r.IntN(place.PhoneCount())
 	mailbox := 1 + 1000*r.IntN(mailboxBlocks)

@@ -17,7 +17,7 @@ import (
 	"pingpost/internal/strictjson"
 )
 
-func stateOf(code string) market.USState { return market.ParseUSState([]byte(code)) }
+func stateOf(code string) market.USState { return market.ParseUSStateCode([]byte(code)) }
 
 // encodeLeads returns the three bodies of all leads of a request.
 func encodeLeads(req LeadSeriesOptions) []byte {

@@ -20,8 +20,8 @@ type Town struct{ Name, Zip string }
 // AllUSStateData returns all states, always in the same order. The caller must not change them.
 func AllUSStateData() []USStateData { return allUSStates }
 
-// DataOfUSState returns the data of a state. It panics for market.NoState.
-func DataOfUSState(state market.USState) *USStateData {
+// MustDataOfUSState returns the data of a state. It panics for market.NoState.
+func MustDataOfUSState(state market.USState) *USStateData {
 	at, ok := indexByStateCode[state.String()]
 	if !ok {
 		panic("BUG: no fake data for the state " + state.String())

@@ -52,12 +52,12 @@ func TestAllStatesHavePlace(t *testing.T) {
 	n := 0
 	for a := 'A'; a <= 'Z'; a++ {
 		for b := 'A'; b <= 'Z'; b++ {
-			state := market.ParseUSState([]byte{byte(a), byte(b)})
+			state := market.ParseUSStateCode([]byte{byte(a), byte(b)})
 			if state == market.NoState {
 				continue
 			}
 			n++
-			if p := DataOfUSState(state); p.State != state.String() {
+			if p := MustDataOfUSState(state); p.State != state.String() {
 				t.Errorf("%s: %+v", state, p)
 			}
 		}
@@ -70,7 +70,7 @@ func TestAllStatesHavePlace(t *testing.T) {
 			t.Error("DataOfUSState(NoState) does not panic")
 		}
 	}()
-	DataOfUSState(market.NoState)
+	MustDataOfUSState(market.NoState)
 }
 
 func TestPlaces(t *testing.T) {

@@ -7,7 +7,7 @@ import "pingpost/engine/market"
 // that is too long.
 //
 // Strings with escapes are copies. All other elements point into the memory of m.
-func ParseElements(m market.JSONMember, limit int) (elements []market.JSONMember, ok bool) {
+func ParseElements(m market.JSONMember, limit int) (elementsToOneOverLimit []market.JSONMember, isValidArray bool) {
 	if m.Kind != market.JSONArray {
 		return nil, false
 	}
@@ -15,7 +15,7 @@ func ParseElements(m market.JSONMember, limit int) (elements []market.JSONMember
 	if s.enterObjectOrArray() != nil {
 		return nil, false
 	}
-	for s.peekByte() != ']' && len(elements) <= limit {
+	for s.peekByte() != ']' && len(elementsToOneOverLimit) <= limit {
 		at := s.at
 		kind, escaped, err := s.scanValue()
 		if err != nil {
@@ -25,12 +25,12 @@ func ParseElements(m market.JSONMember, limit int) (elements []market.JSONMember
 		if kind == market.JSONString {
 			element.Text = s.unquote(at, escaped)
 		}
-		elements = append(elements, element)
+		elementsToOneOverLimit = append(elementsToOneOverLimit, element)
 		s.skipSpace()
 		if s.peekByte() == ',' {
 			s.at++
 			s.skipSpace()
 		}
 	}
-	return elements, true
+	return elementsToOneOverLimit, true
 }

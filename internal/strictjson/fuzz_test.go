@@ -77,7 +77,7 @@ func FuzzUnmarshal(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var got, want document
-		gotErr := strictjson.Unmarshal(data, &got)
+		gotErr := strictjson.UnmarshalUnambiguous(data, &got)
 		wantErr := json.Unmarshal(data, &want)
 		if gotErr == nil && wantErr != nil {
 			t.Fatalf("accepted, but encoding/json rejects it: %v", wantErr)

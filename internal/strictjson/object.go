@@ -42,7 +42,7 @@ func (o *Object) parseObject() *SyntaxError {
 	s := &o.scan
 	s.skipSpace()
 	if s.peekByte() != '{' {
-		return s.newError(wantObject)
+		return s.newErrorOrTextEnds(wantObject)
 	}
 	if err := s.scanObject(o); err != nil {
 		return err

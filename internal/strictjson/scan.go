@@ -26,9 +26,9 @@ func (s *scanner) clearForReuse() {
 	}
 }
 
-// newError returns an error with this message at the scanner's offset. At the end of the text
+// newErrorOrTextEnds returns an error with this message at the scanner's offset. At the end of the text
 // it replaces every message except wantObject by textEnds.
-func (s *scanner) newError(message string) *SyntaxError {
+func (s *scanner) newErrorOrTextEnds(message string) *SyntaxError {
 	if s.at >= len(s.body) && message != wantObject {
 		message = textEnds
 	}
@@ -60,7 +60,7 @@ func (s *scanner) skipSpace() {
 func (s *scanner) requireEndOfText() *SyntaxError {
 	s.skipSpace()
 	if s.at < len(s.body) {
-		return s.newError(wantNoMore)
+		return s.newErrorOrTextEnds(wantNoMore)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ func (s *scanner) requireEndOfText() *SyntaxError {
 // the nesting is then too deep.
 func (s *scanner) enterObjectOrArray() *SyntaxError {
 	if s.depth == MaxDepth {
-		return s.newError(tooDeep)
+		return s.newErrorOrTextEnds(tooDeep)
 	}
 	s.depth++
 	s.at++
@@ -97,7 +97,7 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 			break
 		}
 		if s.peekByte() != ',' {
-			return s.newError(wantNext)
+			return s.newErrorOrTextEnds(wantNext)
 		}
 		s.at++
 		s.skipSpace()
@@ -115,7 +115,7 @@ func (s *scanner) scanObject(collect *Object) *SyntaxError {
 // The member's text is filled in only if fillText is set; otherwise the member is only checked.
 func (s *scanner) scanMember(firstNameIndex int, fillText bool) (m market.JSONMember, err *SyntaxError) {
 	if s.peekByte() != '"' {
-		return m, s.newError(wantName)
+		return m, s.newErrorOrTextEnds(wantName)
 	}
 	at := s.at
 	escaped, err := s.scanString()
@@ -128,7 +128,7 @@ func (s *scanner) scanMember(firstNameIndex int, fillText bool) (m market.JSONMe
 	}
 	s.skipSpace()
 	if s.peekByte() != ':' {
-		return m, s.newError(wantColon)
+		return m, s.newErrorOrTextEnds(wantColon)
 	}
 	s.at++
 	s.skipSpace()
@@ -164,7 +164,7 @@ func (s *scanner) scanValue() (kind market.JSONKind, escaped bool, err *SyntaxEr
 	case c == 'n':
 		return market.JSONNull, false, s.scanWord("null")
 	}
-	return 0, false, s.newError(wantValue)
+	return 0, false, s.newErrorOrTextEnds(wantValue)
 }
 
 func (s *scanner) scanArray() *SyntaxError {
@@ -180,7 +180,7 @@ func (s *scanner) scanArray() *SyntaxError {
 			break
 		}
 		if s.peekByte() != ',' {
-			return s.newError(wantElement)
+			return s.newErrorOrTextEnds(wantElement)
 		}
 		s.at++
 		s.skipSpace()
@@ -208,7 +208,7 @@ func (s *scanner) scanNumber() *SyntaxError {
 	}
 	whole := s.at
 	if !s.skipDigits() {
-		return s.newError(wantDigit)
+		return s.newErrorOrTextEnds(wantDigit)
 	}
 	if s.body[whole] == '0' && s.at-whole > 1 {
 		return &SyntaxError{Offset: whole, Message: leadingZero}
@@ -216,7 +216,7 @@ func (s *scanner) scanNumber() *SyntaxError {
 	if s.peekByte() == '.' {
 		s.at++
 		if !s.skipDigits() {
-			return s.newError(wantDigit)
+			return s.newErrorOrTextEnds(wantDigit)
 		}
 	}
 	if s.peekByte()|0x20 == 'e' {
@@ -225,7 +225,7 @@ func (s *scanner) scanNumber() *SyntaxError {
 			s.at++
 		}
 		if !s.skipDigits() {
-			return s.newError(wantDigit)
+			return s.newErrorOrTextEnds(wantDigit)
 		}
 	}
 	if s.at-start > MaxNumber {

@@ -34,16 +34,16 @@ func (s *scanner) scanString() (escaped bool, err *SyntaxError) {
 				return false, err
 			}
 		case c < ' ':
-			return false, s.newError(rawControl)
+			return false, s.newErrorOrTextEnds(rawControl)
 		default:
 			r, size := utf8.DecodeRune(s.body[s.at:])
 			if r == utf8.RuneError && size == 1 {
-				return false, s.newError(badUTF8)
+				return false, s.newErrorOrTextEnds(badUTF8)
 			}
 			s.at += size
 		}
 	}
-	return false, s.newError(textEnds)
+	return false, s.newErrorOrTextEnds(textEnds)
 }
 
 // scanEscape reads one escape such as \n or \u00e4. For a surrogate pair it reads both escapes.
@@ -57,19 +57,19 @@ func (s *scanner) scanEscape() *SyntaxError {
 		return nil
 	case 'u':
 	default:
-		return s.newError(badEscape)
+		return s.newErrorOrTextEnds(badEscape)
 	}
-	r, ok := escape.ParseJSONUnicodeEscape(s.body[s.at:])
+	r, ok := escape.ParseJSONUTF16Escape(s.body[s.at:])
 	if !ok {
-		return s.newError(badEscape)
+		return s.newErrorOrTextEnds(badEscape)
 	}
 	if !utf16.IsSurrogate(r) {
 		s.at += escape.UnicodeEscapeSize
 		return nil
 	}
-	low, ok := escape.ParseJSONUnicodeEscape(s.body[s.at+escape.UnicodeEscapeSize:])
+	low, ok := escape.ParseJSONUTF16Escape(s.body[s.at+escape.UnicodeEscapeSize:])
 	if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-		return s.newError(loneSurrogate)
+		return s.newErrorOrTextEnds(loneSurrogate)
 	}
 	s.at += 2 * escape.UnicodeEscapeSize
 	return nil

@@ -25,15 +25,16 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("%s: the JSON value does not fit the Go type %s", e.Field, e.Want)
 }
 
-// Unmarshal decodes a JSON text into v by the rules of encoding/json, after the strict checks
-// of this package. It allocates, so it is not for the hot path.
+// UnmarshalUnambiguous decodes a JSON text into v by the rules of encoding/json, after the strict
+// checks of this package. It ignores members for which v has no field. It allocates, so it is not for
+// the hot path.
 //
 // Two members with names that differ only in case count as repeated, because both would set the
 // same struct field. A single member in the wrong case still sets its field.
 //
 // The error is a *SyntaxError, a *TypeError, or wraps the error of an UnmarshalJSON method. A panic
 // of the decoder also becomes an error. After an error v may be partly filled.
-func Unmarshal(data []byte, v any) (err error) {
+func UnmarshalUnambiguous(data []byte, v any) (err error) {
 	if len(data) > MaxDocument {
 		return &SyntaxError{Offset: MaxDocument, Message: tooLarge}
 	}
@@ -46,12 +47,13 @@ func Unmarshal(data []byte, v any) (err error) {
 		}
 	}()
 	if err := json.Unmarshal(data, v); err != nil {
-		return convertError(err)
+		return toTypeErrorOrWrap(err)
 	}
 	return nil
 }
 
-// checkIsOneValue returns an error unless the text is exactly one valid JSON value.
+// checkIsOneValue returns an error unless the text is exactly one JSON value that passes this package's
+// checks. Names that differ only in case count as repeated.
 func checkIsOneValue(data []byte) error {
 	s := scanner{ignoreCase: true}
 	s.setText(data)
@@ -65,10 +67,10 @@ func checkIsOneValue(data []byte) error {
 	return nil
 }
 
-// convertError converts a type error of the JSON library to a *TypeError, which does not quote the
+// toTypeErrorOrWrap converts a type error of the JSON library to a *TypeError, which does not quote the
 // value, because the value may be personal or secret. It wraps every other error, which may
 // quote the value.
-func convertError(err error) error {
+func toTypeErrorOrWrap(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Type != nil {
 		return &TypeError{Field: wrong.Field, Want: wrong.Type.String()}

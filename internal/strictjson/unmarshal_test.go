@@ -20,12 +20,12 @@ type answer struct {
 
 func TestUnmarshal(t *testing.T) {
 	var got answer
-	must.Succeed(t, strictjson.Unmarshal([]byte(`{"auction_id":"a\u0031","count":-3,"small":255,"reasons":["x"],"more":{}}`), &got))
+	must.Succeed(t, strictjson.UnmarshalUnambiguous([]byte(`{"auction_id":"a\u0031","count":-3,"small":255,"reasons":["x"],"more":{}}`), &got))
 	if got.AuctionID != "a1" || got.Count != -3 || got.Small != 255 || len(got.Reasons) != 1 {
 		t.Errorf("got %+v", got)
 	}
 	var list []int
-	if err := strictjson.Unmarshal([]byte(`[1,2]`), &list); err != nil || len(list) != 2 {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`[1,2]`), &list); err != nil || len(list) != 2 {
 		t.Errorf("list: %v, %v", list, err)
 	}
 }
@@ -40,7 +40,7 @@ func TestUnmarshalRejectsLenientJSON(t *testing.T) {
 	for _, text := range tests {
 		var got answer
 		var syntax *strictjson.SyntaxError
-		if err := strictjson.Unmarshal([]byte(text), &got); !errors.As(err, &syntax) {
+		if err := strictjson.UnmarshalUnambiguous([]byte(text), &got); !errors.As(err, &syntax) {
 			t.Errorf("%q: %v, want a SyntaxError", text, err)
 		}
 	}
@@ -50,7 +50,7 @@ func TestUnmarshalRejectsNamesDifferingInCase(t *testing.T) {
 	text := objectWithMembers(60, "Field")
 	text = text[:len(text)-1] + `,"fIELD7":1}`
 	var got map[string]int
-	err := strictjson.Unmarshal([]byte(text), &got)
+	err := strictjson.UnmarshalUnambiguous([]byte(text), &got)
 	var syntax *strictjson.SyntaxError
 	ok := errors.As(err, &syntax)
 	if !ok || syntax.Offset != strings.Index(text, `"fIELD7"`) {
@@ -68,7 +68,7 @@ func TestUnmarshalRejectsUnfitNumbers(t *testing.T) {
 		`{"count":"3"}`, `{"auction_id":3}`, `{"reasons":{}}`,
 	} {
 		var got answer
-		err := strictjson.Unmarshal([]byte(text), &got)
+		err := strictjson.UnmarshalUnambiguous([]byte(text), &got)
 		if err == nil {
 			t.Errorf("%s: accepted as %+v", text, got)
 		} else if strings.Contains(err.Error(), "9223372036854775808") {
@@ -76,14 +76,14 @@ func TestUnmarshalRejectsUnfitNumbers(t *testing.T) {
 		}
 	}
 	var f float64
-	if err := strictjson.Unmarshal([]byte(`1e999`), &f); err == nil || math.IsInf(f, 0) {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`1e999`), &f); err == nil || math.IsInf(f, 0) {
 		t.Errorf("1e999 is decoded as %v, %v", f, err)
 	}
 }
 
 func TestTypeErrorNamesTheField(t *testing.T) {
 	var got answer
-	err := strictjson.Unmarshal([]byte(`{"auction_id":31415926}`), &got)
+	err := strictjson.UnmarshalUnambiguous([]byte(`{"auction_id":31415926}`), &got)
 	var typeError *strictjson.TypeError
 	if !errors.As(err, &typeError) || !strings.Contains(typeError.Field, "auction_id") || typeError.Want != "string" || strings.Contains(err.Error(), "31415926") {
 		t.Errorf("%#v", err)
@@ -103,20 +103,20 @@ func (*failingUnmarshaler) UnmarshalJSON([]byte) error { return errUnmarshal }
 var _ json.Unmarshaler = (*panickingUnmarshaler)(nil)
 
 func TestUnmarshalReturnsDecoderPanicAsError(t *testing.T) {
-	if err := strictjson.Unmarshal([]byte(`{}`), &panickingUnmarshaler{}); err == nil || !strings.Contains(err.Error(), "boom") {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`{}`), &panickingUnmarshaler{}); err == nil || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("%v", err)
 	}
-	if err := strictjson.Unmarshal([]byte(`{}`), &failingUnmarshaler{}); !errors.Is(err, errUnmarshal) {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`{}`), &failingUnmarshaler{}); !errors.Is(err, errUnmarshal) {
 		t.Errorf("%v", err)
 	}
-	if err := strictjson.Unmarshal([]byte(`{}`), answer{}); err == nil {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`{}`), answer{}); err == nil {
 		t.Error("decoding into a non-pointer succeeds")
 	}
 }
 
 func TestUnmarshalDocumentSizeLimit(t *testing.T) {
 	var s string
-	if err := strictjson.Unmarshal([]byte(`"`+strings.Repeat("x", strictjson.MaxDocument)+`"`), &s); err == nil {
+	if err := strictjson.UnmarshalUnambiguous([]byte(`"`+strings.Repeat("x", strictjson.MaxDocument)+`"`), &s); err == nil {
 		t.Error("a document over the limit is accepted")
 	}
 }

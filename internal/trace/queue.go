@@ -40,7 +40,7 @@ func (q *exportQueue) add(r *TracedRequest) (added bool) {
 
 // removeBatch removes the oldest requests from the queue, as many as fit into one message, and
 // returns them. It returns nil if the queue is empty.
-func (q *exportQueue) removeBatch() (batch []*TracedRequest) {
+func (q *exportQueue) removeBatch() (batchOrNilIfEmpty []*TracedRequest) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, spans := 0, 0
@@ -48,17 +48,17 @@ func (q *exportQueue) removeBatch() (batch []*TracedRequest) {
 		spans += q.queued[n].maxSpans()
 		n++
 	}
-	batch = append(batch, q.queued[:n]...)
+	batchOrNilIfEmpty = append(batchOrNilIfEmpty, q.queued[:n]...)
 	clear(q.queued[:n])
 	q.queued, q.spans = q.queued[n:], q.spans-spans
 	if len(q.queued) == 0 {
 		q.queued = nil
 	}
-	return batch
+	return batchOrNilIfEmpty
 }
 
-// close makes add return false from now on.
-func (q *exportQueue) close() {
+// stopAccepting makes add return false from now on.
+func (q *exportQueue) stopAccepting() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true

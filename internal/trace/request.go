@@ -42,7 +42,7 @@ func (r *TracedRequest) RecordCallerAndBodySize(callerID string, bodySize int) {
 
 // EnterEngine records that the server calls the engine at the time now. It returns the part of
 // the record that the engine fills in, or nil if the request is not traced.
-func (r *TracedRequest) EnterEngine(now int64) *timing.RequestTrace {
+func (r *TracedRequest) EnterEngine(now int64) (traceOrNil *timing.RequestTrace) {
 	if r == nil {
 		return nil
 	}

@@ -7,13 +7,13 @@ import (
 	"pingpost/engine/timing"
 )
 
-// kind is a span's kind, with OTLP's numbers.
-type kind int32
+// spanKind is a span's spanKind, with OTLP's numbers.
+type spanKind int32
 
 const (
-	kindInternal kind = 1
-	kindServer   kind = 2
-	kindClient   kind = 3
+	kindInternal spanKind = 1
+	kindServer   spanKind = 2
+	kindClient   spanKind = 3
 )
 
 // span is an OpenTelemetry span: one timed step of a request.
@@ -21,7 +21,7 @@ type span struct {
 	id, parent uint64
 	from, to   int64
 	name       string
-	kind       kind
+	kind       spanKind
 	failed     bool
 	remote     bool // the parent belongs to another program
 	attributes []attribute

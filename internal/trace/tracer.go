@@ -129,7 +129,7 @@ func (t *Tracer) Close(limit time.Duration) {
 	if t == nil {
 		return
 	}
-	t.queue.close()
+	t.queue.stopAccepting()
 	close(t.stop)
 	timer := time.AfterFunc(limit, t.cancel)
 	<-t.ended

@@ -27,11 +27,12 @@ const dirtySuffix = ".dirty"
 // build metadata, and so has a release from changed files: 1.0.0-dev+0123456789ab.dirty.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
-	return versionWithCommit(strings.TrimSpace(file), commit, info)
+	return versionWithCommitUnlessRelease(strings.TrimSpace(file), commit, info)
 }
 
-// versionWithCommit returns release with the commit of the build. The commit is from info if it is empty.
-func versionWithCommit(release, commit string, info *debug.BuildInfo) string {
+// versionWithCommitUnlessRelease returns release with the commit of the build, or release alone if it
+// was built from unchanged files. An empty commit is taken from info.
+func versionWithCommitUnlessRelease(release, commit string, info *debug.BuildInfo) string {
 	if commit == "" && info != nil {
 		commit = readCommit(info)
 	}
@@ -42,7 +43,8 @@ func versionWithCommit(release, commit string, info *debug.BuildInfo) string {
 	return release + "+" + commit
 }
 
-// readCommit returns the commit in the build information, or "" if that has none.
+// readCommit returns the first commitLength characters of the commit in the build information, or "" if
+// that has none. It appends dirtySuffix for changed files.
 func readCommit(info *debug.BuildInfo) (commit string) {
 	suffix := ""
 	for _, s := range info.Settings {

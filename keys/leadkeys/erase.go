@@ -26,7 +26,7 @@ func (s *KeyStore) Erase(slots []uint64) error {
 			end++
 		}
 		if err := s.eraseOnDisk(slots[begin:end]); err != nil {
-			return fmt.Errorf("the erasure is recorded, but the keys on disk still exist: %w. Erase the same persons again, or restart the exchange; either erases the keys", err)
+			return fmt.Errorf("the erasure is recorded, but some of these lead keys may still exist on disk: %w. Erase the same persons again, or restart the exchange; either erases the keys", err)
 		}
 		begin = end
 	}

@@ -62,7 +62,7 @@ type keyFileContent struct {
 
 // keyAt returns the bytes of a slot's key, inside f.keys, or nil if the slot belongs to
 // another file.
-func (f *keyFileContent) keyAt(slot uint64) []byte {
+func (f *keyFileContent) keyAt(slot uint64) (keyOrNil []byte) {
 	if f == nil || slot < f.first || slot >= f.first+PerFile {
 		return nil
 	}
@@ -77,8 +77,8 @@ func FirstSlotOfFile(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 // KeyStore has the lead keys of one exchange: each lead's personal data is encrypted with its
 // own key, which has a number (slot). It is safe for concurrent use.
 //
-// mu guards the memory and is never held during disk access. disk serializes reading and
-// erasing, and is locked before mu. After Open, only the goroutine makeFilesUntilClosed makes files.
+// mu guards the memory and is never held during disk access. disk serializes reading and erasing, and
+// is locked before mu. After OpenKeyStore, only the goroutine makeFilesUntilClosed makes key files.
 type KeyStore struct {
 	folder string
 	sums   string // folder of the checksum files
@@ -100,11 +100,11 @@ type KeyStore struct {
 	done chan struct{}
 }
 
-// OpenKeyStore opens the lead keys of data directory dir and starts the goroutine that prepares key files.
-// highestUsedSlot must be the highest slot (key number) that was ever used; TakeUnusedKey returns higher ones.
-// checksumKey is the key of the checksums. The store calls log when making a key file fails, and again
-// when it works. Open itself returns an error only if it cannot create the folders, or if the key
-// file for the next slot has the wrong size.
+// OpenKeyStore opens the lead keys of data directory dir and starts the goroutine that prepares key
+// files. highestUsedSlot must be the highest slot (key number) that was ever used; TakeUnusedKey
+// returns higher ones. checksumKey is the key of the checksums. The store calls log when making a key
+// file fails, and again when it works. OpenKeyStore itself returns an error only if it cannot create
+// the folders, or if the key file for the next slot has the wrong size.
 func OpenKeyStore(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error)) (*KeyStore, error) {
 	return openKeyStore(dir, highestUsedSlot, checksumKey, log, testFaults{})
 }
@@ -218,7 +218,7 @@ func (s *KeyStore) wakeFileMaker() {
 
 // keyInMemoryLocked returns the bytes of a slot's key, or nil if the slot's file is not in
 // memory. The caller holds mu.
-func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
+func (s *KeyStore) keyInMemoryLocked(slot uint64) (keyOrNil []byte) {
 	if place := s.current.keyAt(slot); place != nil {
 		return place
 	}
@@ -232,9 +232,9 @@ func (s *KeyStore) keyInMemoryLocked(slot uint64) []byte {
 	return nil
 }
 
-// keyOfSlot returns the key of a slot, from memory or else from disk. An erased key consists
+// keyOrZerosIfErased returns the key of a slot, from memory or else from disk. An erased key consists
 // of zeros.
-func (s *KeyStore) keyOfSlot(slot uint64) (key Key, err error) {
+func (s *KeyStore) keyOrZerosIfErased(slot uint64) (key Key, err error) {
 	if slot == 0 {
 		return key, errors.New("lead keys: slot 0 has no key; slots begin at 1")
 	}

@@ -128,7 +128,7 @@ func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 		return err
 	}
 	path := filepath.Join(s.folder, temporaryName)
-	if err := s.writeFile(path, made.keys); err != nil {
+	if err := s.writeAndSyncFile(path, made.keys); err != nil {
 		return errors.Join(fmt.Errorf("cannot make the next file of lead keys: %w", err), removeIfExists(path))
 	}
 	if err := os.Rename(path, s.keyFilePath(first)); err != nil {
@@ -171,8 +171,8 @@ func (s *KeyStore) syncKeyFolders() error {
 	return nil
 }
 
-// writeFile writes a key file or a checksum file and fsyncs it, but not its folder.
-func (s *KeyStore) writeFile(path string, content []byte) error {
+// writeAndSyncFile writes a key file or a checksum file and fsyncs it, but not its folder.
+func (s *KeyStore) writeAndSyncFile(path string, content []byte) error {
 	if err := injectFault(s.faults.write); err != nil {
 		return err
 	}

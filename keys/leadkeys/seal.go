@@ -63,11 +63,11 @@ func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byt
 	return dst
 }
 
-// Open decrypts the output of Seal and appends the plaintext to dst. It reads the key of the
-// slot. The error is ErrErased if the key was erased. Otherwise it names the missing file, or
-// says that the data or its key is damaged.
+// Open decrypts the output of Seal and appends the plaintext to dst. It reads the key of the slot. The
+// error is ErrErased if the key was erased. Otherwise it names the key file that is missing, unreadable
+// or of the wrong size, or says that the data or its key is damaged.
 func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
-	key, err := s.keyOfSlot(slot)
+	key, err := s.keyOrZerosIfErased(slot)
 	if err != nil {
 		return nil, err
 	}

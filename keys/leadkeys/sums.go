@@ -170,7 +170,7 @@ func (s *KeyStore) WriteChecksumsOfCurrentKeys(first uint64) error {
 func (s *KeyStore) writeKeyChecksumsFile(f *keyFileContent) error {
 	path := filepath.Join(s.sums, keyFileName(f.first))
 	temporary := path + ".new"
-	err := s.writeFile(temporary, s.sumKey.encodeChecksumFile(f))
+	err := s.writeAndSyncFile(temporary, s.sumKey.encodeChecksumFile(f))
 	if err == nil {
 		err = os.Rename(temporary, path)
 	}
@@ -183,8 +183,9 @@ func (s *KeyStore) writeKeyChecksumsFile(f *keyFileContent) error {
 	return nil
 }
 
-// zeroDamagedUnusedKeysInMemory overwrites with zeros, in memory, the unused keys of f that do not match
-// their checksums. TakeUnusedKey then skips them like erased keys.
+// zeroDamagedUnusedKeysInMemory overwrites with zeros, in memory, the unused keys of f that do not
+// match their checksums. TakeUnusedKey then skips them like erased keys. If the checksum file is
+// missing, damaged or of a newer version, it changes no key.
 func (s *KeyStore) zeroDamagedUnusedKeysInMemory(f *keyFileContent) error {
 	sums, err := s.sumKey.readKeyChecksums(filepath.Join(s.sums, keyFileName(f.first)), f.first)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrSums) || errors.Is(err, ErrNewerVersion) {

@@ -3,7 +3,7 @@
 //
 // A token is its own record: issuing one writes no log entry. It survives a restart,
 // because its key is derived from the exchange's key. A token contains the hash of the
-// client secret, and the caller of VerifyToken checks that this secret is still valid. Revoking a
+// client secret, and the caller of OpenUnexpiredToken checks that this secret is still valid. Revoking a
 // secret, or a client with all its secrets, therefore ends its tokens at once.
 //
 //	token   "ppt_" | base64url of 75 bytes, without padding: 104 characters

@@ -24,9 +24,9 @@ func (m *Issuer) HashClientCredentials(id, secret []byte) [32]byte {
 	return m.keyedHashOfSecret(kindClient, id, secret)
 }
 
-// HashBearer returns the keyed hash under which the exchange stores and looks up a sandbox's
+// HashStaticBearerToken returns the keyed hash under which the exchange stores and looks up a sandbox's
 // static bearer token.
-func (m *Issuer) HashBearer(token []byte) [32]byte {
+func (m *Issuer) HashStaticBearerToken(token []byte) [32]byte {
 	return m.keyedHashOfSecret(kindBearer, token, nil)
 }
 

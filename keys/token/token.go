@@ -20,7 +20,7 @@ import (
 type Claims struct {
 	Owner   event.ConfigObjectKind // supplier or buyer
 	Ref     market.PermanentNumber // the owner's number
-	Scopes  event.TokenScopes
+	Scopes  event.OAuthScopes
 	Secret  [32]byte // hash of the client secret of the token's request
 	Expires int64    // Unix nanoseconds; the token is invalid from this time on
 }
@@ -76,9 +76,9 @@ func deriveKey(key [32]byte, purpose string) []byte {
 	return out
 }
 
-// AppendToken appends a new encrypted token with these claims to dst. Each token is
+// AppendSealedToken appends a new encrypted token with these claims to dst. Each token is
 // different, even with the same claims.
-func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
+func (m *Issuer) AppendSealedToken(dst []byte, c *Claims) []byte {
 	b := m.buffers.Get().(*tokenBuffer)
 	defer m.buffers.Put(b)
 	p := b.plain[:]
@@ -92,10 +92,10 @@ func (m *Issuer) AppendToken(dst []byte, c *Claims) []byte {
 	return base64.RawURLEncoding.AppendEncode(append(dst, prefix...), b.sealed[:])
 }
 
-// VerifyToken decrypts a token and returns its claims. ok is false if this Issuer's key did not
+// OpenUnexpiredToken decrypts a token and returns its claims. ok is false if this Issuer's key did not
 // make the token, or if it has expired at time now (Unix nanoseconds). The caller must still
 // check that the client secret is valid.
-func (m *Issuer) VerifyToken(token []byte, now int64) (c Claims, ok bool) {
+func (m *Issuer) OpenUnexpiredToken(token []byte, now int64) (c Claims, ok bool) {
 	if len(token) != Length || string(token[:len(prefix)]) != prefix {
 		return Claims{}, false
 	}
@@ -111,7 +111,7 @@ func (m *Issuer) VerifyToken(token []byte, now int64) (c Claims, ok bool) {
 		return Claims{}, false
 	}
 	c = Claims{
-		Owner: event.ConfigObjectKind(p[1]), Scopes: event.TokenScopes(p[2]), Ref: market.PermanentNumber(binary.BigEndian.Uint32(p[3:])),
+		Owner: event.ConfigObjectKind(p[1]), Scopes: event.OAuthScopes(p[2]), Ref: market.PermanentNumber(binary.BigEndian.Uint32(p[3:])),
 		Expires: int64(binary.BigEndian.Uint64(p[7:])), Secret: [32]byte(p[15:]),
 	}
 	if now >= c.Expires {

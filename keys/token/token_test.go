@@ -27,23 +27,23 @@ func TestTokenRoundTripsClaims(t *testing.T) {
 		claims := Claims{
 			Owner:   event.ConfigObjectKind(rapid.Uint8().Draw(t, "owner")),
 			Ref:     market.PermanentNumber(rapid.Uint32().Draw(t, "ref")),
-			Scopes:  event.TokenScopes(rapid.Uint8().Draw(t, "scopes")),
+			Scopes:  event.OAuthScopes(rapid.Uint8().Draw(t, "scopes")),
 			Secret:  [32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "secret")),
 			Expires: rapid.Int64Range(math.MinInt64+1, math.MaxInt64).Draw(t, "expires"),
 		}
 		before := rapid.SliceOf(rapid.Byte()).Draw(t, "before")
-		token := mint.AppendToken(before, &claims)
+		token := mint.AppendSealedToken(before, &claims)
 		if !bytes.HasPrefix(token, before) {
 			t.Fatal("AppendToken changed the prefix")
 		}
 		token = token[len(before):]
-		if got, ok := mint.VerifyToken(token, claims.Expires-1); !ok || got != claims {
+		if got, ok := mint.OpenUnexpiredToken(token, claims.Expires-1); !ok || got != claims {
 			t.Fatalf("issued %+v\ngot    %+v, %t", claims, got, ok)
 		}
-		if _, ok := other.VerifyToken(token, claims.Expires-1); ok {
+		if _, ok := other.OpenUnexpiredToken(token, claims.Expires-1); ok {
 			t.Fatal("another key verifies the token")
 		}
-		again := mint.AppendToken(nil, &claims)
+		again := mint.AppendSealedToken(nil, &claims)
 		if bytes.Equal(again, token) {
 			t.Fatal("two tokens of the same claims are equal")
 		}
@@ -51,7 +51,7 @@ func TestTokenRoundTripsClaims(t *testing.T) {
 }
 
 func TestTokenFormat(t *testing.T) {
-	token := string(mint.AppendToken(nil, &testClaims))
+	token := string(mint.AppendSealedToken(nil, &testClaims))
 	if len(token) != Length || Length > 200 || !strings.HasPrefix(token, "ppt_") {
 		t.Errorf("token of %d characters or without prefix: %s", len(token), token)
 	}
@@ -67,9 +67,9 @@ func TestTokenFormat(t *testing.T) {
 }
 
 func TestTokenExpires(t *testing.T) {
-	token := mint.AppendToken(nil, &testClaims)
+	token := mint.AppendSealedToken(nil, &testClaims)
 	for now, want := range map[int64]bool{noon - 1: true, noon: false, noon + 1: false, 0: true, math.MaxInt64: false} {
-		if _, ok := mint.VerifyToken(token, now); ok != want {
+		if _, ok := mint.OpenUnexpiredToken(token, now); ok != want {
 			t.Errorf("%d ns after expiry: valid %t", now-noon, ok)
 		}
 	}
@@ -77,8 +77,8 @@ func TestTokenExpires(t *testing.T) {
 
 // TestModifiedTokenIsRejected flips each bit and removes, doubles and inserts characters.
 func TestModifiedTokenIsRejected(t *testing.T) {
-	token := mint.AppendToken(nil, &testClaims)
-	isValid := func(token []byte) bool { _, ok := mint.VerifyToken(token, 0); return ok }
+	token := mint.AppendSealedToken(nil, &testClaims)
+	isValid := func(token []byte) bool { _, ok := mint.OpenUnexpiredToken(token, 0); return ok }
 	if !isValid(token) {
 		t.Fatal("the unmodified token is rejected")
 	}
@@ -113,13 +113,13 @@ func TestModifiedTokenIsRejected(t *testing.T) {
 func TestMixedTokenIsRejected(t *testing.T) {
 	otherClaims := testClaims
 	otherClaims.Scopes |= event.ScopeWebhook
-	a, b := mint.AppendToken(nil, &testClaims), mint.AppendToken(nil, &otherClaims)
+	a, b := mint.AppendSealedToken(nil, &testClaims), mint.AppendSealedToken(nil, &otherClaims)
 	for i := 1; i < Length; i++ {
 		mixed := append(bytes.Clone(a[:i]), b[i:]...)
 		if bytes.Equal(mixed, a) || bytes.Equal(mixed, b) {
 			continue
 		}
-		if _, ok := mint.VerifyToken(mixed, 0); ok {
+		if _, ok := mint.OpenUnexpiredToken(mixed, 0); ok {
 			t.Errorf("the first %d characters of one token with the rest of another are accepted", i)
 		}
 	}
@@ -130,8 +130,8 @@ func TestMixedTokenIsRejected(t *testing.T) {
 const oldToken = "ppt_ZpkHOsMhjHsCvQ3wYQwK8_TrGuYS6MFLlO1qs4Zyld12qXEdjcKotskTJJRoAT3LFQHWZdSmmag78xkHrXxbPAlq347eph08v4ao"
 
 func TestTokenOfEarlierProgramIsAccepted(t *testing.T) {
-	if got, ok := mint.VerifyToken([]byte(oldToken), 0); !ok || got != testClaims {
-		t.Errorf("claims %+v, %t; a new token is %s", got, ok, mint.AppendToken(nil, &testClaims))
+	if got, ok := mint.OpenUnexpiredToken([]byte(oldToken), 0); !ok || got != testClaims {
+		t.Errorf("claims %+v, %t; a new token is %s", got, ok, mint.AppendSealedToken(nil, &testClaims))
 	}
 }
 
@@ -142,7 +142,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("ppt_"+strings.Repeat("A", Length-4)), noon)
 	f.Add([]byte("ppt_"+strings.Repeat("\n", Length-4)), noon)
 	f.Fuzz(func(t *testing.T, data []byte, now int64) {
-		claims, ok := mint.VerifyToken(data, now)
+		claims, ok := mint.OpenUnexpiredToken(data, now)
 		if ok && (!bytes.Equal(data, token) || claims != testClaims || now >= noon) {
 			t.Errorf("%q is accepted at %d: %+v", data, now, claims)
 		}

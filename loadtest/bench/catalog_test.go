@@ -59,7 +59,7 @@ func candidatesFor(t *testing.T, filterSets *selection.CompiledFilterSets, body 
 	}
 	var c selection.Candidates
 	c.ResetToAll(filterSets)
-	filterSets.ExcludeByStateAndFilters(&lead, &c)
+	filterSets.ExcludeByUSStateAndFilters(&lead, &c)
 	return c.Eligible.Count()
 }
 

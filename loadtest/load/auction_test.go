@@ -88,7 +88,7 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 		if _, ok := format.AppendPhoneAsE164(nil, []byte(post.Lead.Phone)); !ok {
 			t.Errorf("phone %q", post.Lead.Phone)
 		}
-		if _, ok := format.AppendNormalizedEmail(nil, []byte(post.Lead.Email)); !ok {
+		if _, ok := format.AppendEmailWithLowerDomain(nil, []byte(post.Lead.Email)); !ok {
 			t.Errorf("email %q", post.Lead.Email)
 		}
 	})

@@ -38,7 +38,7 @@ func TestLeadsAreValid(t *testing.T) {
 		if _, ok := format.AppendPhoneAsE164(nil, []byte(p.Phone)); !ok {
 			t.Fatalf("phone %q", p.Phone)
 		}
-		if _, ok := format.AppendNormalizedEmail(nil, []byte(p.Email)); !ok {
+		if _, ok := format.AppendEmailWithLowerDomain(nil, []byte(p.Email)); !ok {
 			t.Fatalf("email %q", p.Email)
 		}
 		if p.Supplier != testLeads.Supplier || p.Campaign != testLeads.Campaigns[n%3] || p.First == "" || p.Last == "" || len(p.State) != 2 {

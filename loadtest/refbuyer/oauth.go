@@ -63,7 +63,7 @@ func readGrant(r *fasthttp.RequestCtx) (g grant, ok bool) {
 	kind, _, _ := bytes.Cut(r.Request.Header.ContentType(), []byte(";"))
 	switch string(bytes.ToLower(bytes.TrimSpace(kind))) {
 	case "application/json":
-		if strictjson.Unmarshal(r.PostBody(), &g) != nil {
+		if strictjson.UnmarshalUnambiguous(r.PostBody(), &g) != nil {
 			return g, false
 		}
 	case "application/x-www-form-urlencoded":

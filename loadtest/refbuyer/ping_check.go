@@ -115,7 +115,7 @@ func (q *request) setState(m *market.JSONMember) (code, expected string) {
 	if m.Kind != market.JSONString {
 		return "wrong_type", want
 	}
-	if q.state = market.ParseUSState(m.Text); q.state == market.NoState {
+	if q.state = market.ParseUSStateCode(m.Text); q.state == market.NoState {
 		return "invalid_format", want
 	}
 	return "", ""

@@ -26,7 +26,7 @@ func (b *Buyer) handlePost(r *fasthttp.RequestCtx) {
 		return
 	}
 	var body postBody
-	if err := strictjson.Unmarshal(r.PostBody(), &body); err != nil {
+	if err := strictjson.UnmarshalUnambiguous(r.PostBody(), &body); err != nil {
 		b.refuse(r, fasthttp.StatusBadRequest, "malformed_json", "the body is not a JSON object of the expected types")
 		return
 	}
@@ -137,5 +137,5 @@ func (p *postBody) state() market.USState {
 	if p.Lead.Address == nil || p.Lead.Address.State == nil {
 		return market.NoState
 	}
-	return market.ParseUSState([]byte(*p.Lead.Address.State))
+	return market.ParseUSStateCode([]byte(*p.Lead.Address.State))
 }

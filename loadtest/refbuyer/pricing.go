@@ -52,7 +52,7 @@ func ParsePricing(text string) (Pricing, error) {
 		if err != nil {
 			return Pricing{}, fmt.Errorf("bid %q: %q: %w", text, item, err)
 		}
-		state := market.ParseUSState([]byte(code))
+		state := market.ParseUSStateCode([]byte(code))
 		_, twice := p.in[state]
 		switch {
 		case twice || code == "*" && star:

@@ -33,7 +33,7 @@ func TestParsePricing(t *testing.T) {
 			t.Errorf("%s: %v", row.text, err)
 			continue
 		}
-		state := market.ParseUSState([]byte(row.state))
+		state := market.ParseUSStateCode([]byte(row.state))
 		for quantile, want := range map[float64]string{0: row.low, 0.5: row.mid, 1 - 1e-12: row.top} {
 			if got := p.At(state, quantile).String(); got != want {
 				t.Errorf("%s in %q at %v: %s, want %s", row.text, row.state, quantile, got, want)

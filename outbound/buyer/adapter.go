@@ -24,7 +24,7 @@ type fixedHeader struct{ name, value string }
 // validateAdapter validates the adapter protocol of the endpoint, and returns FaultEndpoint if it is
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func validateAdapter(settings *market.Endpoint) (*validatedAdapter, market.OutboundRequestFault) {
+func validateAdapter(settings *market.OutboundEndpoint) (*validatedAdapter, market.OutboundRequestFault) {
 	from := settings.AdapterProtocol
 	d := &validatedAdapter{
 		method: from.Method, contentType: from.ContentType,
@@ -64,16 +64,16 @@ var acceptHeaders = map[string]string{
 
 // mayAdapterSetHeader reports whether an adapter protocol may set the header with this name. It may not set
 // the exchange's own headers or the header of the endpoint's credential.
-func mayAdapterSetHeader(name string, e *market.Endpoint) bool {
+func mayAdapterSetHeader(name string, e *market.OutboundEndpoint) bool {
 	_, own := reservedHeaders[strings.ToLower(name)]
 	return !own && isHeaderName(name) && !(e.Credential != "" && strings.EqualFold(name, e.Header))
 }
 
 // appendFormAsQuery appends a URL-encoded form to dst, which ends with path. It joins both with
 // "?" or, if the path already has a query, with "&".
-func appendFormAsQuery(dst []byte, path string, form []byte) []byte {
+func appendFormAsQuery(dst []byte, pathInDst string, form []byte) []byte {
 	joint := byte('?')
-	if strings.Contains(path, "?") {
+	if strings.Contains(pathInDst, "?") {
 		joint = '&'
 	}
 	return append(append(dst, joint), form...)

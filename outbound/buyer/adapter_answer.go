@@ -36,7 +36,7 @@ func (d *validatedAdapter) setPingResultFrom2xxBody(result *market.BuyerPingResu
 		markPingAnswerInvalid(result, d.rules.Paths[reading.Accepted])
 		return
 	}
-	amount, err := market.ParseBidAmount(toJSONNumberNotation(f[reading.Price]))
+	amount, err := market.ParseBidAmount(fixZerosAndPointForJSON(f[reading.Price]))
 	if err != nil {
 		markPingAnswerInvalid(result, d.rules.Paths[reading.Price])
 		return
@@ -46,14 +46,14 @@ func (d *validatedAdapter) setPingResultFrom2xxBody(result *market.BuyerPingResu
 
 // isPriceMissingOrZero reports whether a price in a buyer's answer is missing or zero.
 func isPriceMissingOrZero(price string) bool {
-	amount, err := market.ParseMoney(toJSONNumberNotation(price))
+	amount, err := market.ParseMoney(fixZerosAndPointForJSON(price))
 	return price == "" || err == nil && amount == 0
 }
 
 // setPingResult sets the result of a ping from the status and the body of the answer. A 204 is a
 // no-bid, and a status outside 2xx is an error. The adapter protocol's rules decide about the rest. Only an
 // answer with a status outside 2xx may be incomplete.
-func (d *validatedAdapter) setPingResult(result *market.BuyerPingResult, body, auctionID []byte) {
+func (d *validatedAdapter) setPingResult(result *market.BuyerPingResult, body, defaultBidToken []byte) {
 	switch status := result.Status; {
 	case status == fasthttp.StatusNoContent:
 		result.Outcome = market.OutcomeNoBid
@@ -63,7 +63,7 @@ func (d *validatedAdapter) setPingResult(result *market.BuyerPingResult, body, a
 			result.Reason = d.readRejectionCode(body)
 		}
 	default:
-		d.setPingResultFrom2xxBody(result, body, auctionID)
+		d.setPingResultFrom2xxBody(result, body, defaultBidToken)
 	}
 }
 
@@ -90,9 +90,9 @@ func (d *validatedAdapter) setBidWithCurrencyAndToken(result *market.BuyerPingRe
 	result.Bid = bid
 }
 
-// toJSONNumberNotation rewrites a price to the notation of JSON: 012.50, .5 and 12. become 12.50,
-// 0.5 and 12. It leaves other texts unchanged, so that the parser of amounts rejects them.
-func toJSONNumberNotation(price string) []byte {
+// fixZerosAndPointForJSON rewrites a price to the notation of JSON: 012.50, .5 and 12. become 12.50,
+// 0.5 and 12. Other texts stay invalid, and the parser of amounts rejects them.
+func fixZerosAndPointForJSON(price string) []byte {
 	whole, fraction, dotted := strings.Cut(price, ".")
 	if trimmed := strings.TrimLeft(whole, "0"); trimmed != "" && trimmed[0] >= '1' && trimmed[0] <= '9' {
 		whole = trimmed

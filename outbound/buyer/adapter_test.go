@@ -123,7 +123,7 @@ func TestAdapterHasOwnAccount(t *testing.T) {
 	client := newClient(t, nil)
 	for _, row := range []struct {
 		protocol *market.AdapterProtocol
-		want     market.PostVerdict
+		want     market.PostAttemptVerdict
 	}{
 		{newAdapterConfig(nil), accepted},
 		{newAdapterConfig(func(d *market.AdapterProtocol) { d.Answer.Accepted = "status" }), unknown},

@@ -85,7 +85,7 @@ func (c *Client) judgePostByAdapter(d *validatedAdapter, result market.BuyerPost
 func (c *Client) judgePostByStatus(result market.BuyerPostResult, response *fasthttp.Response, keyReused bool) market.BuyerPostResult {
 	switch status := result.Status; {
 	case status == fasthttp.StatusTooManyRequests:
-		result.Verdict, result.RetryAfter = market.VerdictBusy, parseRetryAfter(response.Header.Peek("Retry-After"), c.options.Now())
+		result.Verdict, result.RetryAfter = market.VerdictBusy, parseRetryAfterOrOneSecond(response.Header.Peek("Retry-After"), c.options.Now())
 	case status >= 300 && status <= 499 && status != fasthttp.StatusRequestTimeout:
 		result.Verdict = market.VerdictRefused
 		// A missing code could be codeReusedKey, after which the refusal is not final.

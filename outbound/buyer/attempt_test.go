@@ -129,7 +129,7 @@ func Test401RenewsOnlyRotatedSecret(t *testing.T) {
 		secrets []string // the result of each read; the last one repeats
 		replies []reply
 		sent    []string
-		verdict market.PostVerdict
+		verdict market.PostAttemptVerdict
 	}{
 		{"unchanged", []string{"old"}, []reply{unauthorized}, []string{"old"}, refused},
 		{"rotated", []string{"old", "new"}, []reply{unauthorized, created}, []string{"old", "new"}, accepted},
@@ -172,7 +172,7 @@ func TestHangingEndpointLimitsWaitAndGoroutines(t *testing.T) {
 		o.ConnWait = shortTimeout / 4
 	})
 	before := runtime.NumGoroutine()
-	counts := map[market.PostVerdict]int{}
+	counts := map[market.PostAttemptVerdict]int{}
 	var mu sync.Mutex
 	var posting sync.WaitGroup
 	for i := range callers {
@@ -224,7 +224,7 @@ func TestCloseEndsConnsAfterAttempts(t *testing.T) {
 		t.Errorf("attempt in flight: got %+v, want accepted", got)
 	}
 	target, _ := client.hosts.FindOrCreateTarget(dial.ConnOwner{}, buyer.post())
-	if all, _ := target.CountConnections(); all != 0 {
+	if all, _ := target.CountConnsToHost(); all != 0 {
 		t.Errorf("%d connections are open after Close, want 0", all)
 	}
 }

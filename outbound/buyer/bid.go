@@ -11,9 +11,9 @@ import (
 //
 // A no-bid need not repeat the auction's id, because it sells no lead. An answer with the id of
 // another auction is invalid, because it belongs to another ping.
-func (a *parsedJSONAnswer) readPingAnswer(result *market.BuyerPingResult, auctionID []byte) {
+func (a *parsedJSONAnswer) readPingAnswer(result *market.BuyerPingResult, expectedAuctionID []byte) {
 	echo, echoes := a.body.Lookup("auction_id")
-	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(auctionID)) {
+	if echoes && (echo.Kind != market.JSONString || string(echo.Text) != string(expectedAuctionID)) {
 		markPingAnswerInvalid(result, "auction_id")
 		return
 	}

@@ -12,7 +12,7 @@ import (
 func TestRequestBytes(t *testing.T) {
 	newAdapter := func(d market.AdapterProtocol) *validatedAdapter {
 		d.Answer = market.BuyerAnswerValuePaths{Format: market.FormatForm, Price: "price"}
-		validated, fault := validateAdapter(&market.Endpoint{AdapterProtocol: &d})
+		validated, fault := validateAdapter(&market.OutboundEndpoint{AdapterProtocol: &d})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
 		}

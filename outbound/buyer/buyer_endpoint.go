@@ -39,14 +39,14 @@ type buyerEndpoint struct {
 type buyerEndpointKey struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string
-	oauth                           market.OAuthClient
+	oauth                           market.OutboundOAuthClient
 	protocol                        market.AdapterProtocol
 }
 
-// plainEndpointKey identifies a buyer endpoint whose settings have no adapter protocol and no OAuth client.
-// Most have neither. Each ping looks up its buyer endpoint. Hashing the larger buyerEndpointKey took
-// longer than the rest of that lookup.
-type plainEndpointKey struct {
+// endpointKeyWithoutAdapterOrOAuth identifies a buyer endpoint whose settings have no adapter protocol
+// and no OAuth client. Most have neither. Each ping looks up its buyer endpoint. Hashing the larger
+// buyerEndpointKey took longer than the rest of that lookup.
+type endpointKeyWithoutAdapterOrOAuth struct {
 	owner                           dial.ConnOwner
 	url, credential, header, scheme string
 }
@@ -54,18 +54,18 @@ type plainEndpointKey struct {
 // buyerEndpointCache remembers each buyerEndpoint by its owner and settings (market.Endpoint). Equal
 // settings in the current configuration and in an old, logged delivery share one buyerEndpoint.
 type buyerEndpointCache struct {
-	newEndpoint func(dial.ConnOwner, *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault)
+	newEndpoint func(dial.ConnOwner, *market.OutboundEndpoint) (*buyerEndpoint, market.OutboundRequestFault)
 
 	mu         sync.RWMutex // guards the following fields
 	byKey      map[buyerEndpointKey]*buyerEndpoint
-	byPlainKey map[plainEndpointKey]*buyerEndpoint // the buyer endpoints in byKey that a plainEndpointKey describes
+	byPlainKey map[endpointKeyWithoutAdapterOrOAuth]*buyerEndpoint // the buyer endpoints in byKey that a endpointKeyWithoutAdapterOrOAuth describes
 }
 
 // findOrCreate returns the buyer endpoint of an owner with these settings, and creates it if necessary.
 // If there are too many buyer endpoints it forgets all of them, which loses only their pauses. The
 // fault says why the endpoint is unusable.
-func (as *buyerEndpointCache) findOrCreate(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault) {
-	simple := plainEndpointKey{owner, settings.URL, settings.Credential, settings.Header, settings.Scheme}
+func (as *buyerEndpointCache) findOrCreate(owner dial.ConnOwner, settings *market.OutboundEndpoint) (*buyerEndpoint, market.OutboundRequestFault) {
+	simple := endpointKeyWithoutAdapterOrOAuth{owner, settings.URL, settings.Credential, settings.Header, settings.Scheme}
 	isPlain := settings.OAuth == nil && settings.AdapterProtocol == nil
 	if isPlain {
 		as.mu.RLock()
@@ -99,7 +99,7 @@ func (as *buyerEndpointCache) findOrCreate(owner dial.ConnOwner, settings *marke
 		return known, market.FaultNone
 	}
 	if as.byKey == nil || len(as.byKey) >= maxBuyerEndpoints {
-		as.byKey, as.byPlainKey = map[buyerEndpointKey]*buyerEndpoint{}, map[plainEndpointKey]*buyerEndpoint{}
+		as.byKey, as.byPlainKey = map[buyerEndpointKey]*buyerEndpoint{}, map[endpointKeyWithoutAdapterOrOAuth]*buyerEndpoint{}
 	}
 	as.byKey[key] = a
 	if isPlain {
@@ -111,8 +111,8 @@ func (as *buyerEndpointCache) findOrCreate(owner dial.ConnOwner, settings *marke
 // newBuyerEndpoint returns a new buyer endpoint with these settings, or FaultEndpoint if they are
 // invalid. Configurations are validated, but a delivery in the log may have an endpoint that
 // predates the validation.
-func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoint) (*buyerEndpoint, market.OutboundRequestFault) {
-	if fault := checkCredentialHeader(settings); fault != market.FaultNone {
+func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.OutboundEndpoint) (*buyerEndpoint, market.OutboundRequestFault) {
+	if fault := checkCredentialHeaderAndScheme(settings); fault != market.FaultNone {
 		return nil, fault
 	}
 	at, fault := c.hosts.FindOrCreateTarget(owner, settings.URL)
@@ -137,9 +137,9 @@ func (c *Client) newBuyerEndpoint(owner dial.ConnOwner, settings *market.Endpoin
 	return a, market.FaultNone
 }
 
-// remainingPingPause returns how long the exchange must still not ping the buyer because of a
+// remainingPauseAfter429 returns how long the exchange must still not ping the buyer because of a
 // 429. It returns 0 if pings are allowed.
-func (a *buyerEndpoint) remainingPingPause(now time.Time) time.Duration {
+func (a *buyerEndpoint) remainingPauseAfter429(now time.Time) time.Duration {
 	return max(0, time.Duration(a.pausedUntil.Load()-now.UnixNano()))
 }
 

@@ -102,11 +102,11 @@ func TestPingPauseIsNeverShortened(t *testing.T) {
 		{1 * time.Second, 9 * time.Second},
 	} {
 		endpoint.pausePings(row.wait, noon)
-		if got := endpoint.remainingPingPause(noon); got != row.pause {
+		if got := endpoint.remainingPauseAfter429(noon); got != row.pause {
 			t.Errorf("after a pause of %v: %v remain, want %v", row.wait, got, row.pause)
 		}
 	}
-	if got := endpoint.remainingPingPause(noon.Add(time.Minute)); got != 0 {
+	if got := endpoint.remainingPauseAfter429(noon.Add(time.Minute)); got != 0 {
 		t.Errorf("after the end: %v", got)
 	}
 }
@@ -115,9 +115,9 @@ func TestPingPauseIsNeverShortened(t *testing.T) {
 func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	client := newClient(t, nil)
 	at := func(scope string) *buyerEndpoint {
-		a, fault := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
+		a, fault := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.OutboundEndpoint{
 			URL: "https://blue.example/v1/ping", Credential: "c", Header: "Authorization",
-			OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
+			OAuth: &market.OutboundOAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: scope},
 		})
 		if fault != market.FaultNone {
 			t.Fatal(fault)
@@ -131,15 +131,15 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	if ping.Target != other.Target || ping.auth == other.auth {
 		t.Error("endpoints that differ in scope must share the address, not the token")
 	}
-	post, _ := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{
+	post, _ := client.endpoints.findOrCreate(dial.ConnOwner{}, &market.OutboundEndpoint{
 		URL: "https://blue.example/v1/post", Credential: "c", Header: "Authorization",
-		OAuth: &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
+		OAuth: &market.OutboundOAuthClient{TokenURL: "https://blue.example/token", ClientID: "x", Scope: "ping"},
 	})
 	if post == ping || post.auth != ping.auth {
 		t.Error("pings and posts of one OAuth client must share its token")
 	}
-	plain := func(header string, change func(*market.Endpoint)) *buyerEndpoint {
-		e := &market.Endpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
+	plain := func(header string, change func(*market.OutboundEndpoint)) *buyerEndpoint {
+		e := &market.OutboundEndpoint{URL: "https://blue.example/v1/ping", Credential: "c", Header: header}
 		if change != nil {
 			change(e)
 		}
@@ -153,24 +153,24 @@ func TestAccountCacheIsSharedAndLimited(t *testing.T) {
 	if plain("Authorization", nil) != secret || plain("X-Key", nil) == secret || secret == ping {
 		t.Error("endpoints with a plain secret: equal ones must share an entry, others must not")
 	}
-	if plain("Authorization", func(e *market.Endpoint) {
-		e.OAuth = &market.OAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
+	if plain("Authorization", func(e *market.OutboundEndpoint) {
+		e.OAuth = &market.OutboundOAuthClient{TokenURL: "https://blue.example/token", ClientID: "x"}
 	}) == secret {
 		t.Error("an OAuth client must not share the entry of a fixed secret")
 	}
-	if plain("Authorization", func(e *market.Endpoint) {
+	if plain("Authorization", func(e *market.OutboundEndpoint) {
 		e.AdapterProtocol = &market.AdapterProtocol{Method: "PUT", ContentType: "text/xml", Answer: market.BuyerAnswerValuePaths{Format: market.FormatXML}}
 	}) == secret {
 		t.Error("an endpoint with an adapter protocol must not share the entry of one without")
 	}
 	for i := range 2 * maxBuyerEndpoints {
-		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
+		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.OutboundEndpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization"})
 		if n, p := len(client.endpoints.byKey), len(client.endpoints.byPlainKey); n > maxBuyerEndpoints || p > n {
 			t.Fatalf("got %d endpoints, %d of them plain, want at most maxBuyerEndpoints", n, p)
 		}
 	}
 	for i := range 2 * maxBuyerEndpoints {
-		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.Endpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OAuthClient{ClientID: "x"}})
+		client.endpoints.findOrCreate(dial.ConnOwner{}, &market.OutboundEndpoint{URL: "https://blue.example/", Credential: strconv.Itoa(i), Header: "Authorization", OAuth: &market.OutboundOAuthClient{ClientID: "x"}})
 		if n, g := len(client.endpoints.byKey), len(client.tokenSources.byKey); n > maxBuyerEndpoints || g > maxTokenSources {
 			t.Fatalf("got %d endpoints and %d token sources, more than the limits", n, g)
 		}

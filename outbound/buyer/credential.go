@@ -36,9 +36,10 @@ var reservedHeaders = map[string]struct{}{
 	"user-agent": {}, "x-pingpost-hops": {}, "x-pingpost-test": {}, "x-request-id": {},
 }
 
-// checkCredentialHeader returns FaultEndpoint if the header configured for the credential is
-// reserved or malformed. Such a header would change the meaning of the request.
-func checkCredentialHeader(e *market.Endpoint) market.OutboundRequestFault {
+// checkCredentialHeaderAndScheme returns FaultEndpoint if the header configured for the credential is
+// reserved or malformed, or if its scheme is not printable ASCII. They could change the meaning of the
+// request.
+func checkCredentialHeaderAndScheme(e *market.OutboundEndpoint) market.OutboundRequestFault {
 	if e.Credential == "" {
 		return market.FaultNone
 	}

@@ -1,7 +1,7 @@
 // Package buyer sends pings and posts to buyers' endpoints over HTTP.
 //
 // For each post attempt it reports whether the buyer has the lead, certainly does not have
-// it, or may have it (see market.PostVerdict). Package dial sends the request and reports how
+// it, or may have it (see market.PostAttemptVerdict). Package dial sends the request and reports how
 // far it got; this package interprets the answer. For example:
 //
 //   - VerdictNotSent: no byte of the request was sent.

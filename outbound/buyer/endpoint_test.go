@@ -51,7 +51,7 @@ func newClient(t *testing.T, change func(*Options)) *Client {
 // postTo returns a post of a lead to an address.
 func postTo(url string, within time.Duration) *market.BuyerPostRequest {
 	return &market.BuyerPostRequest{
-		Endpoint:       market.Endpoint{URL: url},
+		Endpoint:       market.OutboundEndpoint{URL: url},
 		IdempotencyKey: "key-1",
 		RequestID:      market.RequestID{1},
 		Body:           []byte(`{"auction_id":"auc_1","lead":{"lead_uuid":"lead_1"}}`),
@@ -88,6 +88,6 @@ func openIdleConns(t *testing.T, client *Client, buyer *endpoint, n int) {
 // idleOf returns the number of idle connections that a client keeps to the buyer.
 func (e *endpoint) idleOf(client *Client) int {
 	target, _ := client.hosts.FindOrCreateTarget(dial.ConnOwner{}, e.post())
-	_, idle := target.CountConnections()
+	_, idle := target.CountConnsToHost()
 	return idle
 }

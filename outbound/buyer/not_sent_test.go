@@ -29,25 +29,25 @@ func TestUnreachableEndpointIsNotSent(t *testing.T) {
 	rows := []struct {
 		name    string
 		trusted []netip.Prefix
-		at      market.Endpoint
+		at      market.OutboundEndpoint
 		within  time.Duration
 		fault   market.OutboundRequestFault
 	}{
-		{"connection refused", loopback, market.Endpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
-		{"no such name", loopback, market.Endpoint{URL: "https://missing.invalid/v1/post"}, longTimeout, market.FaultResolve},
-		{"self-signed certificate", loopback, market.Endpoint{URL: selfSigned.URL}, longTimeout, market.FaultTLS},
-		{"TLS to a plain port", loopback, market.Endpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultTLS},
-		{"TLS that never answers", loopback, market.Endpoint{URL: "https://" + silent + "/"}, shortTimeout, market.FaultTLS},
-		{"private address", nil, market.Endpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultForbidden},
-		{"private address by name", nil, market.Endpoint{URL: "https://localhost:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
-		{"private address mapped to IPv6", nil, market.Endpoint{URL: "https://[::ffff:127.0.0.1]:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
-		{"plain http outside the trusted networks", nil, market.Endpoint{URL: buyer.post()}, longTimeout, market.FaultForbidden},
-		{"plain http to a public address", loopback, market.Endpoint{URL: "http://198.41.0.4/"}, longTimeout, market.FaultForbidden},
-		{"deadline has passed", loopback, market.Endpoint{URL: buyer.post()}, -time.Second, market.FaultTimeout},
-		{"no address", loopback, market.Endpoint{URL: "/v1/post"}, longTimeout, market.FaultEndpoint},
-		{"unknown secret", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost", Header: "Authorization"}, longTimeout, market.FaultCredential},
-		{"credential in a header of the client", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost", Header: "Content-length"}, longTimeout, market.FaultEndpoint},
-		{"credential without a header", loopback, market.Endpoint{URL: buyer.post(), Credential: "lost"}, longTimeout, market.FaultEndpoint},
+		{"connection refused", loopback, market.OutboundEndpoint{URL: "http://" + closed + "/v1/post"}, longTimeout, market.FaultConnect},
+		{"no such name", loopback, market.OutboundEndpoint{URL: "https://missing.invalid/v1/post"}, longTimeout, market.FaultResolve},
+		{"self-signed certificate", loopback, market.OutboundEndpoint{URL: selfSigned.URL}, longTimeout, market.FaultTLS},
+		{"TLS to a plain port", loopback, market.OutboundEndpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultTLS},
+		{"TLS that never answers", loopback, market.OutboundEndpoint{URL: "https://" + silent + "/"}, shortTimeout, market.FaultTLS},
+		{"private address", nil, market.OutboundEndpoint{URL: "https://" + buyer.Address + "/"}, longTimeout, market.FaultForbidden},
+		{"private address by name", nil, market.OutboundEndpoint{URL: "https://localhost:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"private address mapped to IPv6", nil, market.OutboundEndpoint{URL: "https://[::ffff:127.0.0.1]:" + port(buyer.Address) + "/"}, longTimeout, market.FaultForbidden},
+		{"plain http outside the trusted networks", nil, market.OutboundEndpoint{URL: buyer.post()}, longTimeout, market.FaultForbidden},
+		{"plain http to a public address", loopback, market.OutboundEndpoint{URL: "http://198.41.0.4/"}, longTimeout, market.FaultForbidden},
+		{"deadline has passed", loopback, market.OutboundEndpoint{URL: buyer.post()}, -time.Second, market.FaultTimeout},
+		{"no address", loopback, market.OutboundEndpoint{URL: "/v1/post"}, longTimeout, market.FaultEndpoint},
+		{"unknown secret", loopback, market.OutboundEndpoint{URL: buyer.post(), Credential: "lost", Header: "Authorization"}, longTimeout, market.FaultCredential},
+		{"credential in a header of the client", loopback, market.OutboundEndpoint{URL: buyer.post(), Credential: "lost", Header: "Content-length"}, longTimeout, market.FaultEndpoint},
+		{"credential without a header", loopback, market.OutboundEndpoint{URL: buyer.post(), Credential: "lost"}, longTimeout, market.FaultEndpoint},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -18,18 +18,18 @@ import (
 // hour. During this pause it returns rate_limited. A test ping ignores the pause and causes none.
 func (c *Client) Ping(p *market.BuyerPingRequest) market.BuyerPingResult {
 	begun := c.options.Now()
-	result := c.attemptPing(p, begun)
+	result := c.pingWithOneRepeatAfter401(p, begun)
 	result.Elapsed = c.options.Now().Sub(begun)
 	return result
 }
 
-func (c *Client) attemptPing(p *market.BuyerPingRequest, now time.Time) market.BuyerPingResult {
+func (c *Client) pingWithOneRepeatAfter401(p *market.BuyerPingRequest, now time.Time) market.BuyerPingResult {
 	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{Name: string(p.Buyer), Test: p.Test}, &p.Endpoint, p.Body)
 	if fault != market.FaultNone {
 		return market.BuyerPingResult{Outcome: market.OutcomeError, Fault: fault}
 	}
 	a := out.endpoint
-	if wait := a.remainingPingPause(now); wait > 0 && !p.Test {
+	if wait := a.remainingPauseAfter429(now); wait > 0 && !p.Test {
 		return market.BuyerPingResult{Outcome: market.OutcomeRateLimited, RetryAfter: wait}
 	}
 	response := fasthttp.AcquireResponse()
@@ -58,10 +58,10 @@ func (c *Client) judgePingAndPauseAfter429(p *market.BuyerPingRequest, a *buyerE
 	switch {
 	case sendResult.Status == fasthttp.StatusTooManyRequests:
 		now := c.options.Now()
-		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, parseRetryAfter(response.Header.Peek("Retry-After"), now)
+		r.Outcome, r.RetryAfter = market.OutcomeRateLimited, parseRetryAfterOrOneSecond(response.Header.Peek("Retry-After"), now)
 		if !p.Test {
 			a.pausePings(r.RetryAfter, now)
-			r.RetryAfter = a.remainingPingPause(now)
+			r.RetryAfter = a.remainingPauseAfter429(now)
 		}
 		return r
 	case sendResult.Fault != market.FaultNone && (sendResult.Status == 0 || a.isStatusWithBid(sendResult.Status)):

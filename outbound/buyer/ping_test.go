@@ -15,7 +15,7 @@ import (
 // pingTo returns a ping of the auction auc_1 to an address.
 func pingTo(url string, within time.Duration) *market.BuyerPingRequest {
 	return &market.BuyerPingRequest{
-		Endpoint:       market.Endpoint{URL: url},
+		Endpoint:       market.OutboundEndpoint{URL: url},
 		IdempotencyKey: "ping-1",
 		RequestID:      market.RequestID{1},
 		Hops:           2,

@@ -80,7 +80,7 @@ func (s *buyerRequest) appendHTTPRequest(dst []byte, credential string) []byte {
 		dst = dial.AppendHeader(dst, "traceparent", "", s.traceparent)
 	}
 	if !s.requestID.IsZero() {
-		dst = append(s.requestID.AppendTo(append(dst, "X-Request-Id: "...)), "\r\n"...)
+		dst = append(s.requestID.AppendAsText(append(dst, "X-Request-Id: "...)), "\r\n"...)
 	}
 	if credential != "" {
 		dst = dial.AppendHeader(dst, a.header, a.scheme, credential)

@@ -18,14 +18,14 @@ type resolvedRequest struct {
 	credential string // the last one that was sent
 }
 
-// resolveSecretsAndEndpoint replaces placeholders in address, headers and body by secrets, and
-// finds the buyer endpoint for the result. It runs for every attempt, so a rotated secret applies
-// to the next one. It returns FaultCredential if a secret has no value or contains characters that
-// are invalid there.
+// resolveSecretsAndEndpoint replaces placeholders in address, headers and body by secrets, and finds
+// the buyer endpoint for the result. It runs for every attempt, so a rotated secret applies to the next
+// one. It returns FaultCredential if a secret has no value, is too long, or contains characters that
+// are invalid there, and otherwise the fault of an unusable endpoint.
 //
 // The buyer endpoint depends on the resolved address, so a buyer endpoint with an old secret is not
 // used again.
-func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.Endpoint, body []byte) (out resolvedRequest, fault market.OutboundRequestFault) {
+func (c *Client) resolveSecretsAndEndpoint(owner dial.ConnOwner, settings *market.OutboundEndpoint, body []byte) (out resolvedRequest, fault market.OutboundRequestFault) {
 	ok := true
 	read := func(name string) (string, bool) {
 		secret, known := c.options.Secrets(name)

@@ -87,7 +87,7 @@ func TestContractBodyIsSentUnchanged(t *testing.T) {
 func TestEchoedCredentialIsRedacted(t *testing.T) {
 	const credential = "Canary-credential"
 	tokens := listen(t, answers("200 OK", `{"access_token":"`+credential+`"}`))
-	for name, oauth := range map[string]*market.OAuthClient{"fixed": nil, "a token": {TokenURL: tokenURL(tokens), ClientID: "c"}} {
+	for name, oauth := range map[string]*market.OutboundOAuthClient{"fixed": nil, "a token": {TokenURL: tokenURL(tokens), ClientID: "c"}} {
 		t.Run(name, func(t *testing.T) {
 			buyer := listen(t,
 				answers("422 Unprocessable Entity", `{"error":"x-canary-credential"}`),
@@ -95,7 +95,7 @@ func TestEchoedCredentialIsRedacted(t *testing.T) {
 				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"canary-credential"}`),
 				answers("200 OK", `{"auction_id":"auc_1","bid":null,"reject_reason":"full"}`))
 			client := newClient(t, func(o *Options) { o.Secrets = func(string) (string, bool) { return credential, true } })
-			setCredential := func(e *market.Endpoint) {
+			setCredential := func(e *market.OutboundEndpoint) {
 				e.Credential, e.Header, e.Scheme, e.OAuth = "blue", "Authorization", "Bearer ", oauth
 			}
 			for range 2 {

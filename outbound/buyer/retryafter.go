@@ -11,10 +11,10 @@ const (
 	maxRetry     = 24 * time.Hour // the longest wait
 )
 
-// parseRetryAfter returns how long the header Retry-After asks to wait, at most 24 hours. The
+// parseRetryAfterOrOneSecond returns how long the header Retry-After asks to wait, at most 24 hours. The
 // header has seconds, or a date by the buyer's clock (RFC 9110, 10.2.3). A missing or invalid
 // header means one second, and a date in the past means no wait.
-func parseRetryAfter(headerValue []byte, now time.Time) (wait time.Duration) {
+func parseRetryAfterOrOneSecond(headerValue []byte, now time.Time) (wait time.Duration) {
 	if seconds, err := strconv.ParseUint(string(headerValue), 10, 64); err == nil {
 		return time.Duration(min(seconds, uint64(maxRetry/time.Second))) * time.Second
 	}

@@ -35,7 +35,7 @@ func (c *Client) requestTokenAndReportFailure(key oauthClientKey) (fetchedToken,
 }
 
 func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int, fault market.OutboundRequestFault) {
-	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{}, &market.Endpoint{URL: key.client.TokenURL}, nil)
+	out, fault := c.resolveSecretsAndEndpoint(dial.ConnOwner{}, &market.OutboundEndpoint{URL: key.client.TokenURL}, nil)
 	if fault != market.FaultNone {
 		return fetchedToken{}, 0, fault
 	}
@@ -47,7 +47,7 @@ func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int,
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
 
-	s := buyerRequest{endpoint: out.endpoint, body: encodeTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
+	s := buyerRequest{endpoint: out.endpoint, body: encodeJSONTokenRequest(&key.client, secret), deadline: deadline, repeatable: true}
 	done := s.sendOnce(response)
 	switch {
 	case done.Fault != market.FaultNone:
@@ -59,9 +59,9 @@ func (c *Client) requestToken(key oauthClientKey) (got fetchedToken, status int,
 	return got, done.Status, fault
 }
 
-// encodeTokenRequest returns the JSON body that asks for a token with the client's id and
+// encodeJSONTokenRequest returns the JSON body that asks for a token with the client's id and
 // secret (grant type client_credentials). It contains a scope only if one is configured.
-func encodeTokenRequest(client *market.OAuthClient, secret string) []byte {
+func encodeJSONTokenRequest(client *market.OutboundOAuthClient, secret string) []byte {
 	body := []byte(`{"grant_type":"client_credentials","client_id":`)
 	body = escape.AppendJSONString(body, []byte(client.ClientID))
 	body = append(body, `,"client_secret":`...)

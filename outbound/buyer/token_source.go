@@ -25,7 +25,7 @@ const (
 // oauthClientKey identifies one OAuth client at one token endpoint. Requests with equal keys share a
 // token.
 type oauthClientKey struct {
-	client     market.OAuthClient
+	client     market.OutboundOAuthClient
 	secretName string // name of the client's secret
 }
 
@@ -146,9 +146,9 @@ func (s *tokenSource) renewAfter401(rejectedToken string, deadline time.Time) (h
 }
 
 // startOrJoinFetchLocked starts to fetch a token in the background, unless a fetch is running. It
-// returns a channel that is closed when the fetch ends. It returns nil if an earlier failure
-// forbids a fetch for now. The caller holds s.mu.
-func (s *tokenSource) startOrJoinFetchLocked(now time.Time) (done chan struct{}) {
+// returns a channel that is closed when the fetch ends. It returns nil if the backoff after a failed
+// fetch, or after a rejected new token, forbids a fetch for now. The caller holds s.mu.
+func (s *tokenSource) startOrJoinFetchLocked(now time.Time) (doneOrNilInBackoff chan struct{}) {
 	if s.fetching == nil && !now.Before(s.nextFetch) {
 		s.fetching = make(chan struct{})
 		go s.fetchAndStoreToken(now)

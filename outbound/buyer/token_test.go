@@ -15,7 +15,7 @@ import (
 func oauthTo(buyer *endpoint, tokens string) *market.BuyerPingRequest {
 	p := pingTo(buyer.ping(), longTimeout)
 	p.Endpoint.Credential, p.Endpoint.Header, p.Endpoint.Scheme = "blue/oauth", "Authorization", "Bearer "
-	p.Endpoint.OAuth = &market.OAuthClient{TokenURL: tokens, ClientID: `x"1`, Scope: "ping post"}
+	p.Endpoint.OAuth = &market.OutboundOAuthClient{TokenURL: tokens, ClientID: `x"1`, Scope: "ping post"}
 	return p
 }
 

@@ -11,11 +11,12 @@ import (
 
 var errUnexpectedDataOrEnd = errors.New("the endpoint closed the reused connection, or sent data on it, before the next request was sent")
 
-// sendRequest writes a request to the connection. On a plain socket it also waits until the answer's
-// first byte arrives, the deadline passes or the connection fails. isReused says that the connection
-// carried another request before. If it then already holds data or was closed, sendRequest sends no
-// byte and returns errUnexpectedDataOrEnd. Other errors are from the network.
-func (c *outboundConn) sendRequest(request []byte, isReused bool) error {
+// checkIfReusedAndSendRequest writes a request to the connection. If a plain socket accepts the whole
+// request at once, it also waits for the answer's first byte, the deadline or a broken connection.
+// isReused says that the connection carried another request before. If it then already holds data or
+// was closed, checkIfReusedAndSendRequest sends no byte and returns errUnexpectedDataOrEnd. Other
+// errors are from the network.
+func (c *outboundConn) checkIfReusedAndSendRequest(request []byte, isReused bool) error {
 	if net.Conn(c.socket) == c.Conn && c.socket.raw != nil && canWriteRaw {
 		err := c.socket.sendAndWaitForFirstByte(request, isReused)
 		if errors.Is(err, errUnexpectedDataOrEnd) {
@@ -68,18 +69,18 @@ func (c *outboundConn) resetForRequest() (isReused bool) {
 //
 // Data that arrives between this check and the answer stays undetected. HTTP/1.1 offers no way
 // to detect it (see hostConns).
-func (c *outboundConn) readUnexpectedDataOrEnd() bool {
+func (c *outboundConn) readUnexpectedDataOrEnd() (foundAny bool) {
 	c.socket.nonBlocking, c.socket.sawData = true, false
 	n, err := c.Conn.Read(c.probeBuffer[:])
 	c.socket.nonBlocking = false
-	c.sawExtraAnswer = isExtraAnswer(c.probeBuffer[:n])
+	c.sawExtraAnswer = isNeitherBlankNor408(c.probeBuffer[:n])
 	return n > 0 || c.socket.sawData || !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// isExtraAnswer reports whether unexpected data on a connection is an HTTP answer or its
-// beginning. Blank lines are not, and neither is a 408, which some servers send when they close
-// an idle connection (RFC 9110, 15.5.9).
-func isExtraAnswer(unexpectedData []byte) bool {
+// isNeitherBlankNor408 reports whether unexpected data on a connection counts as an extra answer. All
+// data counts, also if it is not HTTP, except blank lines and a 408. Some servers send a 408 when they
+// close an idle connection (RFC 9110, 15.5.9).
+func isNeitherBlankNor408(unexpectedData []byte) bool {
 	return len(bytes.TrimSpace(unexpectedData)) > 0 && !bytes.Contains(unexpectedData, []byte(" 408 "))
 }
 

@@ -21,10 +21,9 @@
 // completes TLS inside the first write, so an untrusted certificate looks like a failed
 // request.
 //
-// So exchange takes a connection out of HostClient, does one write and one read under one
-// absolute deadline, and returns or closes the connection. All of it runs in the caller's
-// goroutine. An endpoint that hangs blocks its connection and its caller until the
-// deadline, and no other request.
+// So sendOverPooledConn takes a connection out of HostClient, does one write and one read under one
+// absolute deadline, and returns or closes the connection. All of it runs in the caller's goroutine. An
+// endpoint that hangs blocks its connection and its caller until the deadline, and no other request.
 //
 // # Which request an answer belongs to
 //

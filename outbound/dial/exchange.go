@@ -29,9 +29,9 @@ func (h *hostConns) sendOverPooledConn(r *Request, response *fasthttp.Response) 
 	if left <= 0 {
 		return SendResult{Fault: market.FaultTimeout}
 	}
-	pool := h.connPoolFor(r)
+	pool := h.pingOrOtherConnPool(r)
 	pooled, err := acquireConnWithin(pool.AcquireConn, left, h.maxConnWait(r, left))
-	for err == nil && !h.isConnUsable(mustBeOutboundConn(pooled.Conn()), r) {
+	for err == nil && !h.isConnTrustedAndFresh(mustBeOutboundConn(pooled.Conn()), r) {
 		pool.CloseConn(pooled)
 		pooled, err = acquireConnWithin(pool.AcquireConn, time.Until(r.Deadline), h.maxConnWait(r, left))
 	}
@@ -64,7 +64,7 @@ func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fastht
 	if err := conn.applyDeadline(r.Deadline, r.LooseDeadline); err != nil {
 		return SendResult{Fault: market.FaultBroken, staleConn: kept}, false
 	}
-	err := conn.sendRequest(r.Raw, kept)
+	err := conn.checkIfReusedAndSendRequest(r.Raw, kept)
 	result.Sent = conn.hasSentBytes()
 	if errors.Is(err, errUnexpectedDataOrEnd) {
 		if conn.sawExtraAnswer {
@@ -73,22 +73,22 @@ func (h *hostConns) sendAndRead(conn *outboundConn, r *Request, response *fastht
 		return SendResult{Fault: market.FaultBroken, staleConn: true}, false
 	}
 	if err != nil {
-		result.Fault = faultOfIncompleteAnswer(err)
+		result.Fault = faultOfSendOrRead(err)
 		result.staleConn = kept && result.Fault != market.FaultTimeout
 		return result, false
 	}
 
-	pool := h.connPoolFor(r)
+	pool := h.pingOrOtherConnPool(r)
 	reader := pool.AcquireReader(conn)
 	defer pool.ReleaseReader(reader)
 	result.Status, err = h.readHeadThenBody(reader, response)
 	if err != nil {
-		result.Fault = faultOfIncompleteAnswer(err)
+		result.Fault = faultOfSendOrRead(err)
 		result.staleConn = kept && !conn.hasAnswerBytes() && result.Fault != market.FaultTimeout
 		return result, false
 	}
 	if more, _ := reader.Peek(reader.Buffered()); len(more) > 0 {
-		if !isExtraAnswer(more) {
+		if !isNeitherBlankNor408(more) {
 			return result, false
 		}
 		h.suspendConnReuse()

@@ -126,7 +126,7 @@ func TestRepeatedAnswerIsIgnored(t *testing.T) {
 		if got := connNumbers(e); !slices.Equal(got, []int{0, 1}) {
 			t.Errorf("connections %v", got)
 		}
-		if all, idle := target.CountConnections(); all != 2 || idle != 2 {
+		if all, idle := target.CountConnsToHost(); all != 2 || idle != 2 {
 			t.Errorf("%d connections, %d idle", all, idle)
 		}
 	}

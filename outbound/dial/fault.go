@@ -39,8 +39,8 @@ func faultOfAcquireConn(err error) market.OutboundRequestFault {
 	return market.FaultConnectionLimit
 }
 
-// faultOfIncompleteAnswer classifies the error of a connection over which no complete answer arrived.
-func faultOfIncompleteAnswer(err error) market.OutboundRequestFault {
+// faultOfSendOrRead classifies the error of writing a request, or of reading its answer if that is incomplete.
+func faultOfSendOrRead(err error) market.OutboundRequestFault {
 	var timed net.Error
 	var head *fasthttp.ErrSmallBuffer
 	switch {

@@ -14,9 +14,9 @@ var errTwoLengths = errors.New("the endpoint's answer has both a Content-Length 
 // errStatus rejects an answer that is not HTTP/1 or has an invalid status.
 var errStatus = errors.New("the endpoint's answer has no valid HTTP/1 status line")
 
-// hasValidStatusLine reports whether an answer's head begins with HTTP/1.x and a status from 100 to
-// 999. The exchange checks this itself, because fasthttp accepts any version and any number,
-// and reads 0 as 200.
+// hasValidStatusLine reports whether a head of waitAndPeekCompleteHead, which begins with "HTTP/1.",
+// goes on with a digit and a status from 100 to 999. The exchange checks this itself, because fasthttp
+// accepts any version and any number, and reads 0 as 200.
 func hasValidStatusLine(head []byte) bool {
 	const line = "HTTP/1.1 200"
 	if len(head) < len(line) || head[len(line)-4] != ' ' || head[len(line)-3] == '0' {
@@ -30,9 +30,9 @@ func hasValidStatusLine(head []byte) bool {
 	return len(head) == len(line) || strings.IndexByte(" \r\n", head[len(line)]) >= 0
 }
 
-// waitAndPeekCompleteHead waits until the complete head of an answer has arrived, and returns it without
-// consuming it. It returns nil if no valid head arrives; the following read then returns the
-// error. The slice is valid until that read.
+// waitAndPeekCompleteHead waits until the complete head of an answer has arrived, and returns it
+// without consuming it. It returns nil if no valid head arrives. The following read then returns the
+// error, or hasValidStatusLine rejects the answer. The slice is valid until that read.
 //
 // The caller needs the raw head, because fasthttp's parsed header drops the Content-Length of a
 // chunked answer.

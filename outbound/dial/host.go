@@ -12,7 +12,7 @@ import (
 const HeadLimit = 16 << 10
 
 // hostConns holds the connections of one owner to one origin. The pools own the connections;
-// exchange borrows one at a time.
+// sendOverPooledConn borrows one at a time.
 //
 // An HTTP/1.1 answer does not say which request it is for. If an endpoint answers a
 // request twice, the next request on that connection can read the second answer. The check
@@ -39,9 +39,9 @@ type hostConns struct {
 // distrustPeriod is how long a host is distrusted after an extra answer.
 const distrustPeriod = time.Hour
 
-// connPoolFor returns the pool of connections for a request: pings have one, and all other
+// pingOrOtherConnPool returns the pool of connections for a request: pings have one, and all other
 // requests share the other.
-func (h *hostConns) connPoolFor(r *Request) *fasthttp.HostClient {
+func (h *hostConns) pingOrOtherConnPool(r *Request) *fasthttp.HostClient {
 	if r.Ping {
 		return h.pools[1]
 	}
@@ -82,13 +82,13 @@ func (h *hostConns) suspendConnReuse() {
 	h.closeIdleConns()
 }
 
-// isConnUsable reports whether the connection can carry the request. A new connection always
+// isConnTrustedAndFresh reports whether the connection can carry the request. A new connection always
 // can. A reused one cannot if the host sent an extra answer within the last hour.
 //
 // A post also needs a connection that was idle for at most Options.PostIdleTimeout. Servers
 // close idle connections, and it is unknown whether a post that crosses the close was read. The
 // pool closes idle connections too, but late.
-func (h *hostConns) isConnUsable(conn *outboundConn, r *Request) bool {
+func (h *hostConns) isConnTrustedAndFresh(conn *outboundConn, r *Request) bool {
 	now := h.hosts.clock()
 	return !conn.used || int64(now) >= h.distrustedUntil.Load() && (r.Ping || now-conn.idleSince <= h.hosts.options.PostIdleTimeout)
 }
@@ -106,9 +106,9 @@ func (h *hostConns) maxConnWait(r *Request, timeLeft time.Duration) time.Duratio
 
 // isTrustedAndMayConnStayOpen reports whether a connection to this host may go back to the pool after a
 // request. It may not while the host is distrusted because of an extra answer, or if
-// Hosts.mayConnStayOpen forbids it.
+// Hosts.isOpenAndWithinMaxKept forbids it.
 func (h *hostConns) isTrustedAndMayConnStayOpen() bool {
-	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.mayConnStayOpen()
+	return int64(h.hosts.clock()) >= h.distrustedUntil.Load() && h.hosts.isOpenAndWithinMaxKept()
 }
 
 func (h *hostConns) closeIdleConns() {

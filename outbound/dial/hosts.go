@@ -90,8 +90,8 @@ func (hs *Hosts) Close() {
 	hs.targets.closeIdleConns()
 }
 
-// mayConnStayOpen reports whether a connection may stay open after its request. It may not after
+// isOpenAndWithinMaxKept reports whether a connection may stay open after its request. It may not after
 // Close, or if more than MaxKept connections are open.
-func (hs *Hosts) mayConnStayOpen() bool {
+func (hs *Hosts) isOpenAndWithinMaxKept() bool {
 	return !hs.closed.Load() && (hs.options.MaxKept <= 0 || hs.dialer.openConns.Load() <= int64(hs.options.MaxKept))
 }

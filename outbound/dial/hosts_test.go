@@ -139,7 +139,7 @@ func TestMaxKeptConnections(t *testing.T) {
 	}
 	countKept := func() (n int) {
 		for _, target := range targets {
-			all, idle := target.CountConnections()
+			all, idle := target.CountConnsToHost()
 			if all != idle {
 				t.Fatalf("%d connections, %d idle", all, idle)
 			}
@@ -193,7 +193,7 @@ func TestPostIdleTimeout(t *testing.T) {
 		if got := connNumbers(e); !slices.Equal(got, row.conns) {
 			t.Errorf("unused for %v, ping %v: connections %v, want %v", row.unused, row.isPing, got, row.conns)
 		}
-		if all, idle := target.CountConnections(); all != 1 || idle != 1 {
+		if all, idle := target.CountConnsToHost(); all != 1 || idle != 1 {
 			t.Errorf("%d connections, %d idle", all, idle)
 		}
 	}

@@ -20,9 +20,10 @@ type rawSendState struct {
 }
 
 // sendAndWaitForFirstByte writes a request to the socket. It returns when the first byte of an answer
-// arrives, the deadline passes or the connection fails; the following read tells these apart.
-// With checkUnexpectedFirst it first checks for unexpected data. Errors are those of
-// outboundConn.sendRequest.
+// arrives, the deadline passes or the connection fails; the following read tells these apart. If the
+// socket does not accept the whole request at once, it writes the rest and does not wait for the
+// answer. With checkUnexpectedFirst it first checks for unexpected data. Errors are those of
+// outboundConn.checkIfReusedAndSendRequest.
 func (w *socketConn) sendAndWaitForFirstByte(request []byte, checkUnexpectedFirst bool) error {
 	t := &w.sending
 	t.unsent, t.started, t.peekFirst, t.err = request, false, checkUnexpectedFirst, nil

@@ -43,7 +43,7 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result SendResul
 			break
 		}
 		repeated = repeated || result.Sent
-		t.host.connPoolFor(r).CloseIdleConnections()
+		t.host.pingOrOtherConnPool(r).CloseIdleConnections()
 	}
 	return result
 }
@@ -52,9 +52,9 @@ func (t *Target) Send(r *Request, response *fasthttp.Response) (result SendResul
 // closed.
 const maxConnTries = 4
 
-// CountConnections returns how many connections the target's owner has to the target's host, and how
+// CountConnsToHost returns how many connections the target's owner has to the target's host, and how
 // many of them are idle.
-func (t *Target) CountConnections() (open, idle int) {
+func (t *Target) CountConnsToHost() (open, idle int) {
 	for _, pool := range t.host.pools {
 		open, idle = open+pool.ConnsCount(), idle+pool.IdleConnsCount()
 	}

@@ -47,13 +47,14 @@ func NewStandardClient(o StandardClientOptions) *http.Client {
 	}
 }
 
-// bodyLimitingTransport makes the reading of a longer body fail, so that a server cannot fill the memory.
+// bodyLimitingTransport makes the reading of a body of more than maxResponse bytes fail, so that a
+// server cannot fill the memory.
 type bodyLimitingTransport struct {
 	inner       http.RoundTripper
 	maxResponse int64
 }
 
-var errResponseTooLarge = errors.New("the answer is larger than the limit")
+var errResponseTooLarge = errors.New("the body of the server's answer is larger than the exchange accepts")
 
 // RoundTrip sends the request and returns the answer, whose body is limited.
 func (l *bodyLimitingTransport) RoundTrip(request *http.Request) (*http.Response, error) {

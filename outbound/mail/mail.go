@@ -73,9 +73,9 @@ const (
 // errTooMuch is returned for a server that sends more than maxAnswers.
 var errTooMuch = errors.New("the SMTP server sends too much")
 
-// Send makes one attempt to send the message. A nil error means that the server has accepted it for
-// all recipients, and a *RecipientError that it has not accepted it for each of them. After another
-// error it may have accepted the message just before the connection ended.
+// Send makes one attempt to send the message. A nil error means that the server has accepted it for all
+// recipients. A *RecipientError means that it has refused or deferred at least one recipient. After
+// another error it may have accepted the message just before the connection ended.
 func (c *Client) Send(ctx context.Context, server Server, message *Message) error {
 	attempt, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
@@ -117,10 +117,10 @@ func (c *Client) Send(ctx context.Context, server Server, message *Message) erro
 func newLetter(message *Message, recipients []string) (*gomail.Msg, error) {
 	letter := gomail.NewMsg()
 	if err := letter.From(message.From); err != nil {
-		return nil, fmt.Errorf("the sender %q is not an e-mail address", message.From)
+		return nil, fmt.Errorf("the sender %q of an e-mail is not an e-mail address; change the e-mail channel under Alerts", message.From)
 	}
 	if err := letter.To(recipients...); err != nil {
-		return nil, errors.New("a recipient is not an e-mail address")
+		return nil, errors.New("a recipient of an e-mail is not an e-mail address; correct the alert channel's or the report's recipients")
 	}
 	letter.Subject(message.Subject)
 	letter.SetDate()

@@ -33,10 +33,10 @@ func (e *RecipientError) add(recipient string, err error) {
 		e.Accepted = append(e.Accepted, recipient)
 	case isRefusal(err):
 		e.Refused = append(e.Refused, recipient)
-		e.causes = append(e.causes, recipient+" is refused: "+replyText(err))
+		e.causes = append(e.causes, recipient+" is refused: "+textWithoutRecipients(err))
 	default:
 		e.Deferred = append(e.Deferred, recipient)
-		e.causes = append(e.causes, recipient+" is not accepted yet: "+replyText(err))
+		e.causes = append(e.causes, recipient+" is not accepted yet: "+textWithoutRecipients(err))
 	}
 }
 
@@ -56,7 +56,7 @@ func (s *session) send(message *Message) error {
 	case err == nil:
 		return nil
 	case !concernsRecipient(err):
-		return fmt.Errorf("the SMTP server %s did not accept the message: %s", s.server, replyText(err))
+		return fmt.Errorf("the SMTP server %s did not accept the message: %s", s.server, textWithoutRecipients(err))
 	}
 	result := &RecipientError{server: s.server}
 	if len(message.To) == 1 {
@@ -127,8 +127,8 @@ func replyCode(err error) int {
 	return 0
 }
 
-// replyText returns the text of an error without the recipients and ids that go-mail adds to it.
-func replyText(err error) string {
+// textWithoutRecipients returns the text of an error without the recipients and ids that go-mail adds to it.
+func textWithoutRecipients(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ", affected ")
 	return text
 }

@@ -11,7 +11,8 @@ import (
 	"pingpost/outbound/mail"
 )
 
-// Item is one notification to one channel.
+// Item is one notification to one channel, or one e-mail of a scheduled report. Channel is then the
+// report's ID.
 type Item struct {
 	ID       uint64 // the caller's; grows with time
 	Channel  string
@@ -21,9 +22,9 @@ type Item struct {
 	Accepted []string
 }
 
-// isSentAfter reports whether the item is sent after an attempt with this error: without one, or if an
-// e-mail has reached some recipients and the server refused all others for good.
-func (i *Item) isSentAfter(err error) bool {
+// isSentToAllNotRefused reports whether the item is sent after an attempt with this error: without one,
+// or if an e-mail has reached some recipients and the server refused all others for good.
+func (i *Item) isSentToAllNotRefused(err error) bool {
 	partly, ok := i.deliveredPart(err)
 	return err == nil || ok && len(partly.Deferred) == 0
 }
@@ -35,13 +36,13 @@ func (i *Item) deliveredPart(err error) (partly *mail.RecipientError, ok bool) {
 	return partly, ok
 }
 
-// Outcome is how an item ended.
-type Outcome uint8
+// FinalOutcome is how an item ended.
+type FinalOutcome uint8
 
 const (
-	Sent    Outcome = iota + 1
-	Failed          // its attempts failed until it was too old
-	Dropped         // the channel's queue was full, or the channel no longer exists
+	Sent    FinalOutcome = iota + 1
+	Failed               // its attempts failed until it was too old
+	Dropped              // the channel's queue was full, or the channel no longer exists
 )
 
 // ErrNoChannel is returned by QueueOptions.Send for a channel that no longer exists or is off. The
@@ -54,7 +55,7 @@ type QueueOptions struct {
 	Send func(ctx context.Context, item Item) error
 	// Done records how an item ended; err is the last attempt's error. With Sent it names recipients that
 	// the server refused. A worker calls it.
-	Done func(item Item, outcome Outcome, err error)
+	Done func(item Item, outcome FinalOutcome, err error)
 
 	Now   func() time.Time
 	Sleep func(ctx context.Context, d time.Duration) // returns early when ctx ends
@@ -117,8 +118,9 @@ func NewQueue(options QueueOptions) *Queue {
 	return q
 }
 
-// Add queues an item. If the channel's queue is full, it drops the oldest item that says that an
-// alert ended, or else the oldest one.
+// Add queues an item, or ignores it after Close. If the channel's queue is full, it drops the oldest
+// item that says that an alert ended, or else the oldest one. It never drops the first item, which a
+// worker may be sending.
 func (q *Queue) Add(item Item) {
 	q.mu.Lock()
 	if q.ctx.Err() != nil {
@@ -130,12 +132,12 @@ func (q *Queue) Add(item Item) {
 		c = &channelQueue{}
 		q.channels[item.Channel] = c
 	}
-	dropped, hasDropped := c.makeRoom(q.options.Limit)
+	dropped, hasDropped := c.dropResolvedOrOldestIfFull(q.options.Limit)
 	c.waiting = append(c.waiting, item)
 	if !c.running {
 		c.running = true
 		q.workers.Add(1)
-		go q.work(c)
+		go q.sendUntilEmptyOrClosed(c)
 	}
 	q.mu.Unlock()
 	if hasDropped {
@@ -143,9 +145,9 @@ func (q *Queue) Add(item Item) {
 	}
 }
 
-// makeRoom removes an item if limit items wait. It never removes the first one, which may be on its
-// way.
-func (c *channelQueue) makeRoom(limit int) (dropped Item, hasDropped bool) {
+// dropResolvedOrOldestIfFull removes an item if limit items wait. It never removes the first one, which
+// may be on its way.
+func (c *channelQueue) dropResolvedOrOldestIfFull(limit int) (dropped Item, hasDropped bool) {
 	if len(c.waiting) < max(limit, 2) {
 		return Item{}, false
 	}
@@ -159,8 +161,8 @@ func (c *channelQueue) makeRoom(limit int) (dropped Item, hasDropped bool) {
 	return dropped, true
 }
 
-// work sends the items of a channel until none is left or the queue is closed.
-func (q *Queue) work(c *channelQueue) {
+// sendUntilEmptyOrClosed sends the items of a channel until none is left or the queue is closed.
+func (q *Queue) sendUntilEmptyOrClosed(c *channelQueue) {
 	defer q.workers.Done()
 	for {
 		q.mu.Lock()
@@ -174,19 +176,20 @@ func (q *Queue) work(c *channelQueue) {
 		q.mu.Unlock()
 
 		err := q.send(item)
-		if q.ctx.Err() != nil && !item.isSentAfter(err) {
+		if q.ctx.Err() != nil && !item.isSentToAllNotRefused(err) {
 			continue // the queue closes; the item is added again after the restart
 		}
 		outcome, finished := q.recordAttemptAndDequeueFinished(c, item, err)
 		if finished {
 			q.options.Done(item, outcome, err)
 		}
-		q.pauseAfter(c, outcome != Sent && outcome != Dropped)
+		q.pauseIfFailed(c, outcome != Sent && outcome != Dropped)
 	}
 }
 
-// pauseAfter pauses after a failed attempt, until the pause's end, Resume or Close.
-func (q *Queue) pauseAfter(c *channelQueue, failed bool) {
+// pauseIfFailed pauses after a failed attempt, until the pause's end, Resume or Close. After another
+// attempt it only resets the count of failures.
+func (q *Queue) pauseIfFailed(c *channelQueue, failed bool) {
 	q.mu.Lock()
 	if !failed {
 		c.failures = 0
@@ -236,13 +239,13 @@ func (q *Queue) send(item Item) (err error) {
 }
 
 // recordAttemptAndDequeueFinished updates the channel's health, and removes the item if it is finished.
-func (q *Queue) recordAttemptAndDequeueFinished(c *channelQueue, item Item, err error) (outcome Outcome, finished bool) {
+func (q *Queue) recordAttemptAndDequeueFinished(c *channelQueue, item Item, err error) (outcome FinalOutcome, finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.options.Now()
 	c.health.Attempting = time.Time{}
 	switch {
-	case item.isSentAfter(err):
+	case item.isSentToAllNotRefused(err):
 		outcome = Sent
 		c.health.Sent++
 		c.health.LastSuccess, c.health.FailingSince, c.health.LastError = now, time.Time{}, ""

@@ -64,7 +64,7 @@ func (f *fakeReceivers) send(ctx context.Context, item Item) error {
 	return answer(try)
 }
 
-func (f *fakeReceivers) done(item Item, outcome Outcome, err error) {
+func (f *fakeReceivers) done(item Item, outcome FinalOutcome, err error) {
 	f.outcome <- strings.TrimSpace(fmt.Sprintf("%s %d %s", item.Channel, item.ID, [...]string{Sent: "sent", Failed: "failed", Dropped: "dropped"}[outcome]))
 }
 

@@ -41,7 +41,7 @@ func TestPartlyAcceptedEmail(t *testing.T) {
 				known = i.Accepted
 				return test.attempts[min(attempts, len(test.attempts))-1]
 			},
-			Done: func(_ Item, outcome Outcome, _ error) {
+			Done: func(_ Item, outcome FinalOutcome, _ error) {
 				ended <- [...]string{Sent: "sent", Failed: "failed", Dropped: "dropped"}[outcome]
 			},
 		})
@@ -63,7 +63,7 @@ func TestPartlyAcceptedEmail(t *testing.T) {
 // A closing queue records an e-mail that no attempt can complete.
 func TestClosingQueueRecordsRefusedRecipients(t *testing.T) {
 	var q *Queue
-	ended := make(chan Outcome, 1)
+	ended := make(chan FinalOutcome, 1)
 	sending := make(chan struct{})
 	q = NewQueue(QueueOptions{
 		Now: newReceivers(t, nil).clock, Sleep: func(context.Context, time.Duration) {},
@@ -72,7 +72,7 @@ func TestClosingQueueRecordsRefusedRecipients(t *testing.T) {
 			<-ctx.Done()
 			return partly([]string{"a"}, []string{"b"}, nil)
 		},
-		Done: func(_ Item, outcome Outcome, _ error) { ended <- outcome },
+		Done: func(_ Item, outcome FinalOutcome, _ error) { ended <- outcome },
 	})
 	q.Add(item(1, "mail"))
 	<-sending

@@ -116,7 +116,7 @@ func (t *Transport) post(ctx context.Context, address, secret, id string, body [
 	if secret != "" {
 		key, ok := signature.ParseSecret(secret)
 		if !ok {
-			return errors.New("the channel's secret is no webhook secret; it begins with " + signature.Prefix)
+			return errors.New("the alert channel's secret is not a webhook secret; such a secret begins with " + signature.Prefix)
 		}
 		keys = append(keys, key)
 	}
@@ -131,11 +131,11 @@ func (t *Transport) post(ctx context.Context, address, secret, id string, body [
 	case result.Status >= 200 && result.Status <= 299:
 		return nil
 	case result.Status != 0:
-		return fmt.Errorf("%s answered %d", hostOf(address), result.Status)
+		return fmt.Errorf("the alert channel's host %s answered %d", hostOf(address), result.Status)
 	case result.Fault == market.FaultForbidden:
 		return fmt.Errorf("the channel's host %s is neither public with https nor in trusted_networks", hostOf(address))
 	}
-	return fmt.Errorf("%s did not answer the notification: %s", hostOf(address), result.Fault)
+	return fmt.Errorf("the alert channel's host %s did not answer the notification: %s", hostOf(address), result.Fault)
 }
 
 func encodeRequest(target *dial.Target, keys []signature.Key, id string, unixSeconds int64, body []byte) []byte {

@@ -65,25 +65,25 @@ func NewClient(o ClientOptions) *Client {
 //
 // If the supplier's secret is missing or invalid, Post sends no request, because the receiver could
 // not verify it.
-func (c *Client) Post(r *market.WebhookRequest) market.WebhookResult {
+func (c *Client) Post(r *market.WebhookRequest) market.WebhookAttemptResult {
 	start := time.Now()
 	result := c.signAndSend(r, start)
 	result.Elapsed = time.Since(start)
 	return result
 }
 
-func (c *Client) signAndSend(r *market.WebhookRequest, now time.Time) market.WebhookResult {
+func (c *Client) signAndSend(r *market.WebhookRequest, now time.Time) market.WebhookAttemptResult {
 	address, ok := escape.AppendWithSecretsInserted(nil, []byte(r.Endpoint.URL), c.secrets)
 	if !ok {
-		return market.WebhookResult{Fault: market.FaultCredential}
+		return market.WebhookAttemptResult{Fault: market.FaultCredential}
 	}
 	target, fault := c.hosts.FindOrCreateTarget(dial.ConnOwner{}, string(address))
 	if fault != market.FaultNone {
-		return market.WebhookResult{Fault: fault}
+		return market.WebhookAttemptResult{Fault: fault}
 	}
 	keys := c.signingKeys(r.Endpoint.Credential)
 	if len(keys) == 0 {
-		return market.WebhookResult{Fault: market.FaultCredential}
+		return market.WebhookAttemptResult{Fault: market.FaultCredential}
 	}
 	response := fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseResponse(response)
@@ -91,9 +91,9 @@ func (c *Client) signAndSend(r *market.WebhookRequest, now time.Time) market.Web
 	request := dial.Request{Raw: encodeRequest(target, r, keys, now.Unix()), Deadline: r.Deadline, Repeatable: true} // the id makes it repeatable
 	result := target.Send(&request, response)
 	if result.Status >= 200 && result.Status <= 299 {
-		return market.WebhookResult{Delivered: true, Status: result.Status}
+		return market.WebhookAttemptResult{Delivered: true, Status: result.Status}
 	}
-	return market.WebhookResult{Status: result.Status, Fault: result.Fault}
+	return market.WebhookAttemptResult{Status: result.Status, Fault: result.Fault}
 }
 
 // Close closes the idle connections. Attempts in flight continue, and then close theirs.

@@ -48,14 +48,14 @@ func newClient(t *testing.T, change func(*ClientOptions)) *Client {
 // newRequest returns an event for an address.
 func newRequest(url string, timeout time.Duration) *market.WebhookRequest {
 	return &market.WebhookRequest{
-		Endpoint: market.Endpoint{URL: url, Credential: "alone"},
+		Endpoint: market.OutboundEndpoint{URL: url, Credential: "alone"},
 		ID:       "evt_1",
 		Body:     []byte(`{"id":"evt_1","type":"lead.posted"}`),
 		Deadline: time.Now().Add(timeout),
 	}
 }
 
-func withoutElapsed(r market.WebhookResult) market.WebhookResult {
+func withoutElapsed(r market.WebhookAttemptResult) market.WebhookAttemptResult {
 	r.Elapsed = 0
 	return r
 }
@@ -68,31 +68,31 @@ func TestAnswers(t *testing.T) {
 		name    string
 		reply   dialtest.ReplyFunc
 		timeout time.Duration
-		want    market.WebhookResult
+		want    market.WebhookAttemptResult
 	}{
-		{"200", dialtest.ReplyWithAnswer("200 OK", `{}`), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"201", dialtest.ReplyWithAnswer("201 Created", ``), longTimeout, market.WebhookResult{Delivered: true, Status: 201}},
-		{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 204}},
-		{"202 after an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), longTimeout, market.WebhookResult{Delivered: true, Status: 202}},
-		{"200 with a huge body", dialtest.ReplyWithAnswer("200 OK", huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with an endless body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 with half a body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), longTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"200 without its body", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), shortTimeout, market.WebhookResult{Delivered: true, Status: 200}},
-		{"301", dialtest.ReplyWithAnswer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 301}},
-		{"307", dialtest.ReplyWithAnswer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookResult{Status: 307}},
-		{"400", dialtest.ReplyWithAnswer("400 Bad Request", `{"error":"no"}`), longTimeout, market.WebhookResult{Status: 400}},
-		{"401", dialtest.ReplyWithAnswer("401 Unauthorized", ``), longTimeout, market.WebhookResult{Status: 401}},
-		{"410", dialtest.ReplyWithAnswer("410 Gone", ``), longTimeout, market.WebhookResult{Status: 410}},
-		{"429", dialtest.ReplyWithAnswer("429 Too Many Requests", ``, "Retry-After: 1"), longTimeout, market.WebhookResult{Status: 429}},
-		{"500", dialtest.ReplyWithAnswer("500 Internal Server Error", ``), longTimeout, market.WebhookResult{Status: 500}},
-		{"503 with a huge body", dialtest.ReplyWithAnswer("503 Service Unavailable", huge), longTimeout, market.WebhookResult{Status: 503, Fault: market.FaultTooLarge}},
-		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), longTimeout, market.WebhookResult{Status: 101}},
-		{"no answer", dialtest.WriteAndHang(""), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"an endless head", dialtest.WriteSlowlyForever("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookResult{Fault: market.FaultTimeout}},
-		{"a closed connection", dialtest.WriteAndClose(""), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
-		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), longTimeout, market.WebhookResult{Fault: market.FaultBroken}},
-		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), longTimeout, market.WebhookResult{Fault: market.FaultUnreadable}},
-		{"a huge head", dialtest.ReplyWithAnswer("200 OK", ``, "X: "+huge), longTimeout, market.WebhookResult{Fault: market.FaultTooLarge}},
+		{"200", dialtest.ReplyWithAnswer("200 OK", `{}`), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 200}},
+		{"201", dialtest.ReplyWithAnswer("201 Created", ``), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 201}},
+		{"204", dialtest.WriteAndClose("HTTP/1.1 204 No Content\r\n\r\n"), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 204}},
+		{"202 after an interim answer", dialtest.WriteAndClose("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 202}},
+		{"200 with a huge body", dialtest.ReplyWithAnswer("200 OK", huge), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 200}},
+		{"200 with an endless body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\n\r\n" + huge + huge), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 200}},
+		{"200 with half a body", dialtest.WriteAndClose("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"), longTimeout, market.WebhookAttemptResult{Delivered: true, Status: 200}},
+		{"200 without its body", dialtest.WriteAndHang("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"), shortTimeout, market.WebhookAttemptResult{Delivered: true, Status: 200}},
+		{"301", dialtest.ReplyWithAnswer("301 Moved Permanently", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookAttemptResult{Status: 301}},
+		{"307", dialtest.ReplyWithAnswer("307 Temporary Redirect", ``, "Location: http://"+elsewhere.Address+"/"), longTimeout, market.WebhookAttemptResult{Status: 307}},
+		{"400", dialtest.ReplyWithAnswer("400 Bad Request", `{"error":"no"}`), longTimeout, market.WebhookAttemptResult{Status: 400}},
+		{"401", dialtest.ReplyWithAnswer("401 Unauthorized", ``), longTimeout, market.WebhookAttemptResult{Status: 401}},
+		{"410", dialtest.ReplyWithAnswer("410 Gone", ``), longTimeout, market.WebhookAttemptResult{Status: 410}},
+		{"429", dialtest.ReplyWithAnswer("429 Too Many Requests", ``, "Retry-After: 1"), longTimeout, market.WebhookAttemptResult{Status: 429}},
+		{"500", dialtest.ReplyWithAnswer("500 Internal Server Error", ``), longTimeout, market.WebhookAttemptResult{Status: 500}},
+		{"503 with a huge body", dialtest.ReplyWithAnswer("503 Service Unavailable", huge), longTimeout, market.WebhookAttemptResult{Status: 503, Fault: market.FaultTooLarge}},
+		{"101", dialtest.WriteAndClose("HTTP/1.1 101 Switching Protocols\r\n\r\n"), longTimeout, market.WebhookAttemptResult{Status: 101}},
+		{"no answer", dialtest.WriteAndHang(""), shortTimeout, market.WebhookAttemptResult{Fault: market.FaultTimeout}},
+		{"an endless head", dialtest.WriteSlowlyForever("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 9999)), shortTimeout, market.WebhookAttemptResult{Fault: market.FaultTimeout}},
+		{"a closed connection", dialtest.WriteAndClose(""), longTimeout, market.WebhookAttemptResult{Fault: market.FaultBroken}},
+		{"a reset", dialtest.WriteAndReset("HTTP/1.1 200"), longTimeout, market.WebhookAttemptResult{Fault: market.FaultBroken}},
+		{"no HTTP", dialtest.WriteAndClose("220 mail.example ESMTP\r\n\r\n"), longTimeout, market.WebhookAttemptResult{Fault: market.FaultUnreadable}},
+		{"a huge head", dialtest.ReplyWithAnswer("200 OK", ``, "X: "+huge), longTimeout, market.WebhookAttemptResult{Fault: market.FaultTooLarge}},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestNotSent(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			r := newRequest(row.url, row.timeout)
 			r.Endpoint.Credential = row.secret
-			if got := withoutElapsed(newClient(t, row.change).Post(r)); got != (market.WebhookResult{Fault: row.fault}) {
+			if got := withoutElapsed(newClient(t, row.change).Post(r)); got != (market.WebhookAttemptResult{Fault: row.fault}) {
 				t.Errorf("got %+v, want %v %s", got, row.fault, row.reason)
 			}
 		})

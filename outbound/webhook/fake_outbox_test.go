@@ -27,7 +27,7 @@ type fakeOutbox struct {
 	gone               map[string]bool
 
 	attempts        []string // in the order of logging
-	post            func(id string) market.WebhookResult
+	post            func(id string) market.WebhookAttemptResult
 	delay           time.Duration                  // of the default post
 	failing         map[string]bool                // events that the default post does not deliver
 	inFlight        map[market.PermanentNumber]int // attempts under way
@@ -45,12 +45,12 @@ func testOutbox(t *testing.T, test func(t *testing.T, b *fakeOutbox)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &fakeOutbox{rows: map[market.PermanentNumber][]*row{}, changed: make(chan struct{}, 1), inFlight: map[market.PermanentNumber]int{}, maxInFlight: map[market.PermanentNumber]int{}}
-		b.post = func(id string) market.WebhookResult {
+		b.post = func(id string) market.WebhookAttemptResult {
 			b.mu.Lock()
 			delay, fails := b.delay, b.failing[id]
 			b.mu.Unlock()
 			time.Sleep(delay)
-			return market.WebhookResult{Delivered: !fails}
+			return market.WebhookAttemptResult{Delivered: !fails}
 		}
 		test(t, b)
 	})
@@ -203,16 +203,16 @@ func (b *fakeOutbox) SuppliersWithPendingWebhooks() (all []market.PermanentNumbe
 
 func (b *fakeOutbox) WebhookMayBeDue() <-chan struct{} { return b.changed }
 
-// BuildWebhookMessage names an event after its supplier, lead and type. An event in gone becomes a
+// BuildWebhookMessageOrDeadLetter names an event after its supplier, lead and type. An event in gone becomes a
 // dead letter, which no longer concerns the sender.
-func (b *fakeOutbox) BuildWebhookMessage(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
+func (b *fakeOutbox) BuildWebhookMessageOrDeadLetter(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.gone[nameOf(h)] {
 		b.rows[h.Supplier] = slices.DeleteFunc(b.rows[h.Supplier], func(r *row) bool { return nameOf(&r.webhook) == nameOf(h) })
 		return engine.WebhookMessage{}, engine.ErrGone
 	}
-	return engine.WebhookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.Endpoint{URL: fmt.Sprint(h.Supplier)}}, b.messageErr
+	return engine.WebhookMessage{ID: nameOf(h), Supplier: h.Supplier, Endpoint: market.OutboundEndpoint{URL: fmt.Sprint(h.Supplier)}}, b.messageErr
 }
 
 func nameOf(h *state.OutboxWebhook) string {
@@ -226,7 +226,7 @@ func supplierOf(r *market.WebhookRequest) (supplier market.PermanentNumber) {
 }
 
 // postCounted makes an attempt and counts it while it is in flight.
-func (b *fakeOutbox) postCounted(r *market.WebhookRequest) market.WebhookResult {
+func (b *fakeOutbox) postCounted(r *market.WebhookRequest) market.WebhookAttemptResult {
 	supplier := supplierOf(r)
 	b.count(supplier, 1)
 	defer b.count(supplier, -1)
@@ -254,7 +254,7 @@ func (b *fakeOutbox) inFlightTo(supplier market.PermanentNumber) int {
 	return b.inFlight[supplier]
 }
 
-func (b *fakeOutbox) RecordWebhookAttempt(h state.OutboxWebhook, result market.WebhookResult) error {
+func (b *fakeOutbox) RecordWebhookAttempt(h state.OutboxWebhook, result market.WebhookAttemptResult) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.logErr != nil {

@@ -37,9 +37,9 @@ func (s *Sender) run() {
 		case <-s.options.Outbox.WebhookMayBeDue():
 			s.outboxChanged = true
 		case c := <-s.completions:
-			s.finishAttempt(c)
+			s.handleFinishedAttempt(c)
 			for range len(s.completions) {
-				s.finishAttempt(<-s.completions)
+				s.handleFinishedAttempt(<-s.completions)
 			}
 		case <-alarm.C:
 			s.outboxChanged = s.outboxChanged || s.paceResume == 0
@@ -139,10 +139,11 @@ func (s *Sender) startAttempts() {
 	}
 }
 
-// finishAttempt updates the counts after the attempt c has ended. After a failure of the exchange
-// itself it pauses the endpoint for a second and reports the failure. It queues the endpoint again,
-// because its next webhook may already be due.
-func (s *Sender) finishAttempt(c attemptCompletion) {
+// handleFinishedAttempt updates the counts after the attempt c has ended. After a failure of the
+// exchange itself it pauses the endpoint for a second and reports the failure, unless the endpoint
+// already pauses. It does not report a failure because of Close. It queues the endpoint again, because
+// its next webhook may already be due.
+func (s *Sender) handleFinishedAttempt(c attemptCompletion) {
 	e := c.endpoint
 	s.inFlight--
 	e.inFlight--

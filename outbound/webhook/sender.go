@@ -46,17 +46,17 @@ type Outbox interface {
 // Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
 // results of attempts. After an error the Sender returns the webhook to the outbox.
 type Engine interface {
-	BuildWebhookMessage(queued *state.OutboxWebhook) (engine.WebhookMessage, error)
-	RecordWebhookAttempt(queued state.OutboxWebhook, result market.WebhookResult) error
+	BuildWebhookMessageOrDeadLetter(queued *state.OutboxWebhook) (engine.WebhookMessage, error)
+	RecordWebhookAttempt(queued state.OutboxWebhook, result market.WebhookAttemptResult) error
 }
 
 // SenderOptions are the outbox, the engine, the functions and the limits with which a Sender sends webhooks.
 type SenderOptions struct {
 	Outbox      Outbox
 	Engine      Engine
-	Post        func(*market.WebhookRequest) market.WebhookResult // makes one attempt within the request's deadline: Client.Post
-	Now         func() int64                                      // the exchange's clock, in Unix nanoseconds
-	ReportFault func(what string, err error)                      // reports the exchange's own failures
+	Post        func(*market.WebhookRequest) market.WebhookAttemptResult // makes one attempt within the request's deadline: Client.Post
+	Now         func() int64                                             // the exchange's clock, in Unix nanoseconds
+	ReportFault func(what string, err error)                             // reports the exchange's own failures
 
 	MaxPerEndpoint int // attempts in flight to one endpoint; default 8
 	MaxTotal       int // attempts in flight to all endpoints; default 256
@@ -169,22 +169,22 @@ func (s *Sender) runAttempt(e *endpointState, queued state.OutboxWebhook, counte
 	s.completions <- c
 }
 
-// postWebhook encodes and sends one webhook. If that panics, it reports the panic and counts a
-// failed attempt. Otherwise the panic would end the process, and end it again at each later
-// attempt of the same webhook.
-func (s *Sender) postWebhook(queued *state.OutboxWebhook) (result market.WebhookResult, err error) {
+// postWebhook encodes and sends one webhook. After Close it sends no request and returns errClosing. If
+// that panics, it reports the panic and counts a failed attempt. Otherwise the panic would end the
+// process, and end it again at each later attempt of the same webhook.
+func (s *Sender) postWebhook(queued *state.OutboxWebhook) (result market.WebhookAttemptResult, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			result, err = market.WebhookResult{}, nil
+			result, err = market.WebhookAttemptResult{}, nil
 			s.options.ReportFault("a webhook attempt panicked and counts as failed; please report it with the stack", fmt.Errorf("%T at %s", cause, debug.Stack()))
 		}
 	}()
-	message, err := s.options.Engine.BuildWebhookMessage(queued)
+	message, err := s.options.Engine.BuildWebhookMessageOrDeadLetter(queued)
 	if err != nil {
-		return market.WebhookResult{}, err
+		return market.WebhookAttemptResult{}, err
 	}
 	if s.isClosing() {
-		return market.WebhookResult{}, errClosing
+		return market.WebhookAttemptResult{}, errClosing
 	}
 	return s.options.Post(&market.WebhookRequest{
 		Endpoint: message.Endpoint, ID: message.ID, Body: message.Body, Deadline: time.Now().Add(s.options.AttemptTimeout),

@@ -69,7 +69,7 @@ func TestAttemptTimeout(t *testing.T) {
 			var left time.Duration
 			b.startSender(t, func(o *SenderOptions) {
 				o.AttemptTimeout = option
-				o.Post = func(r *market.WebhookRequest) market.WebhookResult {
+				o.Post = func(r *market.WebhookRequest) market.WebhookAttemptResult {
 					left = time.Until(r.Deadline)
 					return b.postCounted(r)
 				}
@@ -86,15 +86,15 @@ func TestAttemptTimeout(t *testing.T) {
 func TestHangingEndpointsUseHalfOfSlots(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		const hanging, fast = 80, 20
-		b.post = func(id string) market.WebhookResult {
+		b.post = func(id string) market.WebhookAttemptResult {
 			var supplier int
 			_, _ = fmt.Sscanf(id, "%d/", &supplier)
 			if supplier <= hanging {
 				time.Sleep(attemptTimeout)
-				return market.WebhookResult{Fault: market.FaultTimeout}
+				return market.WebhookAttemptResult{Fault: market.FaultTimeout}
 			}
 			time.Sleep(10 * time.Millisecond)
-			return market.WebhookResult{Delivered: true}
+			return market.WebhookAttemptResult{Delivered: true}
 		}
 		for lead := range byte(60) {
 			for supplier := range market.PermanentNumber(hanging + fast) {
@@ -228,9 +228,9 @@ func TestCloseBeforeAttempt(t *testing.T) {
 // slowEngine takes two minutes to encode a message.
 type slowEngine struct{ *fakeOutbox }
 
-func (s slowEngine) BuildWebhookMessage(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
+func (s slowEngine) BuildWebhookMessageOrDeadLetter(h *state.OutboxWebhook) (engine.WebhookMessage, error) {
 	time.Sleep(2 * time.Minute)
-	return s.fakeOutbox.BuildWebhookMessage(h)
+	return s.fakeOutbox.BuildWebhookMessageOrDeadLetter(h)
 }
 
 // If the engine cannot encode the message or log the attempt, the event stays due. The endpoint
@@ -294,11 +294,11 @@ func TestGoneEventsDoNotDelayOthers(t *testing.T) {
 func TestEndpointChangesSpeedInQueue(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
 		attempts := 0
-		b.post = func(string) market.WebhookResult {
+		b.post = func(string) market.WebhookAttemptResult {
 			if attempts++; attempts%2 == 1 {
 				time.Sleep(slowThreshold)
 			}
-			return market.WebhookResult{Delivered: true}
+			return market.WebhookAttemptResult{Delivered: true}
 		}
 		b.addLeads(1, 9)
 		b.startSender(t, func(o *SenderOptions) { o.MaxTotal = 1 })
@@ -312,11 +312,11 @@ func TestEndpointChangesSpeedInQueue(t *testing.T) {
 // An attempt that panics counts as failed, and the sender continues.
 func TestAttemptPanicCountsAsFailure(t *testing.T) {
 	testOutbox(t, func(t *testing.T, b *fakeOutbox) {
-		b.post = func(id string) market.WebhookResult {
+		b.post = func(id string) market.WebhookAttemptResult {
 			if id == "1/0/1" {
 				panic("secret detail")
 			}
-			return market.WebhookResult{Delivered: true}
+			return market.WebhookAttemptResult{Delivered: true}
 		}
 		b.add(1, 0, posted, 0)
 		b.add(1, 1, posted, 0)
@@ -337,13 +337,13 @@ func TestAllEventsAreDelivered(t *testing.T) {
 				chance := rand.New(rand.NewPCG(seed, 7))
 				delays, failures := map[string]time.Duration{}, map[string]int{}
 				suppliers := 1 + market.PermanentNumber(chance.IntN(12))
-				b.post = func(id string) market.WebhookResult {
+				b.post = func(id string) market.WebhookAttemptResult {
 					b.mu.Lock()
 					delay, failed := delays[id], failures[id] > 0
 					failures[id]--
 					b.mu.Unlock()
 					time.Sleep(delay)
-					return market.WebhookResult{Delivered: !failed}
+					return market.WebhookAttemptResult{Delivered: !failed}
 				}
 				b.startSender(t, func(o *SenderOptions) { o.MaxPerEndpoint, o.MaxTotal = 1+chance.IntN(8), 1+chance.IntN(40) })
 				want := 0

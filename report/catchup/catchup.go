@@ -44,10 +44,11 @@ func (s *Signals) NotifyProgress() {
 	s.changed = make(chan struct{})
 }
 
-// Wait wakes the writer and returns true once the condition is met. It returns false after the limit,
-// or if ctx ends. It checks the condition at once and after each progress. It wakes the writer only
-// once, because the writer then reads until the log's end: a writer that cannot would loop otherwise.
-func (s *Signals) Wait(ctx context.Context, limit time.Duration, condition func() bool) (met bool) {
+// WakeWriterAndWait returns true once the condition is met. If it is not met at once, WakeWriterAndWait
+// first wakes the writer. It returns false after the limit, or if ctx ends. It checks the condition at
+// once and after each progress. It wakes the writer only once, because the writer then reads until the
+// log's end: a writer that cannot would loop otherwise.
+func (s *Signals) WakeWriterAndWait(ctx context.Context, limit time.Duration, condition func() bool) (met bool) {
 	changed := s.nextProgress()
 	if condition() {
 		return true

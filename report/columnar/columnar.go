@@ -118,7 +118,8 @@ func (w *Writer) appendAndClearBuffer(dst []byte) []byte {
 	return dst
 }
 
-// parquetValueOf converts the cell in column number columnIndex to the library's type.
+// parquetValueOf converts the cell in column number columnIndex to the library's type. It returns an
+// error for a missing value in a required column, and for money that a DECIMAL(18,6) cannot hold.
 func (w *Writer) parquetValueOf(columnIndex int, cell *Cell) (v parquet.Value, err error) {
 	column := &w.columns[columnIndex]
 	if cell.None {

@@ -58,7 +58,7 @@ func (b *ChangeBatch) addAndCountBids(id market.AuctionID, key SumDimensionValue
 		if isTest {
 			continue
 		}
-		key.Buyer, key.Reason = of.Buyer, causeOfOutcome(of.Outcome)
+		key.Buyer, key.Reason = of.Buyer, causeOfOutcomeOrZero(of.Outcome)
 		b.addToSum(key, CountPings, 1)
 		if of.Currency != (market.Currency{}) {
 			b.addToSum(key, CountBids, 1)
@@ -81,5 +81,5 @@ func (b *ChangeBatch) sourceAndStateOfAuction(id market.AuctionID) (sourceNumber
 	if i, known := b.auctionIndex[id]; known {
 		return b.Auctions[i].Source, b.Auctions[i].State, nil
 	}
-	return b.stored.LoadSourceAndUSStateOfAuction(b.ctx, id)
+	return b.stored.LoadAuctionSourceAndUSStateOrZero(b.ctx, id)
 }

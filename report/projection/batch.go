@@ -17,7 +17,7 @@ type ChangeBatch struct {
 	stored  StoredRowReader
 	Sources *LeadSourceNumbering
 	// HashContact returns the hashes by which a search finds the person of a lead; nil: no such search.
-	HashContact func(*event.LeadDecided) []PersonHash
+	HashContact func(*event.LeadDecided) []ContactHash
 
 	Leads         map[market.LeadID]*LeadRow // nil: the file has no such lead
 	Posts         map[PostKey]*PostRow
@@ -45,9 +45,9 @@ type StoredRowReader interface {
 	LoadPostOrNil(ctx context.Context, key PostKey) (*PostRow, error)
 	LoadWebhookOrNil(ctx context.Context, key WebhookKey) (*WebhookRow, error)
 	LoadActionOrNil(ctx context.Context, id market.RequestID) (*ActionRow, error)
-	// LoadSourceAndUSStateOfAuction returns the lead source and the US state of an auction, or zero values
+	// LoadAuctionSourceAndUSStateOrZero returns the lead source and the US state of an auction, or zero values
 	// if it is unknown.
-	LoadSourceAndUSStateOfAuction(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
+	LoadAuctionSourceAndUSStateOrZero(ctx context.Context, id market.AuctionID) (source int64, state string, err error)
 }
 
 const (
@@ -87,8 +87,8 @@ func (b *ChangeBatch) ApplyEvent(seq uint64, atNanos int64, ev event.Event) erro
 	case *event.LeadStatusChangesDecided:
 		return b.applyStatusChanged(fact)
 	case *event.WebhookAttemptedOrDecided:
-		return b.applyWebhookAttempt(fact)
-	case *event.LeadPersonalDataErased:
+		return b.applyWebhookAttemptOrDecision(fact)
+	case *event.PersonalDataOfLeadsErased:
 		return b.clearErasedLeads(fact)
 	case *event.OperatorActionRecorded:
 		return b.applyOperatorAction(fact)

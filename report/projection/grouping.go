@@ -95,8 +95,7 @@ func SmallestStoredColumnSet(g DimensionColumnSet, unit int64) (smallest Dimensi
 	return AllColumns, unit == Quarters
 }
 
-// UnitSpan is a range of time: the hours, days or quarters (Unit) from number First to before
-// number Last.
+// UnitSpan is a range of time: the hours, days or quarters (Unit) from number First to before number End.
 type UnitSpan struct{ Unit, First, End int64 }
 
 // SplitIntoSpans divides a range of quarters of an hour into as few units as possible: whole

@@ -52,7 +52,7 @@ func (b *ChangeBatch) sourceAndState(fields []event.LeadField) (sourceNumber int
 	for i := range fields {
 		switch fields[i].Name {
 		case fieldState:
-			usState = market.ParseUSState(bytes.ToUpper(fields[i].Text)).String()
+			usState = market.ParseUSStateCode(bytes.ToUpper(fields[i].Text)).String()
 		case fieldSource:
 			sourceNumber = b.Sources.findOrAssignNumber(fields[i].Text)
 		}
@@ -106,7 +106,7 @@ func (b *ChangeBatch) applyLeadDecided(ev *event.LeadDecided) error {
 		b.addAndCountPost(l, &ev.Sale)
 	}
 	b.addSaleLedgerEntriesToSums(ev, ev.Supplier, l)
-	b.addWebhookIfAny(l.ID, ev.Supplier, ev.Webhook)
+	b.addWebhookUnlessNone(l.ID, ev.Supplier, ev.Webhook)
 	return nil
 }
 
@@ -153,14 +153,14 @@ func (b *ChangeBatch) applyStatusChanged(ev *event.LeadStatusChangesDecided) err
 		if l != nil {
 			l.Status = change.To
 		}
-		b.addWebhookIfAny(change.Lead, change.Supplier, change.Webhook)
+		b.addWebhookUnlessNone(change.Lead, change.Supplier, change.Webhook)
 	}
 	return b.countReturnedMoney(ev)
 }
 
 // clearErasedLeads removes source and state, which came from the erased leads themselves,
 // from their rows. The sums stay.
-func (b *ChangeBatch) clearErasedLeads(ev *event.LeadPersonalDataErased) error {
+func (b *ChangeBatch) clearErasedLeads(ev *event.PersonalDataOfLeadsErased) error {
 	b.ErasedPersons = append(b.ErasedPersons, ev.Leads...)
 	for _, id := range ev.Leads {
 		l, err := b.loadLeadRowOrNil(id)

@@ -5,12 +5,12 @@ import (
 	"pingpost/engine/market"
 )
 
-// PersonHash is a keyed hash of a phone number or an e-mail address of a lead's person.
-type PersonHash [16]byte
+// ContactHash is a keyed hash of a phone number or an e-mail address of a lead's person.
+type ContactHash [16]byte
 
 // PersonRow says that a lead has a phone number or an e-mail address with this hash.
 type PersonRow struct {
-	Hash PersonHash
+	Hash ContactHash
 	Lead market.LeadID
 }
 

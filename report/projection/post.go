@@ -106,14 +106,14 @@ func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
 			p.Attempts = ev.Attempts
 		}
 	}
-	b.applyPostResultToRowAndSums(l, ev)
+	b.applyPostResultToLeadAndSums(l, ev)
 	b.addSaleLedgerEntriesToSums(ev, supplier, l)
-	b.addWebhookIfAny(ev.Lead, supplier, ev.Webhook)
+	b.addWebhookUnlessNone(ev.Lead, supplier, ev.Webhook)
 	return nil
 }
 
-// applyPostResultToRowAndSums applies the result of a post to the lead's row and to the sums.
-func (b *ChangeBatch) applyPostResultToRowAndSums(l *LeadRow, ev *event.PostSettled) {
+// applyPostResultToLeadAndSums applies the result of a post to the lead's row and to the sums.
+func (b *ChangeBatch) applyPostResultToLeadAndSums(l *LeadRow, ev *event.PostSettled) {
 	buyer := ev.Sale.Buyer
 	if !l.Test && ev.Settlement.EndsPost() {
 		if ev.Fault == market.FaultTimeout {
@@ -136,7 +136,7 @@ func (b *ChangeBatch) applyPostResultToRowAndSums(l *LeadRow, ev *event.PostSett
 		l.Delivery = market.DeliveryPending
 	case event.SettledReleased, event.SettledRefused:
 		if !l.Test {
-			b.addToSum(l.sumKeyFor(buyer, causeOfOutcome(market.OutcomePostRejected)), CountRejects, 1)
+			b.addToSum(l.sumKeyFor(buyer, causeOfOutcomeOrZero(market.OutcomePostRejected)), CountRejects, 1)
 		}
 		b.continueAfterRejection(l, ev)
 	}

@@ -30,7 +30,7 @@ func NewLeadSourceNumbering() *LeadSourceNumbering {
 
 // findOrAssignNumber returns the number of a source, and assigns the next one to a new source. It returns
 // OtherSource for a text that must not be stored.
-func (s *LeadSourceNumbering) findOrAssignNumber(text []byte) int64 {
+func (s *LeadSourceNumbering) findOrAssignNumber(text []byte) (numberOrOtherSource int64) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 {
 		return NoSource

@@ -31,9 +31,9 @@ type NonSaleCause uint8
 
 const firstOutcome NonSaleCause = 64
 
-// causeOfOutcome returns the cause for a buyer's outcome, or 0 for the outcomes won, lost and
+// causeOfOutcomeOrZero returns the cause for a buyer's outcome, or 0 for the outcomes won, lost and
 // none, which are not counted by cause.
-func causeOfOutcome(o market.BuyerOutcome) NonSaleCause {
+func causeOfOutcomeOrZero(o market.BuyerOutcome) NonSaleCause {
 	switch o {
 	case market.OutcomeNone, market.OutcomeWon, market.OutcomeLost:
 		return 0

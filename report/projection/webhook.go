@@ -11,7 +11,7 @@ type WebhookRow struct {
 	WebhookKey
 	Supplier market.PermanentNumber
 	CausedAt int64                          // zero: before the beginning of the file
-	Outcome  event.WebhookOutcomeOrDecision // of the last attempt; zero: no attempt yet
+	Outcome  event.WebhookOutcomeOrDecision // of the last attempt, or the operator's later decision; zero: neither yet
 	Attempts uint32
 	At       int64 // of the last attempt
 	Status   uint32
@@ -23,17 +23,18 @@ type WebhookKey struct {
 	Type market.WebhookType
 }
 
-// addWebhookIfAny adds the row of a webhook that is to be sent to the supplier. It ignores
+// addWebhookUnlessNone adds the row of a webhook that is to be sent to the supplier. It ignores
 // WebhookNone.
-func (b *ChangeBatch) addWebhookIfAny(id market.LeadID, supplier market.PermanentNumber, kind market.WebhookType) {
+func (b *ChangeBatch) addWebhookUnlessNone(id market.LeadID, supplier market.PermanentNumber, kind market.WebhookType) {
 	if kind != market.WebhookNone {
 		key := WebhookKey{id, kind}
 		b.Webhooks[key] = &WebhookRow{WebhookKey: key, Supplier: supplier, CausedAt: b.At}
 	}
 }
 
-// applyWebhookAttempt stores the result of an attempt to deliver a webhook in its row.
-func (b *ChangeBatch) applyWebhookAttempt(ev *event.WebhookAttemptedOrDecided) error {
+// applyWebhookAttemptOrDecision stores the result of an attempt to deliver a webhook, or an operator's
+// decision to resend or drop it, in its row.
+func (b *ChangeBatch) applyWebhookAttemptOrDecision(ev *event.WebhookAttemptedOrDecided) error {
 	key := WebhookKey{ev.Lead, ev.Type}
 	found := b.Webhooks[key]
 	if found == nil {

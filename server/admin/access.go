@@ -58,16 +58,18 @@ var (
 )
 
 // addProtectedRoute registers the handler h for a method and a path. Only callers with at least the
-// role that requiredRole returns reach the handler.
+// role that requiredRole returns reach the handler. Callers who must first turn on a second factor
+// reach only enrollmentRoutes.
 func (a *Admin) addProtectedRoute(routes *router.Router, method, path string, h fasthttp.RequestHandler) {
 	operation := method + " " + path
 	routes.Handle(method, path, a.authenticateAndRequireRole(requiredRole(method, path), operation, a.requireSecondFactorEnrollment(operation, a.withDeprecationHeaders(method, path, h))))
 }
 
-// authenticateAndRequireRole returns a handler that calls h only if the caller is authenticated and has at
-// least the required role. Otherwise it answers 401 or 403. It also wraps the answer for
-// unknown paths, so that unauthenticated clients do not learn which paths exist. The audit log has a
-// refusal for lack of the role under the name operation; empty: none.
+// authenticateAndRequireRole returns a handler that calls h only if the caller is authenticated and has
+// at least the required role. Otherwise it answers with the error: 401, 403, 429 or 503. It also wraps
+// the answer for unknown paths, so that unauthenticated clients do not learn which paths exist. The
+// audit log records a refusal for lack of the role under the name operation. It records no refusals of
+// reads, and no refusals if operation is empty.
 func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operation string, h fasthttp.RequestHandler) fasthttp.RequestHandler {
 	short := httperror.New(403, errcode.Forbidden, fmt.Sprintf("This request needs the role %s, which you do not have. Ask an admin.", required))
 	return func(ctx *fasthttp.RequestCtx) {
@@ -78,7 +80,7 @@ func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operati
 			return
 		case request.IsCrossOriginChangingRequest(&ctx.Request.Header):
 			bad = errCrossOrigin
-		case who.session != nil && !who.session.isCSRFValid(&ctx.Request.Header):
+		case who.session != nil && !who.session.isCSRFValidOrUnneeded(&ctx.Request.Header):
 			bad = errCSRF
 		case who.role < required:
 			bad = a.recordRefusal(ctx, &who, operation, short)
@@ -100,8 +102,8 @@ func (a *Admin) authenticateAndRequireRole(required market.OperatorRole, operati
 // error.
 func (a *Admin) authenticate(ctx *fasthttp.RequestCtx) (caller principal, bad httperror.Error) {
 	bad = errNotAuthenticated
-	e := a.engineOf(ctx)
-	if cookie := ctx.Request.Header.Cookie(sessionCookieName(&ctx.Request.Header)); len(cookie) > 0 {
+	e := a.engineOfRequestOrNil(ctx)
+	if cookie := ctx.Request.Header.Cookie(sessionCookieNameWithPort(&ctx.Request.Header)); len(cookie) > 0 {
 		if caller, bad = a.authenticateSession(e, cookie); bad.Status == 0 {
 			return caller, httperror.Error{}
 		}
@@ -137,10 +139,10 @@ func (a *Admin) isConfiguredPassword(password string) bool {
 // actorNameForSharedPassword returns the name under which the log records a caller with the
 // configured password. The client's name is not verified. So if it is the name of an account, the
 // result is "operator". Without an engine there are no accounts.
-func actorNameForSharedPassword(e *engine.Engine, unverifiedName string) string {
+func actorNameForSharedPassword(e *engine.Engine, unverifiedName string) (nameOrOperator string) {
 	name := sanitizeActorName(unverifiedName)
 	if e != nil {
-		account, _ := normalizeUserName(name)
+		account, _ := lowercaseValidUserName(name)
 		if _, taken := e.State().OperatorUser(account); taken {
 			return sharedName
 		}
@@ -156,7 +158,7 @@ func (a *Admin) authenticateAPIToken(e *engine.Engine, tokenValue []byte) (calle
 		return principal{}, httperror.Unavailable
 	}
 	now := time.Now().UnixNano()
-	token, user, ok := e.State().APITokenEvenIfExpired(a.exchange.TokenIssuer().HashOperatorAPIToken(tokenValue))
+	token, user, ok := e.State().APITokenEvenIfExpired(a.exchange.CredentialHasher().HashOperatorAPIToken(tokenValue))
 	if !ok || token.IsExpired(now) || user.Name == "" {
 		return principal{}, errBadAPIToken
 	}
@@ -186,11 +188,12 @@ func (a *Admin) isStillValid(e *engine.Engine, caller *principal) bool {
 	return ok && !caller.token.IsExpired(time.Now().UnixNano())
 }
 
-// checkCallerStillValid authenticates the caller again after the request's body has arrived, which
-// may take long. The zero error means that the caller is still valid.
+// checkCallerStillValid checks with isStillValid, after the request's body has arrived, that the caller
+// is still allowed. Receiving the body may take long. The zero error means that the caller is still
+// valid.
 func (a *Admin) checkCallerStillValid(ctx *fasthttp.RequestCtx) httperror.Error {
 	caller := principalFrom(ctx)
-	if a.isStillValid(a.engineOf(ctx), &caller) {
+	if a.isStillValid(a.engineOfRequestOrNil(ctx), &caller) {
 		return httperror.Error{}
 	}
 	return caller.invalidCallerError()
@@ -266,7 +269,7 @@ func sanitizeActorName(clientName string) string {
 func (a *Admin) sendAuthenticationError(ctx *fasthttp.RequestCtx, bad httperror.Error) {
 	ctx.Response.Header.Del("Allow")
 	if bad.WrongCredential {
-		a.recordFailedSignIn(ctx, a.accountNamedByBasicAuth(ctx))
+		a.recordFailedSignIn(ctx, a.basicAuthAccountNameOrEmpty(ctx))
 	}
 	bad = a.authFailures.CountFailureAndSelectError(ctx, bad, time.Now().UnixNano())
 	a.sendError(ctx, bad)
@@ -332,8 +335,8 @@ var roles = map[string]market.OperatorRole{
 	"DELETE " + pathOneAPIToken:                market.RoleViewer,
 }
 
-// hasUserAccounts reports whether any user account exists. Without accounts only the configured
-// password is valid.
+// hasUserAccounts reports whether any user account exists. Without accounts, HTTP Basic accepts only
+// the configured password. Without an engine the result is false.
 func hasUserAccounts(e *engine.Engine) bool {
 	return e != nil && len(e.State().OperatorUsers()) > 0
 }
@@ -343,7 +346,7 @@ func hasUserAccounts(e *engine.Engine) bool {
 // verified passwords does not have. An unknown name takes as long to reject as a wrong password,
 // so that clients cannot find out which names exist.
 func (a *Admin) authenticateUser(ctx *fasthttp.RequestCtx, e *engine.Engine, userName, password string) (caller principal, failure httperror.Error) {
-	name, proper := normalizeUserName(userName)
+	name, proper := lowercaseValidUserName(userName)
 	if !proper {
 		name = sanitizeActorName(userName)
 	}

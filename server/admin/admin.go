@@ -48,11 +48,12 @@ import (
 type RunningExchange interface {
 	// Ready returns nil once the exchange accepts requests; otherwise the reason.
 	Ready() error
-	// Engine returns nil until the log has been replayed.
+	// EngineWhileReady returns nil until the log has been replayed, and again once the exchange begins to stop.
 	EngineWhileReady() *engine.Engine
 	// StateHash returns the hash of the state and its position in the log.
 	StateHash() (seq, hash uint64, err error)
-	// Configuration returns the current configuration: canonical JSON without secrets.
+	// ActiveConfigurationJSON returns the active configuration as canonical JSON without secrets, or
+	// nil before there is one.
 	ActiveConfigurationJSON() []byte
 	// ApplyConfiguration applies a document, in YAML or JSON, and returns the changes. It also
 	// returns initial values (such as balances and secrets) that have no effect, because other
@@ -66,10 +67,10 @@ type RunningExchange interface {
 	Unseal(name string, sealed []byte) (value string, ok bool)
 	// CredentialHasher returns the issuer that hashes the secrets that clients present. It is not nil
 	// once there is an engine.
-	TokenIssuer() *token.Issuer
+	CredentialHasher() *token.Issuer
 	// Instructions returns the publisher of posting instructions. It is not nil once there is an
 	// engine.
-	Instructions() *instructions.Publisher
+	PostingInstructions() *instructions.Publisher
 	// IsSandbox reports whether the exchange is a sandbox, which accepts static tokens.
 	IsSandbox() bool
 	// Alerts returns the service that runs the alerts. It returns nil until the log has been replayed.
@@ -88,8 +89,9 @@ type RunningExchange interface {
 	ProcessStatusReporter
 }
 
-// Admin is the HTTP server for operators. All paths except /healthz, /readyz, /metrics, the
-// dashboard's files, the documentation and the login require authentication.
+// Admin is the HTTP server for operators. All paths require authentication, except /healthz, /readyz,
+// /metrics, the dashboard's files and the documentation. The login, the identity provider's sign-in,
+// and showing or accepting an invitation do not require it either.
 type Admin struct {
 	exchange     RunningExchange
 	meter        *metrics.Meter
@@ -153,7 +155,7 @@ const (
 // one; if it is empty, it never matches.
 func New(operator RunningExchange, meter *metrics.Meter, password string, logger *slog.Logger) *Admin {
 	a := &Admin{exchange: operator, meter: meter, password: sha256.Sum256([]byte(password)), locked: password == "", authFailures: ratelimit.NewAuthFailureLimiter(maxGuesses, meter, logger), logger: logger}
-	a.sessions, a.audit, a.recorded = newSessionStore(a.secondFactorNow), a.newAuditRecorder(), make(map[string]bool)
+	a.sessions, a.audit, a.recorded = newSessionStore(a.secondFactorEvenIfUnconfirmed), a.newAuditRecorder(), make(map[string]bool)
 	a.persons = person.NewHandlers(operator)
 	a.team = team.NewHandlers(teamServer{a})
 	a.deprecations = apidocs.LoadDeprecations(api.AdminYAML())
@@ -221,7 +223,7 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 // differently, and calls next for all others. It treats unusual paths as not found.
 func (a *Admin) rejectAmbiguousRequests(next, notFound fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
-		switch bad := request.CheckHeadUnambiguous(ctx); {
+		switch bad := request.CheckHead(ctx); {
 		case bad.Status != 0:
 			a.sendError(ctx, bad)
 			ctx.SetConnectionClose()
@@ -242,7 +244,7 @@ func (a *Admin) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
 	}
 	bad := request.ErrorOfFailedRead(err)
 	a.sendError(ctx, bad)
-	connection.CloseAfterAnswer(ctx, bad)
+	connection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)
 }
 
 // Serve accepts connections from the listener and answers requests until Shutdown.

@@ -51,7 +51,7 @@ func (stubOperator) Unseal(string, []byte) (string, bool) { return "", false }
 
 func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
-func (d stubOperator) TokenIssuer() *token.Issuer { return d.tokens }
+func (d stubOperator) CredentialHasher() *token.Issuer { return d.tokens }
 
 func (stubOperator) IsSandbox() bool { return false }
 
@@ -136,7 +136,7 @@ func TestNoMemoryBeforePassword(t *testing.T) {
 
 func TestAdminBodyLimits(t *testing.T) {
 	var got []byte
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func(document []byte, _ bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine, apply: func(document []byte, _ bool) ([]string, error) {
 		got = append([]byte(nil), document...)
 		return []string{"~ a"}, nil
 	}})
@@ -176,7 +176,7 @@ func TestAdminBodyLimits(t *testing.T) {
 // A second document is rejected while the first one is applied.
 func TestConcurrentDocumentIsRejected(t *testing.T) {
 	started, finish := make(chan bool), make(chan bool)
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) {
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine, apply: func([]byte, bool) ([]string, error) {
 		started <- true
 		<-finish
 		return nil, nil
@@ -195,7 +195,7 @@ func TestConcurrentDocumentIsRejected(t *testing.T) {
 }
 
 func TestAdminOutlivesPanic(t *testing.T) {
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine, apply: func([]byte, bool) ([]string, error) { panic("BUG: of the test") }})
 	put := servertest.FormatRequest("PUT /admin/v1/config", servertest.BasicAuth, "{}")
 	for range 2 { // the panic must release the lock
 		k := servertest.Dial(t, address)
@@ -208,7 +208,7 @@ func TestAdminOutlivesPanic(t *testing.T) {
 // Changing requests from pages of other origins are rejected, because a browser adds the
 // password to them.
 func TestRequestsFromOtherOriginsAreRejected(t *testing.T) {
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine})
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine})
 	for headers, foreign := range map[string]bool{
 		"":                                  false,
 		"Sec-Fetch-Site: same-origin\r\n":   false,

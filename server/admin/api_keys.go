@@ -30,7 +30,7 @@ func SecretPrefixHint(secret string) string { return secret[:min(hintLength, len
 // have two valid keys. With a third one the request must name the key that it replaces, by its
 // hint.
 func (a *Admin) addSupplierAPIKey(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	replaced, err := readHintOfSecretToReplace(ctx)
+	replaced, err := readReplacedHintFromBody(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +111,9 @@ func revokeMatchingCredentials(operator engine.OperatorActions, liveCredentials 
 
 var errUnknownCredential = httperror.New(404, errcode.NotFound, "There is no such credential, or it was revoked. The list of credentials shows the valid ones.")
 
-// readHintOfSecretToReplace returns the member replaces of the request's body: the hint of the secret
+// readReplacedHintFromBody returns the member replaces of the request's body: the hint of the secret
 // that the new one replaces. The body may be missing.
-func readHintOfSecretToReplace(ctx *fasthttp.RequestCtx) (hint string, err error) {
+func readReplacedHintFromBody(ctx *fasthttp.RequestCtx) (hint string, err error) {
 	var body struct {
 		Replaces string `json:"replaces"`
 	}

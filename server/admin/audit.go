@@ -75,19 +75,19 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 			h(ctx)
 			return
 		}
-		if a.engineOf(ctx) == nil {
+		if a.engineOfRequestOrNil(ctx) == nil {
 			a.sendError(ctx, httperror.Unavailable) // the action could run later, without a record
 			return
 		}
 		caller := principalFrom(ctx)
 		actor := a.actorOf(ctx, &caller)
 		if path != pathSession || caller.session == nil {
-			if wait := a.audit.AllowAction(actor); wait > 0 {
+			if wait := a.audit.CountViewerActionOrWait(actor); wait > 0 {
 				a.sendError(ctx, errTooManyActions.WithRetryAfter(wait))
 				return
 			}
 		}
-		action, err := a.audit.Begin(ctx, a.engineOf(ctx), actor, method, path)
+		action, err := a.audit.Begin(ctx, a.engineOfRequestOrNil(ctx), actor, method, path)
 		if err != nil {
 			a.sendError(ctx, a.unrecordedError(method+" "+path, err))
 			return
@@ -118,7 +118,8 @@ func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
 }
 
 // recordSignIn records that the session of who begins, at the request of an operation. The answer must
-// have its status already.
+// have its status already. If the log cannot take the record, or a viewer has caused too many, it
+// returns an error; the session must then not begin.
 func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation string) error {
 	actor := &audit.Actor{Name: who.name, Role: who.role, Address: a.authFailures.ClientAddress(ctx), Credential: event.BySharedPassword}
 	switch {
@@ -127,10 +128,10 @@ func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation
 	case who.hasAccount:
 		actor.Credential = event.ByAccountPassword
 	}
-	if wait := a.audit.AllowAction(actor); wait > 0 {
+	if wait := a.audit.CountViewerActionOrWait(actor); wait > 0 {
 		return errTooManyActions.WithRetryAfter(wait)
 	}
-	if err := a.audit.RecordSignIn(a.engineOf(ctx), actor, operation, ctx.Response.StatusCode()); err != nil {
+	if err := a.audit.RecordSignIn(a.engineOfRequestOrNil(ctx), actor, operation, ctx.Response.StatusCode()); err != nil {
 		return a.unrecordedError(operation, err)
 	}
 	return nil
@@ -139,14 +140,14 @@ func (a *Admin) recordSignIn(ctx *fasthttp.RequestCtx, who *principal, operation
 // recordFailedSignIn records a wrong credential. account is the name of an existing account, or empty: a
 // person may have typed a password in place of the name.
 func (a *Admin) recordFailedSignIn(ctx *fasthttp.RequestCtx, account string) {
-	a.recordFailure(ctx, &audit.Actor{Name: account}, "sign_in", "session", fasthttp.StatusUnauthorized)
+	a.recordFailedSignInOrRefusal(ctx, &audit.Actor{Name: account}, "sign_in", "session", fasthttp.StatusUnauthorized)
 }
 
-// accountNamedByBasicAuth returns the name that the request gives by HTTP Basic if an account has it.
-func (a *Admin) accountNamedByBasicAuth(ctx *fasthttp.RequestCtx) string {
+// basicAuthAccountNameOrEmpty returns the name that the request gives by HTTP Basic if an account has it.
+func (a *Admin) basicAuthAccountNameOrEmpty(ctx *fasthttp.RequestCtx) string {
 	given, _, _ := request.ParseBasicAuth(string(ctx.Request.Header.Peek("Authorization")))
-	name, ok := normalizeUserName(given)
-	e := a.engineOf(ctx)
+	name, ok := lowercaseValidUserName(given)
+	e := a.engineOfRequestOrNil(ctx)
 	if !ok || e == nil {
 		return ""
 	}
@@ -156,21 +157,21 @@ func (a *Admin) accountNamedByBasicAuth(ctx *fasthttp.RequestCtx) string {
 
 // recordRefusal records that a caller's role does not allow an operation, and returns the answer: the
 // refusal, or a 429 if the caller has caused too many records. Reads have no record.
-func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, operation string, refusal httperror.Error) httperror.Error {
+func (a *Admin) recordRefusal(ctx *fasthttp.RequestCtx, caller *principal, operation string, refusal httperror.Error) (refusalOrRateLimit httperror.Error) {
 	if operation == "" || ctx.IsGet() || ctx.IsHead() {
 		return refusal
 	}
 	actor := a.actorOf(ctx, caller)
-	if wait := a.audit.AllowAction(actor); wait > 0 {
+	if wait := a.audit.CountViewerActionOrWait(actor); wait > 0 {
 		return errTooManyActions.WithRetryAfter(wait)
 	}
-	a.recordFailure(ctx, actor, operation, "", fasthttp.StatusForbidden)
+	a.recordFailedSignInOrRefusal(ctx, actor, operation, "", fasthttp.StatusForbidden)
 	return refusal
 }
 
-func (a *Admin) recordFailure(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {
+func (a *Admin) recordFailedSignInOrRefusal(ctx *fasthttp.RequestCtx, actor *audit.Actor, operation, targetKind string, status int) {
 	actor.Address = a.authFailures.ClientAddress(ctx)
-	a.audit.RecordOrCountFailure(a.engineOf(ctx), actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
+	a.audit.RecordOrCountFailure(a.engineOfRequestOrNil(ctx), actor, operation, targetKind, status, clientaddr.NetworkForLimits(actor.Address))
 }
 
 // auditHandler returns the handler of GET audit: one page in JSON, or all matching records in CSV or
@@ -192,10 +193,10 @@ func (a *Admin) auditHandler() fasthttp.RequestHandler {
 		default:
 			return nil, errTooManyAuditReads
 		}
-		rows := &auditPageEncoder{exporter: audit.Exporter{CSV: format == formCSV, Query: *query, Search: func(q *report.ActionQuery) ([]projection.ActionRow, market.RequestID, error) {
+		rows := &auditExportEncoder{exporter: audit.Exporter{CSV: format == formCSV, Query: *query, Search: func(q *report.ActionQuery) ([]projection.ActionRow, market.RequestID, error) {
 			return source.SearchActions(context.Background(), q)
 		}}}
-		first, err := rows.appendNextRow(rows.exporter.AppendHead(nil))
+		first, err := rows.appendNextRows(rows.exporter.AppendHead(nil))
 		if err != nil && !errors.Is(err, io.EOF) {
 			<-exports
 			return nil, a.apiErrorOfReport(err)
@@ -256,10 +257,10 @@ func (r *searchParameterParser) readAuditQuery() (query *report.ActionQuery, for
 // maxAuditText is the greatest length of the text that a search of the audit log looks for.
 const maxAuditText = 200
 
-// auditPageEncoder encodes an export of the audit log for a streamed answer, a page at a time.
-type auditPageEncoder struct{ exporter audit.Exporter }
+// auditExportEncoder encodes an export of the audit log for a streamed answer, a page at a time.
+type auditExportEncoder struct{ exporter audit.Exporter }
 
-func (l *auditPageEncoder) appendNextRow(dst []byte) ([]byte, error) {
+func (l *auditExportEncoder) appendNextRows(dst []byte) ([]byte, error) {
 	dst, more, err := l.exporter.AppendNextPage(dst)
 	if err == nil && !more {
 		err = io.EOF
@@ -267,11 +268,11 @@ func (l *auditPageEncoder) appendNextRow(dst []byte) ([]byte, error) {
 	return dst, err
 }
 
-func (*auditPageEncoder) Close() {}
+func (*auditExportEncoder) Close() {}
 
-// verifiedCallerNameOf returns the caller's account, or the name that the identity provider gave. It is
+// verifiedCallerNameOrOperator returns the caller's account, or the name that the identity provider gave. It is
 // the same for all callers with the shared password, because these choose their names.
-func verifiedCallerNameOf(ctx *fasthttp.RequestCtx) string {
+func verifiedCallerNameOrOperator(ctx *fasthttp.RequestCtx) string {
 	if caller := principalFrom(ctx); caller.hasAccount || caller.method == byOIDC {
 		return caller.name
 	}
@@ -283,7 +284,7 @@ func (a *Admin) findLeadsOfPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (a
 	if a.exchange.Report() == nil {
 		return nil, errNoReport
 	}
-	answer, err = a.persons.FindLeads(ctx, verifiedCallerNameOf(ctx))
+	answer, err = a.persons.FindLeads(ctx, verifiedCallerNameOrOperator(ctx))
 	var failure httperror.Error
 	var detailed *payload.DetailedError
 	if err == nil || errors.As(err, &failure) || errors.As(err, &detailed) {
@@ -294,5 +295,5 @@ func (a *Admin) findLeadsOfPerson(ctx *fasthttp.RequestCtx, _ *engine.Engine) (a
 
 // revealContact answers POST leads/{id}/reveal with the unmasked contact data of a lead.
 func (a *Admin) revealContact(ctx *fasthttp.RequestCtx, _ *engine.Engine) (answer any, err error) {
-	return a.persons.RevealContact(ctx, verifiedCallerNameOf(ctx))
+	return a.persons.RevealContact(ctx, verifiedCallerNameOrOperator(ctx))
 }

@@ -127,7 +127,7 @@ func newTestLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, supplierAn
 // newRefusedLeadAnswer returns the answer that a supplier would get for a lead that the engine
 // refuses. If the engine failed, it returns an error.
 func newRefusedLeadAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, engineErr error) (answer any, failed error) {
-	httperror.WriteEngineError(ctx, id, engineErr)
+	httperror.WriteEngineErrorOrUnavailable(ctx, id, engineErr)
 	refused := testLeadAnswer{Status: ctx.Response.StatusCode(), Answer: bytes.Clone(ctx.Response.Body())}
 	ctx.Response.Reset()
 	if refused.Status >= fasthttp.StatusInternalServerError {
@@ -166,21 +166,21 @@ func (a *Admin) getExampleLead(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 
 // dryRunAnswer is the decision of a dry run.
 type dryRunAnswer struct {
-	Decision   string            `json:"decision"` // sold, pinged or unsold
-	Buyer      *string           `json:"buyer_id"`
-	Reason     *string           `json:"reason"`
-	Rule       *exclusion.Rule   `json:"rule"`
-	Candidates []dryRunCandidate `json:"candidates"`
+	Decision   string               `json:"decision"` // sold, pinged or unsold
+	Buyer      *string              `json:"buyer_id"`
+	Reason     *string              `json:"reason"`
+	Rule       *exclusion.UnmetRule `json:"rule"`
+	Candidates []dryRunCandidate    `json:"candidates"`
 }
 
 // dryRunCandidate is the decision about one filter set. Its members are those of an explanation's
 // candidate.
 type dryRunCandidate struct {
-	Buyer     market.BuyerID  `json:"buyer_id"`
-	Seat      int             `json:"seat"`
-	Outcome   string          `json:"outcome"`
-	WouldPing bool            `json:"asked"`
-	Rule      *exclusion.Rule `json:"rule"`
+	Buyer     market.BuyerID       `json:"buyer_id"`
+	Seat      int                  `json:"seat"`
+	Outcome   string               `json:"outcome"`
+	WouldPing bool                 `json:"asked"`
+	Rule      *exclusion.UnmetRule `json:"rule"`
 }
 
 // isTestLeadDryRun reports whether the body of POST bench asks for a dry run. An invalid body does not.

@@ -30,7 +30,7 @@ func (a *Admin) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 // allowOrRejectExpectedBody is called by handlers before they read the body. It returns true if the
 // client still waits for permission to send it; the handler must then return. It has allowed
 // the body, or rejected one over maxBytes with the error tooLarge.
-func (a *Admin) allowOrRejectExpectedBody(ctx *fasthttp.RequestCtx, maxBytes int, tooLarge httperror.Error) (mustReturn bool) {
+func (a *Admin) allowOrRejectExpectedBody(ctx *fasthttp.RequestCtx, maxBytes int, tooLarge httperror.Error) (isRunBeforeBody bool) {
 	switch {
 	case ctx.UserValue(bodyExpected) == nil:
 		return false

@@ -89,8 +89,8 @@ func (l *capUsageCollector) addCaps(scope string, campaign market.CampaignID, bu
 	}
 }
 
-// capValueForJSON returns the value of a cap for JSON: as money if the cap limits money, and as a
-// number otherwise.
+// capValueForJSON returns the value of a cap for JSON: as market.Money, a decimal number, if the cap
+// limits money, and as an integer otherwise.
 func capValueForJSON(unit market.CapUnit, value int64) any {
 	if unit == market.UnitMoney {
 		return market.Money(value)

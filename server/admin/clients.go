@@ -45,7 +45,7 @@ type supplierOrBuyer struct {
 
 // liveCredentials returns the owner's valid credentials of one kind, such as API keys, oldest
 // first.
-func (o *supplierOrBuyer) liveCredentials(kind event.CredentialKind) []state.Credential {
+func (o *supplierOrBuyer) liveCredentials(kind event.SupplierOrBuyerCredentialKind) []state.Credential {
 	return o.engine.State().CredentialsOf(kind, o.kind, o.ref)
 }
 
@@ -106,18 +106,18 @@ func (a *Admin) addOAuthClientSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuye
 	if len(live) > 0 {
 		otherwise = live[len(live)-1].Scopes
 	}
-	scopes, err := readScopes(ctx, otherwise)
+	scopes, err := readScopesFromBody(ctx, otherwise)
 	if err != nil {
 		return nil, err
 	}
-	replaced, err := readHintOfSecretToReplace(ctx)
+	replaced, err := readReplacedHintFromBody(ctx)
 	if err != nil {
 		return nil, err
 	}
 	secret := newSecretWithUniqueHint("sec_", live)
 	err = o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&engine.Credential{
 		Kind: event.CredentialOAuthClient, Owner: o.kind, ID: o.id, Client: client, Scopes: scopes,
-		Hash: a.exchange.TokenIssuer().HashClientCredentials([]byte(client), []byte(secret)), Hint: SecretPrefixHint(secret), Replaces: replaced,
+		Hash: a.exchange.CredentialHasher().HashClientCredentials([]byte(client), []byte(secret)), Hint: SecretPrefixHint(secret), Replaces: replaced,
 	})
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ const maxClient = 128
 
 func isInvalidInClientID(r rune) bool { return r <= ' ' || r > '~' || r == ':' }
 
-// readScopes returns the scopes in the request's body, or defaultScopes if the body has no
-// scopes.
-func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scopes event.TokenScopes, err error) {
+// readScopesFromBody returns the scopes in the request's body, or defaultScopes if the body has no
+// scopes. It returns an error for an unknown scope or an empty list.
+func readScopesFromBody(ctx *fasthttp.RequestCtx, defaultScopes event.OAuthScopes) (scopes event.OAuthScopes, err error) {
 	var body struct {
 		Scopes *[]string `json:"scopes"`
 	}
@@ -150,7 +150,7 @@ func readScopes(ctx *fasthttp.RequestCtx, defaultScopes event.TokenScopes) (scop
 		return defaultScopes, err
 	}
 	for _, name := range *body.Scopes {
-		scope, known := event.ParseScope(name)
+		scope, known := event.ParseOAuthScope(name)
 		if !known {
 			scopes = 0
 			break
@@ -187,9 +187,9 @@ func (a *Admin) sandboxOnly(h supplierOrBuyerHandler) supplierOrBuyerHandler {
 	}
 }
 
-// staticTokenID returns the id of a static token in the API: the beginning of its hash. The
+// staticTokenIDFromHash returns the id of a static token in the API: the beginning of its hash. The
 // hint cannot be the id, because tokens from a configuration may begin alike.
-func staticTokenID(credential *state.Credential) string {
+func staticTokenIDFromHash(credential *state.Credential) string {
 	return hex.EncodeToString(credential.Hash[:6])
 }
 
@@ -197,7 +197,7 @@ func staticTokenID(credential *state.Credential) string {
 func (a *Admin) listStaticTokens(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	return map[string]any{"tokens": payload.ConvertAll(o.liveCredentials(event.CredentialBearer), func(c *state.Credential) scopedCredentialSummary {
 		token := newScopedCredentialSummary(c)
-		token.ID = staticTokenID(c)
+		token.ID = staticTokenIDFromHash(c)
 		return token
 	})}, nil
 }
@@ -206,14 +206,14 @@ func (a *Admin) listStaticTokens(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (
 // token, and it is valid until an operator revokes it. If the body has no scopes, the token has
 // all scopes.
 func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	scopes, err := readScopes(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
+	scopes, err := readScopesFromBody(ctx, event.ScopePing|event.ScopePost|event.ScopeWebhook)
 	if err != nil {
 		return nil, err
 	}
 	token := newSecretWithUniqueHint("tok_", o.liveCredentials(event.CredentialBearer))
 	made := engine.Credential{
 		Kind: event.CredentialBearer, Owner: o.kind, ID: o.id, Scopes: scopes,
-		Hash: a.exchange.TokenIssuer().HashBearer([]byte(token)), Hint: SecretPrefixHint(token),
+		Hash: a.exchange.CredentialHasher().HashStaticBearerToken([]byte(token)), Hint: SecretPrefixHint(token),
 	}
 	if err := o.engine.AsOperator(callerNameOf(ctx)).AddCredential(&made); err != nil {
 		return nil, err
@@ -223,10 +223,10 @@ func (a *Admin) addStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (an
 		ID     string   `json:"id"`
 		Hint   string   `json:"hint"`
 		Scopes []string `json:"scopes"`
-	}{token, staticTokenID(&state.Credential{Hash: made.Hash}), SecretPrefixHint(token), scopes.Names()})
+	}{token, staticTokenIDFromHash(&state.Credential{Hash: made.Hash}), SecretPrefixHint(token), scopes.Names()})
 }
 
 func (a *Admin) revokeStaticToken(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	id := payload.PathParameter(ctx, "token")
-	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenID(c) == id })
+	return nil, revokeMatchingCredentials(o.engine.AsOperator(callerNameOf(ctx)), o.liveCredentials(event.CredentialBearer), func(c *state.Credential) bool { return staticTokenIDFromHash(c) == id })
 }

@@ -75,10 +75,10 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 // engineKey is the name under which a request stores its engine.
 const engineKey = "engine"
 
-// engineOf returns the engine of the request, or nil if the exchange was starting or stopping when
+// engineOfRequestOrNil returns the engine of the request, or nil if the exchange was starting or stopping when
 // the request first asked. A request uses one engine until its end, because the exchange may begin to
 // stop between two of its steps.
-func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
+func (a *Admin) engineOfRequestOrNil(ctx *fasthttp.RequestCtx) *engine.Engine {
 	if e, known := ctx.UserValue(engineKey).(*engine.Engine); known {
 		return e
 	}
@@ -91,7 +91,7 @@ func (a *Admin) engineOf(ctx *fasthttp.RequestCtx) *engine.Engine {
 // there is no engine, and the answer is a 503.
 func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withAnswerOrErrorSent(func(ctx *fasthttp.RequestCtx) (answer any, err error) {
-		e := a.engineOf(ctx)
+		e := a.engineOfRequestOrNil(ctx)
 		if e == nil {
 			return nil, httperror.Unavailable
 		}
@@ -104,7 +104,7 @@ func (a *Admin) withEngine(h func(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var failure httperror.Error
 	var detailed *payload.DetailedError
-	var conflict *ConfigEntryConflict
+	var conflict *ConfigChangeRefusedError
 	var problems *syntax.Problems
 	var rotation *engine.TooManyCredentialsError
 	switch {
@@ -196,7 +196,7 @@ func readConfigurationDocument(ctx *fasthttp.RequestCtx) (document []byte, varia
 	decoder := json.NewDecoder(bytes.NewReader(payload.RequestBody(ctx)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&sent); err != nil || sent.Document == nil || decoder.More() {
-		return nil, nil, request.NewMalformedJSONError("The body is not an object of document, a text, and variables, an object of texts.")
+		return nil, nil, request.NewMalformedJSONError("The body is not a JSON object with the member document (a text) and, optionally, variables (an object of texts).")
 	}
 	return []byte(*sent.Document), sent.Variables, nil
 }
@@ -219,7 +219,7 @@ func isDryRun(query *fasthttp.Args) bool {
 type ConfigDriftStore interface {
 	// ConfigDrift reads the file and returns the differences that need a decision.
 	ConfigDrift() (*ConfigDrift, error)
-	// ResolveConfigDrift takes one side of the drift. The error may be *ConfigEntryConflict,
+	// ResolveConfigDrift takes one side of the drift. The error may be *ConfigChangeRefusedError,
 	// engine.ErrNotFound or *syntax.Problems.
 	ResolveConfigDrift(request *ConfigDriftResolution) (*ConfigurationChangeResult, error)
 }

@@ -26,7 +26,7 @@ type ConfigEntryStore interface {
 	ConfigEntries(kind canonical.Collection) ([]ConfigEntry, error)
 	// ConfigEntry returns an entry, or engine.ErrNotFound.
 	ConfigEntry(ref canonical.EntryRef) (*ConfigEntry, error)
-	// ChangeConfigEntry applies or removes an entry. The error is *ConfigEntryConflict,
+	// ChangeConfigEntry applies or removes an entry. The error is *ConfigChangeRefusedError,
 	// engine.ErrNotFound or *syntax.Problems.
 	ChangeConfigEntry(change *ConfigEntryChange) (*ConfigEntryChangeResult, error)
 	// History returns the changes of the configuration, newest first.
@@ -62,25 +62,26 @@ type ConfigEntryChangeResult struct {
 	Warnings  []string `json:"warnings"`
 }
 
-// ConfigEntryConflict is the error for an entry that cannot be changed as requested. If another
-// operator changed the entry meanwhile, it contains both versions.
-type ConfigEntryConflict struct {
+// ConfigChangeRefusedError is the error for an entry that cannot be changed as requested. Both is set
+// if the change is based on another version of the entry than the current one. The error then contains
+// both versions.
+type ConfigChangeRefusedError struct {
 	Message string
 	Both    bool
 	Current *ConfigEntry    // nil: it was removed
 	Sent    json.RawMessage // without secrets
 }
 
-func (c *ConfigEntryConflict) Error() string { return c.Message }
+func (c *ConfigChangeRefusedError) Error() string { return c.Message }
 
 // maxItem is the greatest size of a configuration entry in bytes.
 const maxItem = 1 << 20
 
-func (a *Admin) addConfigEntryRoutes(add, addForLargeBody func(method, path string, h fasthttp.RequestHandler)) {
+func (a *Admin) addConfigEntryHistoryDriftRoutes(add, addForLargeBody func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/config/history", a.withAnswerOrErrorSent(a.getConfigHistory))
 	add("GET", "/admin/v1/config/drift", a.withAnswerOrErrorSent(a.getConfigDrift))
 	addForLargeBody("POST", "/admin/v1/config/drift", a.withAnswerOrErrorSent(a.resolveConfigDrift))
-	add("GET", "/admin/v1/config/defaults", a.withAnswerOrErrorSent(a.getConfigDefaults))
+	add("GET", "/admin/v1/config/defaults", a.withAnswerOrErrorSent(a.getConfigEntryDefaults))
 	for _, kind := range canonical.Collections {
 		at := "/admin/v1/config/" + string(kind)
 		add("GET", at, a.withAnswerOrErrorSent(func(*fasthttp.RequestCtx) (any, error) { return a.listConfigEntries(kind) }))
@@ -118,9 +119,9 @@ func (a *Admin) getConfigEntry(ctx *fasthttp.RequestCtx, ref canonical.EntryRef)
 	return item, nil
 }
 
-// getConfigDefaults answers GET config/defaults with the default values of each kind of
+// getConfigEntryDefaults answers GET config/defaults with the default values of each kind of
 // configuration entry.
-func (a *Admin) getConfigDefaults(*fasthttp.RequestCtx) (answer any, err error) {
+func (a *Admin) getConfigEntryDefaults(*fasthttp.RequestCtx) (answer any, err error) {
 	defaults, err := canonical.DefaultEntries()
 	if err != nil {
 		panic("BUG: cannot encode the default configuration entries: " + err.Error())
@@ -170,9 +171,8 @@ func makeErrorPathsRelativeToEntry(ref canonical.EntryRef, err error) error {
 	return &payload.DetailedError{Failure: httperror.New(422, errcode.InvalidPayload, "The entry is invalid; field_errors lists each mistake."), Fields: list}
 }
 
-// asAPIError returns the 409 for the conflict. If another operator changed the entry meanwhile, it
-// has both versions.
-func (c *ConfigEntryConflict) asAPIError() error {
+// asAPIError returns the 409 for the conflict. If Both is set, the answer has both versions.
+func (c *ConfigChangeRefusedError) asAPIError() error {
 	conflict := &payload.DetailedError{Failure: httperror.New(409, errcode.Conflict, c.Message)}
 	if c.Both {
 		conflict.Members = map[string]any{"current": c.Current, "sent": c.Sent}

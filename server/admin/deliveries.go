@@ -100,6 +100,6 @@ func (a *Admin) pauseOrResumeHandler(objectKind string, pause bool) fasthttp.Req
 		target = event.ObjectBuyer
 	}
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		return nil, e.AsOperator(callerNameOf(ctx)).SetPaused(target, payload.PathParameter(ctx, "id"), pause)
+		return nil, e.AsOperator(callerNameOf(ctx)).SetCampaignOrBuyerPaused(target, payload.PathParameter(ctx, "id"), pause)
 	})
 }

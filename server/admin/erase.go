@@ -122,7 +122,7 @@ func readErasureRequest(ctx *fasthttp.RequestCtx) (erasure *ErasureRequest, err 
 		}
 		erasure.Phone = string(phone)
 	default:
-		email, ok := format.AppendNormalizedEmail(nil, []byte(body.Email))
+		email, ok := format.AppendEmailWithLowerDomain(nil, []byte(body.Email))
 		if !ok {
 			return bad("email", "an e-mail address")
 		}

@@ -16,7 +16,7 @@ import (
 // sends an erasure request.
 func serveErasure(t *testing.T, erase func(*ErasureRequest) (ErasureResult, error)) (send func(body string) (status int, answer string)) {
 	t.Helper()
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine, erase: erase})
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine, erase: erase})
 	return func(body string) (int, string) {
 		status, header, text := servertest.Dial(t, address).Send(servertest.FormatRequest("POST /admin/v1/erase", asOperator, body))
 		if status == http.StatusServiceUnavailable && header.Get("Retry-After") == "" {

@@ -12,7 +12,7 @@ import (
 
 // The server answers 100 only if path, method, credential, origin and length are valid.
 func TestAdminExpect(t *testing.T) {
-	address := serveAdmin(t, stubOperator{engine: servertest.OpenEngine(t).Engine})
+	address := serveAdmin(t, stubOperator{engine: servertest.NewEngineFixture(t).Engine})
 	const wrong = "Authorization: Basic b3A6d3Jvbmc=\r\n"
 	for _, row := range []struct {
 		line, headers string

@@ -22,16 +22,16 @@ type LeadAndAuctionExplainer interface {
 	// ExplainRequest takes the request id of the call that decided the lead or auction.
 	ExplainRequest(id market.RequestID) (document []byte, err error)
 	// ExplainBySellersAuctionID explains the auction to which a seller gave the id sellersID. With an empty
-	// supplier it searches the auctions of all suppliers. The error is *AmbiguousSupplierError if
+	// supplier it searches the auctions of all suppliers. The error is *AmbiguousAuctionSupplierError if
 	// several of them have such an auction.
 	ExplainBySellersAuctionID(supplier, sellersID string) (document []byte, err error)
 }
 
-// AmbiguousSupplierError is the error for an auction id that several suppliers have used. Names
+// AmbiguousAuctionSupplierError is the error for an auction id that several suppliers have used. Names
 // lists them, so that the operator can choose one.
-type AmbiguousSupplierError struct{ Names []string }
+type AmbiguousAuctionSupplierError struct{ Names []string }
 
-func (e *AmbiguousSupplierError) Error() string {
+func (e *AmbiguousAuctionSupplierError) Error() string {
 	return "several suppliers have an auction of this id: " + strings.Join(e.Names, ", ")
 }
 
@@ -64,7 +64,7 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 			return nil, errTooManyExplains
 		}
 		document, err := a.explainLeadOrAuction(id, string(query.Peek("supplier")))
-		var several *AmbiguousSupplierError
+		var several *AmbiguousAuctionSupplierError
 		if errors.As(err, &several) {
 			err = payload.NewInvalidFieldError("supplier", errcode.FieldMissingRequired, "whose auction is meant: "+strings.Join(several.Names, ", "))
 		}
@@ -77,7 +77,7 @@ func (a *Admin) explainLeadOrAuctionHandler() fasthttp.RequestHandler {
 // runs pingpost too uses ids of the same form. So if this exchange does not know the id, it is also
 // tried as a seller's id.
 func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
-	look := a.explainFuncForExchangeID(id)
+	look := a.explainFuncForExchangeIDOrNil(id)
 	if supplier != "" || look == nil {
 		return a.exchange.ExplainBySellersAuctionID(supplier, id)
 	}
@@ -90,9 +90,9 @@ func (a *Admin) explainLeadOrAuction(id, supplier string) ([]byte, error) {
 	return document, err
 }
 
-// explainFuncForExchangeID returns the function that explains an id of this exchange's own form: of a
+// explainFuncForExchangeIDOrNil returns the function that explains an id of this exchange's own form: of a
 // lead, an auction, a ping or a request. It returns nil for other texts.
-func (a *Admin) explainFuncForExchangeID(idText string) func() ([]byte, error) {
+func (a *Admin) explainFuncForExchangeIDOrNil(idText string) func() ([]byte, error) {
 	if id, ok := market.ParseLeadID(idText); ok {
 		return func() ([]byte, error) { return a.exchange.ExplainLead(id) }
 	}

@@ -96,7 +96,7 @@ func TestExplainFindsOtherExchangesID(t *testing.T) {
 
 // An ambiguous id is answered with the possible suppliers.
 func TestExplainAmbiguousID(t *testing.T) {
-	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, &AmbiguousSupplierError{[]string{"sup_a", "sup_b"}} }})
+	address := serveAdmin(t, stubOperator{explain: func(string) ([]byte, error) { return nil, &AmbiguousAuctionSupplierError{[]string{"sup_a", "sup_b"}} }})
 	status, _, body := getExplanation(t, address, "/a-1")
 	if status != 422 || !strings.Contains(body, `[{"field":"supplier","code":"missing_required","expected":"whose auction is meant: sup_a, sup_b"}]`) {
 		t.Errorf("%d %s", status, body)

@@ -33,14 +33,14 @@ func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 		Balance  *market.Money `json:"balance,omitempty"`
 		Reserved market.Money  `json:"held"`
 	}{Reserved: held}
-	if e.State().BuyerFunds(ref).Opened {
+	if e.State().AppliedBuyerFunds(ref).Opened {
 		funds.Balance = &balance
 	}
 	return &funds, nil
 }
 
-// topUpBuyerBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
-func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+// topUpOrCorrectBuyerBalance adds an amount to a buyer's balance. A negative amount corrects a mistake.
+func (a *Admin) topUpOrCorrectBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Amount json.RawMessage `json:"amount"`
 		Note   string          `json:"note"`
@@ -49,7 +49,7 @@ func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 		return nil, err
 	}
 	var faults payload.FieldErrors
-	amount, ok := parseTopUpAmount(body.Amount)
+	amount, ok := parseSignedNonzeroAmount(body.Amount)
 	faults.AddIf(len(body.Amount) == 0, "amount", errcode.FieldMissingRequired, expectedMovement)
 	faults.AddIf(len(body.Amount) > 0 && !ok, "amount", errcode.FieldOutOfRange, expectedMovement)
 	long := len(body.Note) > maxFundsNote
@@ -61,7 +61,7 @@ func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 		return nil, payload.NewInvalidFieldsError(faults)
 	}
 	id := payload.PathParameter(ctx, "id")
-	if err := e.AsOperator(callerNameOf(ctx)).TopUpBuyer(market.BuyerID(id), amount, body.Note); err != nil {
+	if err := e.AsOperator(callerNameOf(ctx)).AdjustBuyerFunds(market.BuyerID(id), amount, body.Note); err != nil {
 		return nil, err
 	}
 	return a.getBuyerBalance(ctx, e)
@@ -69,9 +69,9 @@ func (a *Admin) topUpBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (a
 
 const expectedMovement = "a number other than zero, from -1000000 to 1000000, with at most six decimals"
 
-// parseTopUpAmount parses the amount of a top-up: a decimal number other than zero, which may
+// parseSignedNonzeroAmount parses the amount of a top-up: a decimal number other than zero, which may
 // be negative.
-func parseTopUpAmount(text []byte) (amount market.Money, ok bool) {
+func parseSignedNonzeroAmount(text []byte) (amount market.Money, ok bool) {
 	digits, negative := bytes.CutPrefix(text, []byte("-"))
 	amount, err := market.ParseMoney(digits)
 	if err != nil || amount == 0 {

@@ -50,9 +50,9 @@ var (
 	errTooManyHashes = httperror.New(503, errcode.Unavailable, "Too many passwords are being checked at once. Try again after the time in Retry-After.")
 )
 
-// login starts a session for a user with the right password. It also accepts the configured
-// password, with a name that belongs to no user. An unknown name takes as long to reject as a
-// wrong password.
+// login starts a session for a user with the right password and, if the account has a second factor, a
+// right code. It also accepts the configured password, with a name that belongs to no user. An unknown
+// name takes as long to reject as a wrong password.
 //
 // Checking a password costs more than any other request. So failures count per client network
 // and per name, and over the limit no password is checked.
@@ -65,14 +65,14 @@ func (a *Admin) login(ctx *fasthttp.RequestCtx) (answer any, err error) {
 		Password string `json:"password"`
 		Code     string `json:"code"`
 	}
-	e := a.engineOf(ctx)
+	e := a.engineOfRequestOrNil(ctx)
 	if e == nil {
 		return nil, httperror.Unavailable
 	}
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name, proper := normalizeUserName(body.Name)
+	name, proper := lowercaseValidUserName(body.Name)
 	if !proper {
 		name = sanitizeActorName(body.Name)
 	}
@@ -154,19 +154,19 @@ func (a *Admin) startSession(ctx *fasthttp.RequestCtx, s *session, operation str
 		return nil, err
 	}
 	connection.MarkAuthenticated(ctx)
-	a.setSessionCookie(ctx, value, int(sessionLife.Seconds()))
+	a.setOrDeleteSessionCookie(ctx, value, int(sessionLife.Seconds()))
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return a.describePrincipal(a.engineOf(ctx), &who), nil
+	return a.describePrincipal(a.engineOfRequestOrNil(ctx), &who), nil
 }
 
-// sessionCookieName returns the name of the session's cookie at the address of a request.
-func sessionCookieName(header *fasthttp.RequestHeader) string {
+// sessionCookieNameWithPort returns the name of the session's cookie at the address of a request.
+func sessionCookieNameWithPort(header *fasthttp.RequestHeader) string {
 	return request.CookieNameWithPort(header, cookieName)
 }
 
-func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
+func (a *Admin) setOrDeleteSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeSeconds int) {
 	var cookie fasthttp.Cookie
-	cookie.SetKey(sessionCookieName(&ctx.Request.Header))
+	cookie.SetKey(sessionCookieNameWithPort(&ctx.Request.Header))
 	cookie.SetValue(value)
 	cookie.SetPath("/")
 	cookie.SetSecure(true)
@@ -184,7 +184,7 @@ func (a *Admin) setSessionCookie(ctx *fasthttp.RequestCtx, value string, maxAgeS
 func (a *Admin) getSession(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	who := principalFrom(ctx)
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	return a.describePrincipal(a.engineOf(ctx), &who), nil
+	return a.describePrincipal(a.engineOfRequestOrNil(ctx), &who), nil
 }
 
 // principalJSON describes the authenticated caller in JSON.
@@ -215,15 +215,15 @@ func (a *Admin) describePrincipal(e *engine.Engine, caller *principal) principal
 func (a *Admin) logout(ctx *fasthttp.RequestCtx) {
 	if s := principalFrom(ctx).session; s != nil {
 		a.sessions.endSession(s)
-		a.setSessionCookie(ctx, "", 0)
+		a.setOrDeleteSessionCookie(ctx, "", 0)
 	}
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// normalizeUserName returns a user name in lower case, because people confuse names that differ
+// lowercaseValidUserName returns a user name in lower case, because people confuse names that differ
 // only in case. It returns false if the name has forbidden characters or a forbidden length, or
 // does not begin and end with a letter or digit.
-func normalizeUserName(given string) (name string, ok bool) {
+func lowercaseValidUserName(given string) (name string, ok bool) {
 	name = strings.Map(toLowerASCII, given)
 	if name == "" || len(name) > maxActor || strings.ContainsFunc(name, isInvalidInUserName) {
 		return "", false

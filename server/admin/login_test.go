@@ -55,7 +55,7 @@ func openAccounts(t *testing.T, password string) *accountsFixture {
 // openAccountsWith calls prepare before the server serves, unless it is nil.
 func openAccountsWith(t *testing.T, password string, prepare func(*accountsFixture)) *accountsFixture {
 	t.Helper()
-	d := servertest.OpenEngine(t)
+	d := servertest.NewEngineFixture(t)
 	l := &accountsFixture{stubOperator: stubOperator{engine: d.Engine, tokens: token.New([32]byte{7})}, t: t, log: d.Log}
 	l.admin = New(l, metrics.NewMeter(func(what string, err error) { t.Errorf("%s: %v", what, err) }), password, slog.New(slog.DiscardHandler))
 	l.admin.sessions.now = l.now
@@ -297,8 +297,8 @@ func TestBodyAfterEndOfCredentialHasNoEffect(t *testing.T) {
 		line, headers string
 		accepted      func() bool // the head was authenticated
 	}{
-		{"POST /admin/v1/api-tokens", bob.write, func() bool { return l.admin.sessions.userLastSeen("bob") > before }},
-		{"PUT /admin/v1/users/eve", "Authorization: Bearer " + token.Token + "\r\n", func() bool { return l.admin.sessions.tokenLastUsed(hash) != 0 }},
+		{"POST /admin/v1/api-tokens", bob.write, func() bool { return l.admin.sessions.userLastSeenSinceStart("bob") > before }},
+		{"PUT /admin/v1/users/eve", "Authorization: Bearer " + token.Token + "\r\n", func() bool { return l.admin.sessions.tokenLastUsedSinceStart(hash) != 0 }},
 	} {
 		k := servertest.Dial(t, l.address)
 		body := `{"name":"late"` + strings.Repeat(" ", 20<<10) + "}" // the HTTP library reads a short body on its own

@@ -15,10 +15,11 @@ import (
 	"pingpost/server/httperror"
 )
 
-// BackupController starts the backup and reports its progress. The exchange implements it.
+// BackupController makes the running backup ship new data at once, and reports its progress. The
+// exchange implements it.
 type BackupController interface {
-	// RequestBackupNow starts shipping now, without waiting for the next interval or retry. It
-	// returns false if no backup is configured.
+	// RequestBackupNow starts shipping now, without waiting for the next interval or retry. It returns
+	// false if no backup is configured or the exchange is not ready.
 	RequestBackupNow() bool
 	BackupStatus() BackupStatus
 }
@@ -35,7 +36,7 @@ func (a *Admin) getBackupStatus(*fasthttp.RequestCtx) (answer any, err error) {
 	return a.exchange.BackupStatus(), nil
 }
 
-func (a *Admin) startBackup(ctx *fasthttp.RequestCtx) (answer any, err error) {
+func (a *Admin) requestBackupNow(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	at := time.Now().UTC()
 	if !a.exchange.RequestBackupNow() {
 		return nil, httperror.New(409, errcode.Conflict, "No backup is configured. Start the exchange with --backup-to and the destination.")

@@ -274,8 +274,8 @@ func roundToThousandths(x float64) float64 { return math.Round(x*1000) / 1000 }
 // posts and sales come first.
 const maxOverviewBuyers = 200
 
-// collectBusiestBuyersFirst returns the configured buyers with their counts of the last ten minutes, the
-// busiest first.
+// collectBusiestBuyersFirst returns the configured buyers, busy or not, with their counts of the last
+// ten minutes, the busiest first, at most maxOverviewBuyers.
 func (o *overviewCache) collectBusiestBuyersFirst(e *engine.Engine, summary *metrics.MeterReadingsNowAndEarlier) []overviewBuyer {
 	all := []overviewBuyer{}
 	catalog := e.ActiveCatalogOrNil()
@@ -317,8 +317,8 @@ const (
 )
 
 // cachedOrQueriedDaySums returns the sums of the day that contains now, in now's zone, and queries the
-// report if they are too old. They are empty if the exchange has no report or the report cannot answer
-// yet.
+// report if they are too old. After a failed query it returns the day's earlier sums. They are empty if
+// there are no earlier ones or the exchange has no report.
 func (t *todaySumsCache) cachedOrQueriedDaySums(from *report.Report, now time.Time) []overviewDay {
 	day, _ := payload.NamedPeriod("today", now, now.Location())
 	if day != t.day {

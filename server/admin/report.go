@@ -80,7 +80,7 @@ type reportRowEncoder struct {
 	first  *report.Row
 }
 
-func (l *reportRowEncoder) appendNextRow(dst []byte) ([]byte, error) {
+func (l *reportRowEncoder) appendNextRows(dst []byte) ([]byte, error) {
 	row, err := l.first, error(nil)
 	if l.first = nil; row == nil {
 		row, err = l.answer.Next()
@@ -111,20 +111,20 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Repor
 
 // withCurrentReport is withReport for a handler of a GET that reads the report. It lets the report read
 // the newest log entries first, if the requested time includes the present. hasNewest is false if the
-// report still lacks some.
+// report still lacks some. A further page does not wait, and hasNewest is true for it.
 func (a *Admin) withCurrentReport(h func(ctx *fasthttp.RequestCtx, source *report.Report, hasNewest bool) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
 		query := ctx.QueryArgs()
 		if query.Has("after") { // a further page has older results
 			return h(ctx, source, true)
 		}
-		return h(ctx, source, source.WaitForNewest(context.Background(), a.requestedEnd(query)))
+		return h(ctx, source, source.WaitBrieflyForNewestEntries(context.Background(), a.requestedPeriodEndOrZero(query)))
 	})
 }
 
-// requestedEnd returns the end of the time that a query requests; zero: the present. It ignores invalid
-// parameters, which the handler rejects.
-func (a *Admin) requestedEnd(query *fasthttp.Args) (untilNanos int64) {
+// requestedPeriodEndOrZero returns the end of the time that a query requests; zero: the present. It
+// ignores invalid parameters, which the handler rejects.
+func (a *Admin) requestedPeriodEndOrZero(query *fasthttp.Args) (untilNanos int64) {
 	zone := a.timeZone()
 	if requested, err := time.LoadLocation(string(query.Peek("zone"))); err == nil && query.Has("zone") {
 		zone = requested
@@ -150,9 +150,9 @@ func (a *Admin) apiErrorOfReport(err error) error {
 	return httperror.New(503, errcode.Unavailable, "The report cannot be read at present. Ask again after the time in Retry-After.")
 }
 
-// rebuildReport starts to build the report again from the log in the background, and answers
+// startReportRebuild starts to build the report again from the log in the background, and answers
 // 202.
-func (a *Admin) rebuildReport(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
+func (a *Admin) startReportRebuild(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
 	source.RequestRebuild()
 	ctx.SetStatusCode(fasthttp.StatusAccepted)
 	return nil, nil

@@ -23,13 +23,13 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	a.addSessionUserAndTokenRoutes(add)
 	a.addTeamRoutes(add)
 	a.addProtectedRoute(routes, "PUT", "/admin/v1/config", a.rejectConcurrentConfigChanges(a.withBodyAndRecheckedCaller(maxDocument, errConfigTooLarge, a.rejectUnknownParameters("PUT", "/admin/v1/config", a.recordAction("PUT", "/admin/v1/config", a.withAnswerOrErrorSent(a.applyConfiguration))))))
-	a.addConfigEntryRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
+	a.addConfigEntryHistoryDriftRoutes(add, func(method, path string, h fasthttp.RequestHandler) {
 		a.addProtectedRoute(routes, method, path, a.withBodyAndRecheckedCaller(maxItem, errEntryTooLarge, a.rejectUnknownParameters(method, path, a.recordAction(method, path, h))))
 	})
 	add("GET", "/admin/v1/suppression", a.withAnswerOrErrorSent(a.listSuppressionLists))
 	a.addProtectedRoute(routes, "PUT", "/admin/v1/suppression/{id}", a.rejectUnknownParameters("PUT", "/admin/v1/suppression/{id}", a.recordAction("PUT", "/admin/v1/suppression/{id}", a.uploadSuppressionList)))
 	add("GET", "/admin/v1/backup", a.withAnswerOrErrorSent(a.getBackupStatus))
-	add("POST", "/admin/v1/backup", a.withAnswerOrErrorSent(a.startBackup))
+	add("POST", "/admin/v1/backup", a.withAnswerOrErrorSent(a.requestBackupNow))
 	add("GET", "/admin/v1/openapi.yaml", a.serveOpenAPI)
 	add("GET", "/admin/v1/hash", a.withAnswerOrErrorSent(a.getStateHash))
 	add("GET", "/admin/v1/config", a.withAnswerOrErrorSent(a.getConfiguration))
@@ -39,7 +39,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("GET", "/admin/v1/explain/{id}", explain)
 	add("GET", "/admin/v1/statement", a.statementHandler())
 	add("GET", "/admin/v1/report", a.reportHandler())
-	add("POST", "/admin/v1/report/rebuild", a.withReport(a.rebuildReport))
+	add("POST", "/admin/v1/report/rebuild", a.withReport(a.startReportRebuild))
 	add("POST", "/admin/v1/erase", a.erasePersonHandler())
 	add("POST", "/admin/v1/deliveries/{lead}/{how}", a.withEngine(a.resolveUnconfirmedDelivery))
 	add("GET", "/admin/v1/returns", a.withEngine(a.listPendingReturns))
@@ -48,9 +48,9 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	add("POST", "/admin/v1/suppliers/{id}/keys", a.withEngine(a.addSupplierAPIKey))
 	add("DELETE", "/admin/v1/suppliers/{id}/keys/{hint}", a.withEngine(a.revokeSupplierAPIKey))
 	add("GET", "/admin/v1/buyers/{id}/funds", a.withEngine(a.getBuyerBalance))
-	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpBuyerBalance))
-	add("GET", "/admin/v1/secrets", a.withEngine(a.listReplaceableSecrets))
-	add("PUT", "/admin/v1/secrets/{name:*}", a.withEngine(a.replaceOutgoingSecret))
+	add("POST", "/admin/v1/buyers/{id}/funds", a.withEngine(a.topUpOrCorrectBuyerBalance))
+	add("GET", "/admin/v1/secrets", a.withEngine(a.listReplaceableSecretNames))
+	add("PUT", "/admin/v1/secrets/{name:*}", a.withEngine(a.replaceStoredOutgoingSecret))
 	for _, what := range []string{"campaigns", "buyers"} {
 		add("POST", "/admin/v1/"+what+"/{id}/pause", a.pauseOrResumeHandler(what, true))
 		add("POST", "/admin/v1/"+what+"/{id}/resume", a.pauseOrResumeHandler(what, false))
@@ -126,13 +126,13 @@ func (a *Admin) rejectUnknownParameters(method, path string, h fasthttp.RequestH
 func (a *Admin) addOverviewSearchTestLeadRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	add("GET", "/admin/v1/overview", a.withAnswerOrErrorSent(a.getOverview))
 	add("GET", "/admin/v1/live", a.withAnswerOrErrorSent(a.streamOverview))
-	add("GET", "/admin/v1/leads", a.limitConcurrentSearches(a.searchLeads))
+	add("GET", "/admin/v1/leads", a.withReportAndSearchSlot(a.searchLeads))
 	add("POST", "/admin/v1/leads/find", a.withEngine(a.findLeadsOfPerson))
 	add("POST", "/admin/v1/leads/{id}/reveal", a.withEngine(a.revealContact))
 	add("GET", "/admin/v1/audit", a.auditHandler())
 	add("GET", "/admin/v1/leads/export", a.leadExportHandler())
-	add("GET", "/admin/v1/auctions", a.limitConcurrentSearches(a.searchAuctions))
-	add("GET", "/admin/v1/unmatched", a.limitConcurrentSearches(a.getUnsoldCounts))
+	add("GET", "/admin/v1/auctions", a.withReportAndSearchSlot(a.searchAuctions))
+	add("GET", "/admin/v1/unmatched", a.withReportAndSearchSlot(a.getUnsoldSummary))
 	add("GET", "/admin/v1/caps", a.withEngine(a.listCapUsage))
 	add("POST", "/admin/v1/bench", a.withEngine(a.ingestOrDryRunTestLead))
 	add("GET", "/admin/v1/bench/example", a.withEngine(a.getExampleLead))
@@ -142,7 +142,7 @@ func (a *Admin) addOverviewSearchTestLeadRoutes(add func(method, path string, h 
 func (a *Admin) addPostingInstructionRoutes(add func(method, path string, h fasthttp.RequestHandler)) {
 	withPublisher := func(h func(*fasthttp.RequestCtx, *instructions.Publisher) (any, error)) fasthttp.RequestHandler {
 		return a.withEngine(func(ctx *fasthttp.RequestCtx, _ *engine.Engine) (any, error) {
-			return h(ctx, a.exchange.Instructions())
+			return h(ctx, a.exchange.PostingInstructions())
 		})
 	}
 	add("GET", "/admin/v1/campaigns/{id}/instructions", withPublisher(posting.GetInstructions))
@@ -170,7 +170,7 @@ const help = "/help"
 func (a *Admin) addFileRoutes(routes *router.Router) {
 	add := func(prefix, file string, find func(path string) *apidocs.File) {
 		at := prefix + file
-		serve := a.rejectUnknownParameters("GET", at, fileHandler(file, find))
+		serve := a.rejectUnknownParameters("GET", at, singleFileHandler(file, find))
 		routes.GET(at, serve)
 		routes.HEAD(at, serve)
 	}
@@ -196,9 +196,9 @@ func redirectToDocs(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)
 }
 
-// fileHandler returns a handler that sends the file at a path. It looks the file up for each request,
+// singleFileHandler returns a handler that sends the file at a path. It looks the file up for each request,
 // because the first look-up compresses it.
-func fileHandler(at string, find func(path string) *apidocs.File) fasthttp.RequestHandler {
+func singleFileHandler(at string, find func(path string) *apidocs.File) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if sendFile(ctx, find(at)) {
 			ctx.Response.Header.Set("Cross-Origin-Opener-Policy", "same-origin")

@@ -27,9 +27,9 @@ const (
 
 var errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches are running. Send this request again after the time in Retry-After.")
 
-// limitConcurrentSearches returns a handler that calls h with the report. At most maxSearches such
+// withReportAndSearchSlot returns a handler that calls h with the report. At most maxSearches such
 // requests run at the same time. Others wait for up to searchWaits and then get a 503.
-func (a *Admin) limitConcurrentSearches(h func(r *searchParameterParser, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
+func (a *Admin) withReportAndSearchSlot(h func(r *searchParameterParser, from *report.Report) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, hasNewest bool) (answer any, err error) {
 		late := time.NewTimer(searchWaits)
 		defer late.Stop()
@@ -56,7 +56,7 @@ type searchParameterParser struct {
 func (r *searchParameterParser) parameter(name string) string { return string(r.query.Peek(name)) }
 
 // readCommonParameters parses the parameters that all searches have: campaign, supplier, buyer, and the
-// times from and to.
+// times from and to or a named period.
 func (r *searchParameterParser) readCommonParameters() (s report.LeadOrAuctionQuery) {
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
@@ -68,9 +68,9 @@ func (r *searchParameterParser) readCommonParameters() (s report.LeadOrAuctionQu
 	return s
 }
 
-// readCommonListParameters parses the parameters of all searches that list results: those of
+// readCommonLimitAndTestParameters parses the parameters of all searches that list results: those of
 // readCommonParameters, limit and test.
-func (r *searchParameterParser) readCommonListParameters() report.LeadOrAuctionQuery {
+func (r *searchParameterParser) readCommonLimitAndTestParameters() report.LeadOrAuctionQuery {
 	s := r.readCommonParameters()
 	s.Limit = r.readLimit(defaultFound, maxFound)
 	switch text := r.parameter("test"); text {
@@ -163,11 +163,11 @@ var exportFormats = map[outputFormat]export.Format{formJSON: export.NDJSON, form
 // leadExportRows makes an export the rows of a streamed answer.
 type leadExportRows struct{ *export.LeadExport }
 
-func (r leadExportRows) appendNextRow(dst []byte) ([]byte, error) { return r.AppendNextRow(dst) }
+func (r leadExportRows) appendNextRows(dst []byte) ([]byte, error) { return r.AppendNextRow(dst) }
 
 // readLeadSearch parses all parameters of GET leads.
 func (r *searchParameterParser) readLeadSearch() report.LeadOrAuctionQuery {
-	s := r.readCommonListParameters()
+	s := r.readCommonLimitAndTestParameters()
 	s.Status, s.Reason, s.State, s.Source = r.parameter("status"), r.parameter("reason"), r.parameter("state"), r.parameter("source")
 	s.After = readAfterCursor(r, market.ParseLeadID, "next of the page before")
 	text := r.parameter("q")
@@ -190,7 +190,7 @@ func (r *searchParameterParser) readLeadSearch() report.LeadOrAuctionQuery {
 
 // readAuctionSearch parses all parameters of GET auctions.
 func (r *searchParameterParser) readAuctionSearch() report.LeadOrAuctionQuery {
-	s := r.readCommonListParameters()
+	s := r.readCommonLimitAndTestParameters()
 	s.Outcome = r.parameter("outcome")
 	s.After = readAfterCursor(r, market.ParseAuctionID, "next of the page before")
 	return s
@@ -228,10 +228,11 @@ func (a *Admin) searchAuctions(r *searchParameterParser, from *report.Report) (a
 	}{payload.ConvertAll(found, newAuctionSearchResult), r.newContinuation(&page, market.AuctionID(page.Next).String())}, nil
 }
 
-// getUnsoldCounts answers GET unmatched with the number of unsold leads by reason. Without
-// times the period is the last day. The counts are per hour, so every hour that overlaps the
-// period counts completely.
-func (a *Admin) getUnsoldCounts(r *searchParameterParser, from *report.Report) (answer any, err error) {
+// getUnsoldSummary answers GET unmatched with the number of leads. It also counts the unsold ones by
+// reason and by campaign, and unsuccessful pings and posts by outcome and by buyer. Without times the
+// period is the last 24 hours. The counts are per hour, so every hour that overlaps the period counts
+// completely.
+func (a *Admin) getUnsoldSummary(r *searchParameterParser, from *report.Report) (answer any, err error) {
 	s := r.readCommonParameters()
 	if len(r.faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(r.faults)

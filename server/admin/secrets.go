@@ -18,9 +18,9 @@ import (
 	"pingpost/server/instructions"
 )
 
-// replaceOutgoingSecret answers PUT secrets/NAME: it replaces the value of a stored secret that the exchange
-// presents to others. It cannot add a secret.
-func (a *Admin) replaceOutgoingSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+// replaceStoredOutgoingSecret answers PUT secrets/NAME: it replaces the value of a stored secret that
+// the exchange presents to others. It cannot add a secret.
+func (a *Admin) replaceStoredOutgoingSecret(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Value string `json:"value"`
 	}
@@ -43,18 +43,18 @@ func (a *Admin) replaceOutgoingSecret(ctx *fasthttp.RequestCtx, e *engine.Engine
 	return nil, e.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(name, a.exchange.Seal(name, body.Value))
 }
 
-// secretListEntry is a stored secret in a list, without its value.
-type secretListEntry struct {
+// secretNameJSON is a stored secret in a list, without its value.
+type secretNameJSON struct {
 	Name string `json:"name"`
 }
 
-// listReplaceableSecrets answers GET secrets with the names of the secrets that an operator can replace by
+// listReplaceableSecretNames answers GET secrets with the names of the secrets that an operator can replace by
 // PUT secrets/NAME.
-func (a *Admin) listReplaceableSecrets(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) listReplaceableSecretNames(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	names := slices.DeleteFunc(e.State().SecretNames(), func(name string) bool {
 		return config.IsAddressVariable(name) || config.IsPreviousWebhookSecretName(name) || instructions.IsLinkSecret(name)
 	})
-	list := make([]secretListEntry, len(names))
+	list := make([]secretNameJSON, len(names))
 	for i, name := range names {
 		list[i].Name = name
 	}
@@ -73,54 +73,54 @@ func newWebhookSecret() string {
 	return signature.Prefix + base64.StdEncoding.EncodeToString(random[:])
 }
 
-// WebhookSecretHint returns the beginning of a webhook secret, by which operators recognize it
+// WebhookSecretPrefixHint returns the beginning of a webhook secret, by which operators recognize it
 // in lists.
-func WebhookSecretHint(secret string) string {
+func WebhookSecretPrefixHint(secret string) string {
 	key := strings.TrimPrefix(secret, signature.Prefix)
 	return signature.Prefix + key[:min(4, len(key)/4)]
 }
 
-// webhookSecretSummary describes one of a supplier's webhook secrets in JSON, without its value.
+// webhookSecretHintJSON describes one of a supplier's webhook secrets in JSON, without its value.
 // Previous marks the older one after a rotation.
-type webhookSecretSummary struct {
+type webhookSecretHintJSON struct {
 	Hint     string `json:"hint"`
 	Previous bool   `json:"previous"`
 }
 
-// summarizeWebhookSecrets returns the hints of the supplier's one or two webhook secrets, newest first.
-func (a *Admin) summarizeWebhookSecrets(o *supplierOrBuyer) []webhookSecretSummary {
-	hints := []webhookSecretSummary{}
+// listSupplierWebhookSecretHints returns the hints of the supplier's one or two webhook secrets, newest first.
+func (a *Admin) listSupplierWebhookSecretHints(o *supplierOrBuyer) []webhookSecretHintJSON {
+	hints := []webhookSecretHintJSON{}
 	for i, name := range [...]string{config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)} {
 		if value, ok := a.exchange.RevealSecret(name); ok {
-			hints = append(hints, webhookSecretSummary{WebhookSecretHint(value), i == 1})
+			hints = append(hints, webhookSecretHintJSON{WebhookSecretPrefixHint(value), i == 1})
 		}
 	}
 	return hints
 }
 
-// rotateWebhookSecret creates a new secret for signing a supplier's webhooks. Only this answer
+// rotateSupplierWebhookSecret creates a new secret for signing a supplier's webhooks. Only this answer
 // shows it. The previous secret also signs until an operator removes it, so that the receiver
 // can switch at any time. With a third secret the request must name the one that it replaces.
 //
 // It first stores the current secret under the name of the previous one, and then the new secret.
 // If the process stops between these two events, the secret that receivers know still signs. If
 // the request replaces the current secret, the previous one stays.
-func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	if o.configuredWebhookEndpointOrNil() == nil {
+func (a *Admin) rotateSupplierWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+	if o.configuredSupplierWebhookOrNil() == nil {
 		return nil, fmt.Errorf("%w: the supplier %q has no webhook; give it one in the configuration first", engine.ErrConflict, o.id)
 	}
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
-	replaced, err := readHintOfSecretToReplace(ctx)
+	replaced, err := readReplacedHintFromBody(ctx)
 	if err != nil {
 		return nil, err
 	}
 	name, previous := config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)
 	old, signs := a.exchange.RevealSecret(name)
-	if before, both := a.exchange.RevealSecret(previous); signs && both && replaced != WebhookSecretHint(old) && replaced != WebhookSecretHint(before) {
-		return nil, newTwoSecretsValidError(a.summarizeWebhookSecrets(o))
+	if before, both := a.exchange.RevealSecret(previous); signs && both && replaced != WebhookSecretPrefixHint(old) && replaced != WebhookSecretPrefixHint(before) {
+		return nil, newTwoSecretsValidError(a.listSupplierWebhookSecretHints(o))
 	}
-	if signs && replaced != WebhookSecretHint(old) {
+	if signs && replaced != WebhookSecretPrefixHint(old) {
 		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.exchange.Seal(previous, old)); err != nil {
 			return nil, err
 		}
@@ -132,12 +132,12 @@ func (a *Admin) rotateWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer
 	return payload.SetCreatedAndNoStore(ctx, struct {
 		Secret string `json:"secret"`
 		Hint   string `json:"hint"`
-	}{secret, WebhookSecretHint(secret)})
+	}{secret, WebhookSecretPrefixHint(secret)})
 }
 
-// removePreviousWebhookSecret removes the older of a supplier's two webhook secrets. Webhooks are then
+// removePreviousSupplierWebhookSecret removes the older of a supplier's two webhook secrets. Webhooks are then
 // signed with the newer one only.
-func (a *Admin) removePreviousWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+func (a *Admin) removePreviousSupplierWebhookSecret(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	a.rotating.Lock()
 	defer a.rotating.Unlock()
 	return nil, o.engine.AsOperator(callerNameOf(ctx)).RemoveOutgoingSecret(config.PreviousWebhookSecretName(o.id))

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	cookieName  = "__Host-pingpost" // followed by the port: sessionCookieName
+	cookieName  = "__Host-pingpost" // followed by the port: sessionCookieNameWithPort
 	sessionIdle = 12 * time.Hour
 	sessionLife = 7 * 24 * time.Hour
 
@@ -42,10 +42,10 @@ type session struct {
 	seen   time.Time // guarded by the store's lock
 }
 
-// isCSRFValid reports whether the request has the session's CSRF token. Only the dashboard's
+// isCSRFValidOrUnneeded reports whether the request has the session's CSRF token. Only the dashboard's
 // own page knows the token, whereas the browser sends the cookie with requests of other pages
 // too. GET and HEAD need no token, because another page cannot read their answers.
-func (s *session) isCSRFValid(header *fasthttp.RequestHeader) bool {
+func (s *session) isCSRFValidOrUnneeded(header *fasthttp.RequestHeader) bool {
 	return header.IsGet() || header.IsHead() || subtle.ConstantTimeCompare(header.Peek("X-CSRF-Token"), []byte(s.csrf)) == 1
 }
 
@@ -74,13 +74,14 @@ func newSessionStore(factorOf func(account string) state.SecondFactor) *sessionS
 	}
 }
 
-// addSession starts the session s, whose name, account, method and factor are set, and returns the value
-// of its cookie. If the user or all users together have too many sessions, it ends those that were
-// unused for longest. ok is false if the account has a second factor that the sign-in has not passed.
+// addSession starts the session s, whose name, account, method and factor are set, and returns the
+// value of its cookie. If the user or all users together have too many sessions, it ends those that
+// were unused for longest. secondFactorOK is false, and no session starts, if the account has a second
+// factor that the sign-in has not passed.
 //
 // A confirmation of a second factor ends the account's sessions after the state has the factor. So a
 // session of a sign-in that found no factor is either here by then, and ends, or finds the factor here.
-func (t *sessionStore) addSession(s *session) (cookie string, ok bool) {
+func (t *sessionStore) addSession(s *session) (cookie string, secondFactorOK bool) {
 	cookie, now := randomToken(), t.now()
 	s.hash, s.csrf, s.born, s.seen = sha256.Sum256([]byte(cookie)), randomToken(), now, now
 	userName := s.name
@@ -240,17 +241,17 @@ func (t *sessionStore) recordTokenUse(token *state.APIToken, nowNanos int64) {
 	t.tokens[token.Hash], t.users[token.User] = nowNanos, nowNanos
 }
 
-// userLastSeen returns when a user was last authenticated, in Unix nanoseconds, or 0 if not
+// userLastSeenSinceStart returns when a user was last authenticated, in Unix nanoseconds, or 0 if not
 // since the start of the process.
-func (t *sessionStore) userLastSeen(userName string) (unixNanos int64) {
+func (t *sessionStore) userLastSeenSinceStart(userName string) (unixNanos int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.users[userName]
 }
 
-// tokenLastUsed returns when the API token with this hash was last used, in Unix nanoseconds,
+// tokenLastUsedSinceStart returns when the API token with this hash was last used, in Unix nanoseconds,
 // or 0 if not since the start of the process.
-func (t *sessionStore) tokenLastUsed(tokenHash [32]byte) (unixNanos int64) {
+func (t *sessionStore) tokenLastUsedSinceStart(tokenHash [32]byte) (unixNanos int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.tokens[tokenHash]

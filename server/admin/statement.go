@@ -83,7 +83,7 @@ func (a *Admin) startStatementBody(ctx *fasthttp.RequestCtx, e *engine.Engine, q
 	if err != nil {
 		return nil, err
 	}
-	words := statementContext{names: e.State(), id: query.id, currency: buyerAccountCurrency(e.ActiveCatalogOrNil(), query, sum)}
+	words := statementContext{names: e.State(), id: query.id, currency: buyerAccountCurrencyOrZero(e.ActiveCatalogOrNil(), query, sum)}
 	return newStatementBody(ctx.Conn(), query.form, words, sum, entries, a.logger), nil
 }
 
@@ -132,10 +132,10 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, zone *time.L
 	return ask, nil
 }
 
-// buyerAccountCurrency returns the currency of a buyer's account: that of its purchases in the
-// statement or, without purchases, of a campaign in which it buys. The result is empty if there
-// is no account.
-func buyerAccountCurrency(catalog *market.Catalog, query *statementQuery, statement *ledger.Statement) market.Currency {
+// buyerAccountCurrencyOrZero returns the currency of a buyer's account: that of its purchases in the
+// statement or, without purchases, of a campaign in which it buys. The result is empty if there is no
+// account, or neither a purchase nor a campaign.
+func buyerAccountCurrencyOrZero(catalog *market.Catalog, query *statementQuery, statement *ledger.Statement) market.Currency {
 	if !statement.Account {
 		return market.Currency{}
 	}
@@ -154,7 +154,7 @@ func buyerAccountCurrency(catalog *market.Catalog, query *statementQuery, statem
 	return market.Currency{}
 }
 
-// outputFormat is the output format of a statement.
+// outputFormat is the output format of a statement, a report or an export of leads.
 type outputFormat uint8
 
 const (
@@ -207,7 +207,7 @@ type statementEntryEncoder struct {
 	entries StatementEntryIterator
 }
 
-func (l *statementEntryEncoder) appendNextRow(dst []byte) ([]byte, error) {
+func (l *statementEntryEncoder) appendNextRows(dst []byte) ([]byte, error) {
 	entry, err := l.entries.Next()
 	switch {
 	case errors.Is(err, io.EOF):
@@ -234,6 +234,6 @@ func newStatementBody(conn net.Conn, format outputFormat, entryContext statement
 		of.writer = &jsonStatementEncoder{statementContext: entryContext}
 	}
 	b := newStreamedBody(conn, format.contentType(), of, logger)
-	b.buf = of.writer.appendBegin(b.buf, statement)
+	b.buf = of.writer.beginAndAppendAnyHead(b.buf, statement)
 	return b
 }

@@ -19,15 +19,15 @@ import (
 // statementEncoder encodes a statement in one output format. Each method appends the encoded
 // text to dst.
 type statementEncoder interface {
-	appendBegin(dst []byte, sum *ledger.Statement) []byte
+	beginAndAppendAnyHead(dst []byte, sum *ledger.Statement) []byte
 	appendEntry(dst []byte, e *ledger.Entry) []byte
 	// appendEnd ends the statement. After an error the answer is incomplete and must not look
 	// complete.
 	appendEnd(dst []byte) ([]byte, error)
 }
 
-// statementContext has the data that a statement's entries lack: the names of campaigns and the
-// account's currency.
+// statementContext has the data that a statement's entries lack: the buyer's or supplier's id, the
+// names of campaigns and the account's currency.
 type statementContext struct {
 	names    *state.State
 	id       string
@@ -57,7 +57,7 @@ func (w *statementContext) appendEntryObject(dst []byte, e *ledger.Entry, isBuye
 	dst = strconv.AppendUint(append(dst, `,"entry":`...), e.Seq, 10)
 	dst = append(append(append(dst, `,"kind":"`...), e.Kind.String()...), '"')
 	if !e.Lead.IsZero() {
-		dst = append(e.Lead.AppendTo(append(dst, `,"lead_id":"`...)), '"')
+		dst = append(e.Lead.AppendAsText(append(dst, `,"lead_id":"`...)), '"')
 	}
 	if campaign := w.campaignIDOrEmpty(e.Campaign); campaign != "" {
 		dst = escape.AppendJSONString(append(dst, `,"campaign_id":`...), []byte(campaign))
@@ -83,7 +83,7 @@ type jsonStatementEncoder struct {
 	buys, more bool
 }
 
-func (w *jsonStatementEncoder) appendBegin(dst []byte, statement *ledger.Statement) []byte {
+func (w *jsonStatementEncoder) beginAndAppendAnyHead(dst []byte, statement *ledger.Statement) []byte {
 	w.buys = statement.IsBuyer()
 	partyKey := `{"supplier_id":`
 	if w.buys {
@@ -151,7 +151,7 @@ type ndjsonStatementEncoder struct {
 	buys bool
 }
 
-func (w *ndjsonStatementEncoder) appendBegin(dst []byte, statement *ledger.Statement) []byte {
+func (w *ndjsonStatementEncoder) beginAndAppendAnyHead(dst []byte, statement *ledger.Statement) []byte {
 	w.buys = statement.IsBuyer()
 	return dst
 }
@@ -170,7 +170,7 @@ type csvStatementEncoder struct {
 	csv  *csv.Writer
 }
 
-func (w *csvStatementEncoder) appendBegin(dst []byte, _ *ledger.Statement) []byte {
+func (w *csvStatementEncoder) beginAndAppendAnyHead(dst []byte, _ *ledger.Statement) []byte {
 	w.csv = csv.NewWriter(&w.text)
 	w.csv.UseCRLF = true
 	return w.appendCSVRow(dst, "at", "entry", "kind", "lead_id", "campaign_id", "currency", "amount", "balance", "note")
@@ -233,7 +233,7 @@ var entryColumns = []columnar.Column{
 	entryNote:     {Name: "note", Kind: columnar.Text, Optional: true},
 }
 
-func (w *parquetStatementEncoder) appendBegin(dst []byte, statement *ledger.Statement) []byte {
+func (w *parquetStatementEncoder) beginAndAppendAnyHead(dst []byte, statement *ledger.Statement) []byte {
 	partyKey := "supplier_id"
 	if statement.IsBuyer() {
 		partyKey = "buyer_id"

@@ -51,7 +51,7 @@ func TestStatementNotesAreNoFormulas(t *testing.T) {
 
 // All errors of a top-up are reported with their fields.
 func TestTopUpErrors(t *testing.T) {
-	d := servertest.OpenEngine(t)
+	d := servertest.NewEngineFixture(t)
 	funded := engine.CatalogUpdate{Catalog: d.Engine.ActiveCatalogOrNil(), Document: "funded"}
 	funded.Initial.Balances = []engine.BuyerOpeningBalance{{Buyer: "buy_blue", Amount: 1}}
 	must.Succeed(t, d.Engine.Configure(funded))

@@ -67,7 +67,7 @@ var (
 // the number of closed iterators.
 func newStatementOperator(t *testing.T) (o *stubOperator, closed *atomic.Int64) {
 	t.Helper()
-	d := servertest.OpenEngine(t)
+	d := servertest.NewEngineFixture(t)
 	name := &event.ConfigObjectNumbersAssigned{Names: []event.NameNumberAssignment{{Kind: event.ObjectCampaign, Ref: 1, ID: "cmp_auto"}}}
 	seq, _ := d.Engine.State().Position()
 	d.Engine.State().Apply(seq+1, 1, name)

@@ -124,7 +124,7 @@ func TestUnrecordedActionIsLoggedWhileServing(t *testing.T) {
 // A request that begins before the exchange has its engine must not run once it has one: the action
 // would have no record.
 func TestActionNeedsEngineForItsRecord(t *testing.T) {
-	process := &startingOperator{stubOperator: stubOperator{engine: servertest.OpenEngine(t).Engine, apply: func([]byte, bool) ([]string, error) {
+	process := &startingOperator{stubOperator: stubOperator{engine: servertest.NewEngineFixture(t).Engine, apply: func([]byte, bool) ([]string, error) {
 		t.Error("the configuration was applied")
 		return nil, nil
 	}}}

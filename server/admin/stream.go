@@ -216,9 +216,9 @@ type streamedBody struct {
 
 // rowEncoder encodes the rows of a large answer one after the other for a streamedBody.
 type rowEncoder interface {
-	// appendNextRow appends the next row. After the last row it appends the end of the document
+	// appendNextRows appends the next row. After the last row it appends the end of the document
 	// and returns io.EOF.
-	appendNextRow(dst []byte) ([]byte, error)
+	appendNextRows(dst []byte) ([]byte, error)
 	Close()
 }
 
@@ -263,7 +263,7 @@ func (b *streamedBody) encodeMoreRows() {
 	}
 	for len(b.buf) < streamedPiece {
 		var err error
-		b.buf, err = b.lines.appendNextRow(b.buf)
+		b.buf, err = b.lines.appendNextRows(b.buf)
 		if errors.Is(err, io.EOF) {
 			b.end = io.EOF
 			return
@@ -296,9 +296,10 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx) {
 	ctx.SetBodyStream(b, -1)
 }
 
-// sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand
-// chunks: the body ends with the connection. After an error it resets the connection, so that the
-// client does not take the part for the whole.
+// sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks:
+// the body ends with the connection. It drops the answer's headers except Content-Type and
+// Cache-Control. After an error it resets the connection, so that the client does not take the part for
+// the whole.
 func sendStreamOverHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
 	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)

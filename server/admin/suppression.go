@@ -68,7 +68,7 @@ type BadLine struct {
 }
 
 func (b BadLinesError) Error() string {
-	return "line " + strconv.Itoa(b[0].Number) + " is no entry: " + b[0].Why
+	return "line " + strconv.Itoa(b[0].Number) + " of the uploaded suppression list is invalid: " + b[0].Why
 }
 
 // ErrUploadTooLong means that an upload has more entries than the limit, which bounds its memory.
@@ -157,9 +157,9 @@ var (
 
 const uploadCheckEvery = time.Second // interval of checks whether the caller is still valid
 
-// uploadBodyReader reads the body of an upload. That may take hours, as long as bytes arrive. The
-// HTTP library reports a broken connection like the end of the body; uploadBodyReader tells them
-// apart by the announced length.
+// uploadBodyReader reads the body of an upload. That may take hours, as long as bytes arrive. The HTTP
+// library reports a broken connection like the end of the body; uploadBodyReader tells them apart by
+// the announced length, or for a chunked body by a failed read of the connection.
 type uploadBodyReader struct {
 	from         io.Reader
 	conn         net.Conn

@@ -110,13 +110,14 @@ func (a *Admin) addUnauthenticatedRoute(routes *router.Router, method, path stri
 	})))
 }
 
-// withIdentityProvider returns a handler that answers 404 if no identity provider is configured.
+// withIdentityProvider returns a handler that calls h with the handlers of the provider's sign-in. It
+// answers 404 if no identity provider is configured, and 503 while the exchange starts or stops.
 func (a *Admin) withIdentityProvider(h func(*oidc.Handlers, *fasthttp.RequestCtx)) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		switch {
 		case a.oidc == nil:
 			a.sendError(ctx, httperror.New(404, errcode.NotFound, "No identity provider is configured. Set admin.oidc, or log in with a password."))
-		case a.engineOf(ctx) == nil:
+		case a.engineOfRequestOrNil(ctx) == nil:
 			a.sendError(ctx, httperror.Unavailable)
 		default:
 			h(a.oidc, ctx)
@@ -140,7 +141,7 @@ type oidcSignInJSON struct {
 // listSignInMethods answers GET session/methods. It never waits for the identity provider.
 func (a *Admin) listSignInMethods(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
-	methods := signInMethodsJSON{Password: !a.locked || hasUserAccounts(a.engineOf(ctx)), RequireTOTP: a.requireTOTP}
+	methods := signInMethodsJSON{Password: !a.locked || hasUserAccounts(a.engineOfRequestOrNil(ctx)), RequireTOTP: a.requireTOTP}
 	if a.provider != nil {
 		methods.OIDC = &oidcSignInJSON{Label: a.provider.Label(), Start: oidc.PathStart, Available: a.provider.WasReachableOrUnknown()}
 	}
@@ -153,8 +154,9 @@ func hasActiveSecondFactor(e *engine.Engine, account string) bool {
 	return factor.Active
 }
 
-// secondFactorNow returns the second factor of an account. Without one, or without an engine, it is zero.
-func (a *Admin) secondFactorNow(account string) (factor state.SecondFactor) {
+// secondFactorEvenIfUnconfirmed returns the second factor of an account, even if unconfirmed. Without
+// one, or without an engine, it is zero.
+func (a *Admin) secondFactorEvenIfUnconfirmed(account string) (factor state.SecondFactor) {
 	if e := a.exchange.EngineWhileReady(); e != nil {
 		factor, _ = e.State().SecondFactorEvenIfUnconfirmed(account)
 	}
@@ -173,7 +175,7 @@ func (a *Admin) requireSecondFactorEnrollment(operation string, h fasthttp.Reque
 		return h
 	}
 	return func(ctx *fasthttp.RequestCtx) {
-		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnrollSecondFactor(a.engineOf(ctx), caller.name) {
+		if caller := principalFrom(ctx); caller.hasAccount && a.mustEnrollSecondFactor(a.engineOfRequestOrNil(ctx), caller.name) {
 			a.sendError(ctx, errEnrollmentRequired)
 			return
 		}
@@ -181,16 +183,16 @@ func (a *Admin) requireSecondFactorEnrollment(operation string, h fasthttp.Reque
 	}
 }
 
-// checkSecondFactor checks the code of a login whose password is right, if the account needs one. passed
-// is the sealed secret of the factor, nil if the account needs no code. A missing code is no failed
-// login: the dashboard asks for it and sends the login again.
-func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, account, code string) (passed []byte, err error) {
+// checkSecondFactor checks the code of a login whose password is right, if the account needs one.
+// sealedFactorOrNil is the sealed secret of the factor, nil if the account needs no code. A missing
+// code is no failed login: the dashboard asks for it and sends the login again.
+func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, account, code string) (sealedFactorOrNil []byte, err error) {
 	factor, _ := e.State().SecondFactorEvenIfUnconfirmed(account)
 	switch {
 	case account == "" || !factor.Active:
 		return nil, nil
 	case code == "":
-		a.uncountLogin(ctx, account)
+		a.undoFailedLoginCount(ctx, account)
 		return nil, team.ErrCodeRequired
 	}
 	if ok, wait, _ := a.sessions.byCode.Take(account, time.Now().UnixNano()); !ok {
@@ -204,19 +206,19 @@ func (a *Admin) checkSecondFactor(ctx *fasthttp.RequestCtx, e *engine.Engine, ac
 		a.meter.CountWrongCredential()
 	default:
 		a.sessions.byCode.Refund(account)
-		a.uncountLogin(ctx, account)
+		a.undoFailedLoginCount(ctx, account)
 	}
 	return factor.Sealed, err
 }
 
-func (a *Admin) uncountLogin(ctx *fasthttp.RequestCtx, name string) {
+func (a *Admin) undoFailedLoginCount(ctx *fasthttp.RequestCtx, name string) {
 	a.sessions.uncountFailedLogin(clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx)), name)
 }
 
 // teamServer is the admin server as the packages team and oidc use it.
 type teamServer struct{ admin *Admin }
 
-func (t teamServer) CredentialHasher() *token.Issuer { return t.admin.exchange.TokenIssuer() }
+func (t teamServer) CredentialHasher() *token.Issuer { return t.admin.exchange.CredentialHasher() }
 func (t teamServer) Seal(name, value string) []byte  { return t.admin.exchange.Seal(name, value) }
 func (t teamServer) Now() time.Time                  { return t.admin.sessions.now() }
 func (t teamServer) ExchangeNow() time.Time          { return time.Unix(0, t.admin.exchange.Now()) }
@@ -224,14 +226,16 @@ func (t teamServer) Tenant() string                  { return t.admin.exchange.P
 func (t teamServer) UsesTLS() bool                   { return t.admin.tls != nil }
 func (t teamServer) PublicURL() string               { return t.admin.publicURL }
 
-func (t teamServer) Engine(ctx *fasthttp.RequestCtx) *engine.Engine { return t.admin.engineOf(ctx) }
+func (t teamServer) Engine(ctx *fasthttp.RequestCtx) *engine.Engine {
+	return t.admin.engineOfRequestOrNil(ctx)
+}
 
 func (t teamServer) Unseal(name string, sealed []byte) (value string, ok bool) {
 	return t.admin.exchange.Unseal(name, sealed)
 }
 
 func (t teamServer) NormalizeUserName(name string) (normal string, ok bool) {
-	return normalizeUserName(name)
+	return lowercaseValidUserName(name)
 }
 
 func (t teamServer) Caller(ctx *fasthttp.RequestCtx) team.Caller {
@@ -256,8 +260,8 @@ func (t teamServer) StartSessionOfAccount(ctx *fasthttp.RequestCtx, account stat
 	return t.admin.startSession(ctx, &session{name: account.Name, user: account, method: bySession}, "POST "+team.PathAccept)
 }
 
-// StartSession starts the session of a person whom the identity provider has authenticated.
-func (t teamServer) StartSession(ctx *fasthttp.RequestCtx, person oidc.Identity) error {
+// StartSessionWithoutAccount starts the session of a person whom the identity provider has authenticated.
+func (t teamServer) StartSessionWithoutAccount(ctx *fasthttp.RequestCtx, person oidc.Identity) error {
 	ctx.SetStatusCode(fasthttp.StatusSeeOther) // of each answer to a callback
 	_, err := t.admin.startSession(ctx, &session{name: person.Name, role: person.Role, method: byOIDC}, "GET "+oidc.PathCallback)
 	return err
@@ -287,7 +291,7 @@ func (t teamServer) CountFailureAndSelectError(ctx *fasthttp.RequestCtx, failure
 	return t.admin.authFailures.CountFailureAndSelectError(ctx, failure, time.Now().UnixNano())
 }
 
-func (t teamServer) CountSignInAsFailed(ctx *fasthttp.RequestCtx) (undo func(), ok bool) {
+func (t teamServer) CountSignInAsFailedOrReject(ctx *fasthttp.RequestCtx) (undo func(), ok bool) {
 	a := t.admin
 	from := clientaddr.NetworkForLimits(a.authFailures.ClientAddress(ctx))
 	allowed, wait, _ := a.sessions.byNetwork.Take(from, time.Now().UnixNano())
@@ -307,7 +311,7 @@ func (t teamServer) RecordFailedSignIn(ctx *fasthttp.RequestCtx) {
 
 // secondFactorStatus says whether the caller's account has a second factor: on, off, required (but off),
 // or empty without an account.
-func (a *Admin) secondFactorStatus(e *engine.Engine, caller *principal) string {
+func (a *Admin) secondFactorStatus(e *engine.Engine, caller *principal) (onOffRequiredOrEmpty string) {
 	switch {
 	case !caller.hasAccount:
 		return ""

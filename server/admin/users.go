@@ -27,7 +27,7 @@ var (
 	errUnknownAPIToken = httperror.New(404, errcode.NotFound, "You have no API token of this id. The list of API tokens shows the ids.")
 	errTokenMakesToken = httperror.New(403, errcode.Forbidden, "An API token cannot create API tokens. Log in and create it in a session.")
 	errNoAccount       = httperror.New(409, errcode.InvalidTransition, "This sign-in has no account, and only users have API tokens. Create a user first.")
-	errOtherToken      = httperror.New(403, errcode.Forbidden, "An API token may revoke only itself. Log in and revoke other tokens in a session.")
+	errOtherToken      = httperror.New(403, errcode.Forbidden, "An API token without the role admin may revoke only itself. Log in and revoke other tokens in a session.")
 	errAboveRole       = httperror.New(403, errcode.Forbidden, "The role has more permissions than yours. Choose your own role or a lower one.")
 )
 
@@ -43,7 +43,7 @@ func (a *Admin) listAPITokens(ctx *fasthttp.RequestCtx, e *engine.Engine) (answe
 // tokensVisibleToCaller returns the API tokens that the caller may list and revoke: all tokens for an
 // admin, and otherwise the caller's own.
 func (a *Admin) tokensVisibleToCaller(ctx *fasthttp.RequestCtx) []state.APIToken {
-	who, s := principalFrom(ctx), a.engineOf(ctx).State()
+	who, s := principalFrom(ctx), a.engineOfRequestOrNil(ctx).State()
 	switch {
 	case who.role >= market.RoleAdmin:
 		return s.APITokensWithExpired("")
@@ -70,7 +70,7 @@ type apiTokenJSON struct {
 func (a *Admin) describeAPIToken(token *state.APIToken) apiTokenJSON {
 	return apiTokenJSON{
 		ID: apiTokenID(token), Hint: token.Hint, Name: token.Name, User: token.User, Role: token.Role.String(),
-		Created: payload.FormatTimeOrNull(token.At), Expires: payload.FormatTimeOrNull(token.Expires), LastUsed: payload.FormatTimeOrNull(a.sessions.tokenLastUsed(token.Hash)),
+		Created: payload.FormatTimeOrNull(token.At), Expires: payload.FormatTimeOrNull(token.Expires), LastUsed: payload.FormatTimeOrNull(a.sessions.tokenLastUsedSinceStart(token.Hash)),
 	}
 }
 
@@ -109,7 +109,7 @@ func (a *Admin) addAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 		return nil, errAboveRole
 	}
 	token := newSecretWithUniqueHint(apiTokenPrefix, nil)
-	made.Hash, made.Hint = a.exchange.TokenIssuer().HashOperatorAPIToken([]byte(token)), SecretPrefixHint(token)
+	made.Hash, made.Hint = a.exchange.CredentialHasher().HashOperatorAPIToken([]byte(token)), SecretPrefixHint(token)
 	if err := e.AsOperator(callerNameOf(ctx)).AddAPIToken(who.account, &made); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ type accountJSON struct {
 }
 
 func (a *Admin) describeUser(e *engine.Engine, user *state.OperatorUser) accountJSON {
-	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeen(user.Name)), hasActiveSecondFactor(e, user.Name)}
+	return accountJSON{user.Name, user.Role.String(), payload.FormatTimeOrNull(user.Created), payload.FormatTimeOrNull(a.sessions.userLastSeenSinceStart(user.Name)), hasActiveSecondFactor(e, user.Name)}
 }
 
 // createOrChangeUser creates a user's account, or changes the role or password of an existing one. API
@@ -183,7 +183,7 @@ func (a *Admin) createOrChangeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (
 	wanted := engine.NewOrChangedUser{}
 	var wrong payload.FieldErrors
 	var ok bool
-	wanted.Name, ok = normalizeUserName(payload.PathParameter(ctx, "name"))
+	wanted.Name, ok = lowercaseValidUserName(payload.PathParameter(ctx, "name"))
 	wrong.AddIf(!ok, "name", errcode.FieldInvalidFormat, "1 to 64 of a-z, 0-9 and . _ - @ +, beginning and ending with a letter or digit")
 	wanted.Role, ok = market.ParseRole(body.Role)
 	wrong.AddIf(!ok, "role", errcode.FieldNotAllowedValue, "viewer, operator or admin")
@@ -224,7 +224,7 @@ func addPasswordLengthErrors(f *payload.FieldErrors, field, password string) {
 }
 
 func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	name, ok := normalizeUserName(payload.PathParameter(ctx, "name"))
+	name, ok := lowercaseValidUserName(payload.PathParameter(ctx, "name"))
 	if !ok {
 		return nil, errUnknownUser
 	}
@@ -236,8 +236,9 @@ func (a *Admin) removeUser(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer a
 	return nil, nil
 }
 
-// setPassword changes a user's password. Users must also send their old password; an admin may
-// change other users' passwords without it. Wrong old passwords count as failed logins.
+// setPassword changes a user's password. Users must also send their old password; an admin may change
+// other users' passwords without it. Wrong old passwords count as failed logins. API tokens cannot set
+// passwords.
 func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	var body struct {
 		Old *string `json:"old"`
@@ -250,7 +251,7 @@ func (a *Admin) setPassword(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer 
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
-	name, _ := normalizeUserName(payload.PathParameter(ctx, "name"))
+	name, _ := lowercaseValidUserName(payload.PathParameter(ctx, "name"))
 	self := who.hasAccount && who.name == name
 	if !self && who.role < market.RoleAdmin {
 		return nil, errNotOwnPassword

@@ -20,40 +20,40 @@ func (a *Admin) addWebhookRoutes(add func(method, path string, h fasthttp.Reques
 	supplier := func(method, path string, h supplierOrBuyerHandler) {
 		add(method, "/admin/v1/webhooks/{id}"+path, a.withSupplierOrBuyerFromPath(event.ObjectSupplier, h))
 	}
-	add("GET", "/admin/v1/webhooks", a.withEngine(a.listWebhooks))
-	supplier("GET", "", a.getWebhook)
-	supplier("GET", "/dead", a.listDeadLetters)
+	add("GET", "/admin/v1/webhooks", a.withEngine(a.listSupplierWebhooks))
+	supplier("GET", "", a.getSupplierWebhookStatus)
+	supplier("GET", "/dead", a.listSupplierDeadLetters)
 	supplier("POST", "/dead/{event}/resend", a.deadLetterHandler(engine.OperatorActions.ResendDeadLetter))
 	supplier("DELETE", "/dead/{event}", a.deadLetterHandler(engine.OperatorActions.DropDeadLetter))
 	supplier("POST", "/resend", a.resendSupplierDeadLetters)
-	supplier("POST", "/off", a.webhookSwitchHandler(true))
-	supplier("POST", "/on", a.webhookSwitchHandler(false))
-	supplier("POST", "/secret", a.rotateWebhookSecret)
-	supplier("DELETE", "/secret/previous", a.removePreviousWebhookSecret)
+	supplier("POST", "/off", a.supplierWebhookSwitchHandler(true))
+	supplier("POST", "/on", a.supplierWebhookSwitchHandler(false))
+	supplier("POST", "/secret", a.rotateSupplierWebhookSecret)
+	supplier("DELETE", "/secret/previous", a.removePreviousSupplierWebhookSecret)
 }
 
-// listWebhooks lists the suppliers that have a webhook in the configuration, or still have queued
+// listSupplierWebhooks lists the suppliers that have a webhook in the configuration, or still have queued
 // webhooks, dead letters or a switched-off webhook, with the status of each.
-func (a *Admin) listWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
+func (a *Admin) listSupplierWebhooks(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	list := []webhookStatus{}
 	for ref := 1; ref <= e.State().CountPermanentNumbers(event.ObjectSupplier); ref++ {
 		o := &supplierOrBuyer{engine: e, kind: event.ObjectSupplier, ref: market.PermanentNumber(ref), id: e.State().NameOf(event.ObjectSupplier, market.PermanentNumber(ref))}
-		if o.configuredWebhookEndpointOrNil() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
-			list = append(list, a.webhookStatusOf(o))
+		if o.configuredSupplierWebhookOrNil() != nil || e.State().OutboxStatus(o.ref) != (state.OutboxStatus{}) {
+			list = append(list, a.supplierWebhookStatusOf(o))
 		}
 	}
 	return map[string]any{"webhooks": list}, nil
 }
 
-// getWebhook answers with the status of one supplier's webhook: address, queue, failures and
+// getSupplierWebhookStatus answers with the status of one supplier's webhook: address, queue, failures and
 // secrets.
-func (a *Admin) getWebhook(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-	return a.webhookStatusOf(o), nil
+func (a *Admin) getSupplierWebhookStatus(_ *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+	return a.supplierWebhookStatusOf(o), nil
 }
 
-// configuredWebhookEndpointOrNil returns the webhook endpoint that the active configuration has for the
+// configuredSupplierWebhookOrNil returns the webhook endpoint that the active configuration has for the
 // supplier, or nil.
-func (o *supplierOrBuyer) configuredWebhookEndpointOrNil() *market.Endpoint {
+func (o *supplierOrBuyer) configuredSupplierWebhookOrNil() *market.OutboundEndpoint {
 	if catalog := o.engine.ActiveCatalogOrNil(); catalog != nil {
 		if supplier := catalog.Suppliers[market.SupplierID(o.id)]; supplier != nil {
 			return supplier.Webhooks
@@ -64,22 +64,22 @@ func (o *supplierOrBuyer) configuredWebhookEndpointOrNil() *market.Endpoint {
 
 // webhookStatus is the status of one supplier's webhook, in JSON.
 type webhookStatus struct {
-	Supplier     string                 `json:"supplier_id"`
-	URL          *string                `json:"url"` // null: no longer configured
-	Pending      int                    `json:"pending"`
-	Dead         int                    `json:"dead"`
-	Dropped      int                    `json:"dropped"`
-	FailingSince *string                `json:"failing_since"`
-	Off          bool                   `json:"off"`
-	Secrets      []webhookSecretSummary `json:"secrets"`
+	Supplier     string                  `json:"supplier_id"`
+	URL          *string                 `json:"url"` // null: no longer configured
+	Pending      int                     `json:"pending"`
+	Dead         int                     `json:"dead"`
+	Dropped      int                     `json:"dropped"`
+	FailingSince *string                 `json:"failing_since"`
+	Off          bool                    `json:"off"`
+	Secrets      []webhookSecretHintJSON `json:"secrets"`
 }
 
-func (a *Admin) webhookStatusOf(o *supplierOrBuyer) webhookStatus {
+func (a *Admin) supplierWebhookStatusOf(o *supplierOrBuyer) webhookStatus {
 	status := o.engine.State().OutboxStatus(o.ref)
 	document := webhookStatus{
-		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.summarizeWebhookSecrets(o),
+		Supplier: o.id, Pending: status.Pending, Dead: status.Dead, Dropped: status.Dropped, Off: status.Off, Secrets: a.listSupplierWebhookSecretHints(o),
 	}
-	if to := o.configuredWebhookEndpointOrNil(); to != nil {
+	if to := o.configuredSupplierWebhookOrNil(); to != nil {
 		url := escape.RewritePlaceholdersForDisplay(to.URL)
 		document.URL = &url
 	}
@@ -95,10 +95,10 @@ const (
 	maxDeadLetters     = 1000
 )
 
-// listDeadLetters lists a supplier's dead letters (webhooks that the exchange gave up), oldest
+// listSupplierDeadLetters lists a supplier's dead letters (webhooks that the exchange gave up), oldest
 // first. It skips the first after ones and returns at most limit. The answer's next is the
 // value of after for the next page.
-func (a *Admin) listDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
+func (a *Admin) listSupplierDeadLetters(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
 	after, err := readIntegerParameter(ctx, "after", 0, 0, 1<<31)
 	if err != nil {
 		return nil, err
@@ -179,12 +179,12 @@ func (a *Admin) resendSupplierDeadLetters(ctx *fasthttp.RequestCtx, o *supplierO
 	return map[string]any{"resent": n}, nil
 }
 
-// webhookSwitchHandler returns the handler that switches a supplier's webhook off or on. Switching
+// supplierWebhookSwitchHandler returns the handler that switches a supplier's webhook off or on. Switching
 // it off makes its queued webhooks dead letters. The handler also works for a webhook that was
 // removed from the configuration, while webhooks or dead letters of it are left.
-func (a *Admin) webhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
+func (a *Admin) supplierWebhookSwitchHandler(switchOff bool) supplierOrBuyerHandler {
 	return func(ctx *fasthttp.RequestCtx, o *supplierOrBuyer) (answer any, err error) {
-		if o.configuredWebhookEndpointOrNil() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
+		if o.configuredSupplierWebhookOrNil() == nil && o.engine.State().OutboxStatus(o.ref) == (state.OutboxStatus{}) {
 			return nil, httperror.New(404, errcode.NotFound, "The supplier has no webhook. Add one in the configuration first.")
 		}
 		actions := o.engine.AsOperator(callerNameOf(ctx))

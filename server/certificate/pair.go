@@ -16,17 +16,17 @@ import (
 )
 
 // KeyPairPaths has the paths of two PEM files: a certificate with its chain, and its private key.
-type KeyPairPaths struct{ Cert, Key string }
+type KeyPairPaths struct{ CertFile, KeyFile string }
 
-// KeyPair is a TLS certificate with its key, which Reload replaces when the files change. It is
+// KeyPair is a TLS certificate with its key, which ReloadIfChanged replaces when the files change. It is
 // safe for concurrent use.
 type KeyPair struct {
 	files   KeyPairPaths
 	current atomic.Pointer[tls.Certificate]
 
-	mu       sync.Mutex        // serializes Reload; guards the fields below
+	mu       sync.Mutex        // serializes ReloadIfChanged; guards the fields below
 	seen     [sha256.Size]byte // hash of the files of the current certificate
-	reported string            // the last error that Reload returned; empty after a success
+	reported string            // the last error that ReloadIfChanged returned; empty after a success
 }
 
 // maxFile is the greatest number of bytes read from a certificate or key file.
@@ -45,10 +45,11 @@ func LoadPair(files KeyPairPaths) (*KeyPair, error) {
 	return p, nil
 }
 
-// ReloadIfChanged reads the files again. If they have changed, it serves the new certificate if it is valid
-// at the time now, or if the served one has expired. changed reports whether it did. err says why
-// the files cannot be used. Reload returns an error once, until another error or a success follows.
-func (p *KeyPair) ReloadIfChanged(now time.Time) (changed bool, err error) {
+// ReloadIfChanged reads the files again. If they have changed, it serves the new certificate if it is
+// valid at the time now, or if the served one has expired. changed reports whether it did. err says why
+// the files cannot be used. It returns an error once, until another error or a success follows; the
+// same error again gives false and nil.
+func (p *KeyPair) ReloadIfChanged(now time.Time) (replaced bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, sum, err := p.readFiles()
@@ -57,7 +58,7 @@ func (p *KeyPair) ReloadIfChanged(now time.Time) (changed bool, err error) {
 			p.reported = ""
 			return false, nil
 		}
-		if err = checkReplacement(found.Leaf, p.current.Load().Leaf, now); err == nil {
+		if err = checkNextValidUnlessPresentExpired(found.Leaf, p.current.Load().Leaf, now); err == nil {
 			p.seen, p.reported = sum, ""
 			p.current.Store(found)
 			return true, nil
@@ -70,10 +71,10 @@ func (p *KeyPair) ReloadIfChanged(now time.Time) (changed bool, err error) {
 	return false, err
 }
 
-// checkReplacement returns an error if the new certificate next must not replace the served
+// checkNextValidUnlessPresentExpired returns an error if the new certificate next must not replace the served
 // one, present. It must not if present is still valid at the time now and next is expired or
 // not yet valid.
-func checkReplacement(next, present *x509.Certificate, now time.Time) error {
+func checkNextValidUnlessPresentExpired(next, present *x509.Certificate, now time.Time) error {
 	switch good := now.Before(present.NotAfter); {
 	case good && !now.Before(next.NotAfter):
 		return fmt.Errorf("the new certificate expired at %s, but the current one is still valid", next.NotAfter.UTC().Format(time.RFC3339))
@@ -96,17 +97,17 @@ func (p *KeyPair) TLSConfig() *tls.Config {
 }
 
 func (p *KeyPair) readFiles() (*tls.Certificate, [sha256.Size]byte, error) {
-	cert, err := readSmallFile(p.files.Cert)
+	cert, err := readSmallFile(p.files.CertFile)
 	if err != nil {
 		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate: %w", err)
 	}
-	key, err := readSmallFile(p.files.Key)
+	key, err := readSmallFile(p.files.KeyFile)
 	if err != nil {
 		return nil, [sha256.Size]byte{}, fmt.Errorf("cannot read the TLS certificate's key: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.Cert, p.files.Key, explainMissingPEM(cert, key, err))
+		return nil, [sha256.Size]byte{}, fmt.Errorf("%q and %q: %w", p.files.CertFile, p.files.KeyFile, explainMissingPEM(cert, key, err))
 	}
 	if pair.Leaf == nil {
 		panic("BUG: a pair was read without its certificate")

@@ -44,7 +44,7 @@ func newKeyPairDir(t *testing.T) *keyPairDir {
 
 func (d *keyPairDir) write(cert, key []byte) {
 	d.t.Helper()
-	for path, text := range map[string][]byte{d.files.Cert: cert, d.files.Key: key} {
+	for path, text := range map[string][]byte{d.files.CertFile: cert, d.files.KeyFile: key} {
 		must.Succeed(d.t, os.WriteFile(path, text, 0o600))
 	}
 }

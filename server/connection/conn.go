@@ -47,10 +47,10 @@ func (g *LimitedConn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// RenewWriteDeadline gives the request's connection the timeout for an answer that the HTTP library
+// RenewWriteDeadlineForLibrary gives the request's connection the timeout for an answer that the HTTP library
 // itself writes: an error before the handler, or 100 Continue. The library would use the deadline
 // of the previous answer, which may have passed while the connection was idle.
-func RenewWriteDeadline(ctx *fasthttp.RequestCtx, timeout time.Duration) {
+func RenewWriteDeadlineForLibrary(ctx *fasthttp.RequestCtx, timeout time.Duration) {
 	if g := FromRequest(ctx); g != nil && timeout > 0 {
 		g.writeDeadline.wanted = time.Now().Add(timeout)
 	}
@@ -173,7 +173,7 @@ func CloseUnauthenticatedOn4xxIfHalfFull(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}
-	if g := FromRequest(ctx); g != nil && !g.authenticated.Load() && g.limiter.isHalfFull() {
+	if g := FromRequest(ctx); g != nil && !g.authenticated.Load() && g.limiter.isMoreThanHalfFull() {
 		ctx.SetConnectionClose()
 	}
 }

@@ -18,10 +18,10 @@ const MaxDrain = 1 << 20
 // and a reset can take the answer from the client. At most MaxDrain bytes are read.
 const drainTime = time.Second
 
-// CloseAfterAnswer makes the connection close after this answer, because the request is not read to
-// its end. Some of the rest is read and dropped first, except if the request timed out. cause is
-// the error that the answer reports.
-func CloseAfterAnswer(ctx *fasthttp.RequestCtx, cause httperror.Error) {
+// CloseAfterAnswerDrainUnlessTimeout makes the connection close after this answer, because the request
+// is not read to its end. Some of the rest is read and dropped first, except if the request timed out.
+// cause is the error that the answer reports.
+func CloseAfterAnswerDrainUnlessTimeout(ctx *fasthttp.RequestCtx, cause httperror.Error) {
 	ctx.SetConnectionClose()
 	if g := FromRequest(ctx); g != nil && cause != httperror.RequestTimeout {
 		g.unreadRequest.Store(true)

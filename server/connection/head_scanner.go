@@ -11,7 +11,7 @@ import (
 // bareLineFeedScanner finds bare line feeds in the request heads of a connection. The library
 // accepts them as line ends. A proxy that does not would see other requests.
 //
-// The library keeps the header lines as they came, and request.CheckHeadUnambiguous scans those. But
+// The library keeps the header lines as they came, and request.CheckHead scans those. But
 // it drops the line end of the request line, and it waits for more input while a head has
 // no CR LF CR LF. So bareLineFeedScanner watches the bytes for both on their way to the library.
 // Rejected: a reader of our own before the library's, which would also have to find the end

@@ -92,7 +92,7 @@ func (c *Limiter) Accept() (net.Conn, error) {
 		if in {
 			return c.wrapTLSIfConfigured(accepted), nil
 		}
-		c.sendTooManyConnectionsAndClose(conn)
+		c.send503IfPlainAndClose(conn)
 	}
 }
 
@@ -200,8 +200,8 @@ func (c *Limiter) CloseConnsAwaitingFirstRequest() {
 	}
 }
 
-// isHalfFull reports whether more than half of the allowed connections are open.
-func (c *Limiter) isHalfFull() bool {
+// isMoreThanHalfFull reports whether more than half of the allowed connections are open.
+func (c *Limiter) isMoreThanHalfFull() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return 2*c.open > c.max
@@ -215,9 +215,9 @@ func (c *Limiter) CountConnections() (open, unauthenticated int) {
 	return c.open, len(c.unauthenticated)
 }
 
-// sendTooManyConnectionsAndClose answers 503 and closes the connection. The answer fits into the empty
+// send503IfPlainAndClose answers 503 and closes the connection. The answer fits into the empty
 // send buffer, so the write does not block. Over TLS it only closes the connection.
-func (c *Limiter) sendTooManyConnectionsAndClose(conn net.Conn) {
+func (c *Limiter) send503IfPlainAndClose(conn net.Conn) {
 	defer conn.Close()
 	if c.TLS != nil { // the client could not read a plain answer before the handshake
 		return

@@ -23,10 +23,10 @@ type tlsConn struct {
 	transport *tlsUnderlyingConn
 }
 
-// tlsUnderlyingConn is the connection that TLS reads from and writes to. The goroutine that
-// serves the connection sets deadlines on the LimitedConn directly. TLS itself only sets the
-// deadline of its close_notify, possibly from another goroutine that closes an idle
-// connection; that deadline bypasses the LimitedConn's stored ones.
+// tlsUnderlyingConn is the connection that TLS reads from and writes to. It limits the bytes that a
+// client may send during the handshake. The goroutine that serves the connection sets deadlines on the
+// LimitedConn directly. TLS itself only sets the deadline of its close_notify, possibly from another
+// goroutine that closes an idle connection; that deadline bypasses the LimitedConn's stored ones.
 type tlsUnderlyingConn struct {
 	*LimitedConn
 	handshakeBytes int // bytes of the handshake

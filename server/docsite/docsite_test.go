@@ -129,13 +129,13 @@ func TestSizeOfSiteIsLimited(t *testing.T) {
 
 func TestFrontPage(t *testing.T) {
 	for name, row := range map[string]struct {
-		front     Front
+		front     ExchangeFrontPage
 		has, lack string
 	}{
-		"ready":     {Front{Name: "acme", Ready: true}, "Ready.", "Not ready"},
-		"not ready": {Front{Name: "acme"}, "Not ready.", ">Ready"},
-		"sandbox":   {Front{Name: "acme", Sandbox: true, Ready: true}, "not real sales", "Not ready"},
-		"markup":    {Front{Name: "<b>", Ready: true}, "&lt;b&gt;", "<b>"},
+		"ready":     {ExchangeFrontPage{Name: "acme", Ready: true}, "Ready.", "Not ready"},
+		"not ready": {ExchangeFrontPage{Name: "acme"}, "Not ready.", ">Ready"},
+		"sandbox":   {ExchangeFrontPage{Name: "acme", Sandbox: true, Ready: true}, "not real sales", "Not ready"},
+		"markup":    {ExchangeFrontPage{Name: "<b>", Ready: true}, "&lt;b&gt;", "<b>"},
 	} {
 		page := row.front.HTML()
 		if !strings.Contains(page, row.has) || strings.Contains(page, row.lack) || !strings.Contains(page, `href="docs"`) {

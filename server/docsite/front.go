@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Front is the content of the page at /.
-type Front struct {
+// ExchangeFrontPage is the content of the page at /.
+type ExchangeFrontPage struct {
 	Name    string // of the exchange
 	Sandbox bool
 	Ready   bool // accepts requests
 }
 
 // HTML returns the page. It needs no script, and shares the site's style.
-func (f Front) HTML() string {
+func (f ExchangeFrontPage) HTML() string {
 	var b strings.Builder
 	if err := frontPage.Execute(&b, f); err != nil {
 		panic("BUG: cannot render the front page: " + err.Error())

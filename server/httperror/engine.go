@@ -13,9 +13,10 @@ import (
 // again, so the answer is a 413.
 var ErrTooLarge = errors.New("the lead exceeds the maximum size of a log entry")
 
-// WriteEngineError answers a request with the error err of the engine. id is the request's id.
-// If the engine replays an earlier rejection, the answer has the id of the first request.
-func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
+// WriteEngineErrorOrUnavailable answers a request with the error err of the engine. id is the request's
+// id. If the engine replays an earlier rejection, the answer has the id of the first request. Errors
+// that are no refusals become a 413 (ErrTooLarge) or a 503.
+func WriteEngineErrorOrUnavailable(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	var refusal *engine.Refusal
 	switch {
 	case errors.Is(err, ErrTooLarge):
@@ -44,8 +45,9 @@ func WriteEngineError(ctx *fasthttp.RequestCtx, id market.RequestID, err error) 
 	}
 }
 
-// FromRefusal returns the API error for the code with which the engine refused a request. For a
-// rejected status report, the reason of the rejection replaces the general message.
+// FromRefusal returns the API error for the code with which the engine refused a request, or Internal
+// for an unknown code. For a rejected status report, the reason of the rejection replaces the general
+// message.
 func FromRefusal(code engine.RefusalCode, reportRejection market.StatusReportRejection) Error {
 	what, known := byRefusal[code]
 	if !known {

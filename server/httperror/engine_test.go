@@ -41,7 +41,7 @@ func TestEngineErrorStatuses(t *testing.T) {
 		{errors.New("disk /dev/secret is full"), 503, "unavailable"},
 	} {
 		var ctx fasthttp.RequestCtx
-		WriteEngineError(&ctx, NewRequestID(), row.err)
+		WriteEngineErrorOrUnavailable(&ctx, NewRequestID(), row.err)
 		var body struct {
 			Error, Message, Reason string
 			RequestID              string `json:"request_id"`
@@ -69,7 +69,7 @@ func TestBuyerErrorSaysWhetherDeliveryContinues(t *testing.T) {
 	for _, code := range []engine.RefusalCode{engine.BuyerUnavailable, engine.BuyerTimeout} {
 		for stopped, want := range map[bool]string{false: "the exchange continues the delivery", true: "an operator decides about the delivery"} {
 			var ctx fasthttp.RequestCtx
-			WriteEngineError(&ctx, NewRequestID(), &engine.Refusal{Code: code, DeliveryStopped: stopped})
+			WriteEngineErrorOrUnavailable(&ctx, NewRequestID(), &engine.Refusal{Code: code, DeliveryStopped: stopped})
 			if body := string(ctx.Response.Body()); !strings.Contains(body, want) || strings.Contains(body, "reached") || string(ctx.Response.Header.Peek("Retry-After")) != "1" {
 				t.Errorf("%s, stopped %t: %s", code, stopped, &ctx.Response)
 			}
@@ -82,7 +82,7 @@ func TestReplayedRefusalNamesFirstRequest(t *testing.T) {
 	first, now := NewRequestID(), NewRequestID()
 	for _, replayed := range []bool{false, true} {
 		var ctx fasthttp.RequestCtx
-		WriteEngineError(&ctx, now, &engine.Refusal{Code: engine.PostRejected, Reason: market.ReasonPostRejected, Request: first, Replayed: replayed})
+		WriteEngineErrorOrUnavailable(&ctx, now, &engine.Refusal{Code: engine.PostRejected, Reason: market.ReasonPostRejected, Request: first, Replayed: replayed})
 		want := fmt.Sprintf(`"request_id":%q,"reason":"post_rejected"}`, first.String())
 		if got := ctx.Response.Body(); !bytes.HasSuffix(got, []byte(want)) || string(ctx.Response.Header.Peek(HeaderRequestID)) != first.String() {
 			t.Errorf("%s", &ctx.Response)

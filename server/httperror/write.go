@@ -49,7 +49,7 @@ func Write(ctx *fasthttp.RequestCtx, id market.RequestID, failure Error, fields 
 	ctx.Response.ResetBody()
 	ctx.SetStatusCode(failure.Status)
 	ctx.SetContentType(TypeJSON)
-	ctx.Response.Header.SetBytesV(HeaderRequestID, id.AppendTo(text[:0]))
+	ctx.Response.Header.SetBytesV(HeaderRequestID, id.AppendAsText(text[:0]))
 	if failure.retryAfter > 0 {
 		ctx.Response.Header.SetBytesV("Retry-After", strconv.AppendInt(text[:0], int64(failure.retryAfter), 10))
 	}
@@ -60,7 +60,7 @@ func Write(ctx *fasthttp.RequestCtx, id market.RequestID, failure Error, fields 
 func AppendJSON(body []byte, id market.RequestID, failure Error, fields ...market.FieldError) []byte {
 	body = escape.AppendJSONString(append(body, `{"error":`...), []byte(failure.Code))
 	body = escape.AppendJSONString(append(body, `,"message":`...), []byte(failure.Message))
-	body = id.AppendTo(append(body, `,"request_id":"`...))
+	body = id.AppendAsText(append(body, `,"request_id":"`...))
 	body = append(body, '"')
 	if len(fields) > 0 {
 		body = AppendFieldErrorsAndBracket(append(body, `,"field_errors":[`...), fields)
@@ -90,7 +90,7 @@ func RawResponse(statusCodeAndText string, id market.RequestID, failure Error) [
 		text = append(strconv.AppendInt(append(text, "Retry-After: "...), int64(failure.retryAfter), 10), "\r\n"...)
 	}
 	text = append(text, "Connection: close\r\n"...)
-	text = id.AppendTo(append(text, HeaderRequestID+": "...))
+	text = id.AppendAsText(append(text, HeaderRequestID+": "...))
 	text = strconv.AppendInt(append(text, "\r\nContent-Length: "...), int64(len(body)), 10)
 	return append(append(text, "\r\n\r\n"...), body...)
 }

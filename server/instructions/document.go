@@ -169,11 +169,11 @@ func Build(env *ExchangeSettings, campaign *market.Campaign, supplier *market.Su
 		SampleFits: len(s.Eligible) > 0,
 	}
 	r := sampleRequestBuilder{env: env, campaign: campaign, supplier: string(supplier.ID), sample: s}
-	d.Requests = append(d.Requests, r.ingest(), r.status())
+	d.Requests = append(d.Requests, r.ingest(), r.leadStatusQuery())
 	if d.Campaign.PingPost {
 		d.Retention[pathAvailability], d.Retention[pathPing] = env.FormatDuration(env.PingIdempotency), env.FormatDuration(env.PingIdempotency)
 		d.Retention[pathPost] = env.FormatDuration(env.Idempotency)
-		d.Requests = append(d.Requests, r.availability(), r.ingestAtChosenBid())
+		d.Requests = append(d.Requests, r.pingForAllBids(), r.ingestAtChosenBid())
 		if campaign.Vertical != "" {
 			d.Requests = append(d.Requests, r.token(), r.ping(), r.post())
 		}
@@ -181,7 +181,7 @@ func Build(env *ExchangeSettings, campaign *market.Campaign, supplier *market.Su
 	return d
 }
 
-// FindRequest returns the sample request with this path, or nil.
+// FindRequest returns the first sample request with this path, or nil.
 func (d *Document) FindRequest(path string) *SampleRequest {
 	for i := range d.Requests {
 		if d.Requests[i].Path == path {

@@ -16,7 +16,7 @@ func describeFields(campaign *market.Campaign, s *testlead.Example) []Field {
 	mapping := campaign.Mapping
 	fields := make([]Field, 0, mapping.SlotCount())
 	for slot := range market.LeadFieldIndex(mapping.SlotCount()) {
-		d := mapping.DescribeField(slot)
+		d := mapping.DescribeFieldForSuppliers(slot)
 		f := Field{
 			Name: d.Name, Type: d.Type.String(), Required: d.Required, Standard: d.Known,
 			InPing: d.InPing, Contact: d.Contact, Rule: d.Accepted, Pattern: d.Pattern, Example: s.ValueOf(d.Name),

@@ -15,7 +15,7 @@ import (
 
 // Exchange is the part of the process that a Publisher uses.
 type Exchange interface {
-	// Engine returns nil while the exchange starts or stops.
+	// EngineWhileReady returns the engine, or nil while the exchange starts or stops.
 	EngineWhileReady() *engine.Engine
 	Now() int64
 	Seal(name, value string) []byte
@@ -56,14 +56,14 @@ const (
 // Document returns the instructions for a supplier and a campaign. Errors: ErrUnavailable,
 // ErrUnknownCampaign, ErrUnknownSupplier, ErrNotAccepted.
 func (p *Publisher) Document(campaignID, supplierID string) (*Document, error) {
-	e, campaign, supplier, err := p.requireCampaignAndSupplier(campaignID, supplierID)
+	e, campaign, supplier, err := p.requireCampaignAcceptingSupplier(campaignID, supplierID)
 	if err != nil {
 		return nil, err
 	}
 	return Build(&p.env, campaign, supplier, credentialsOf(e, supplier)), nil
 }
 
-func (p *Publisher) requireCampaignAndSupplier(campaignID, supplierID string) (e *engine.Engine, campaign *market.Campaign, supplier *market.Supplier, err error) {
+func (p *Publisher) requireCampaignAcceptingSupplier(campaignID, supplierID string) (e *engine.Engine, campaign *market.Campaign, supplier *market.Supplier, err error) {
 	if e = p.exchange.EngineWhileReady(); e == nil || e.ActiveCatalogOrNil() == nil {
 		return nil, nil, nil, ErrUnavailable
 	}
@@ -103,11 +103,11 @@ type Link struct {
 // NewLink returns a new link to the instructions for a supplier and a campaign. Errors: those of Document,
 // and ErrUnreadableLinks.
 func (p *Publisher) NewLink(campaignID, supplierID string, lifetime time.Duration) (Link, error) {
-	e, campaign, supplier, err := p.requireCampaignAndSupplier(campaignID, supplierID)
+	e, campaign, supplier, err := p.requireCampaignAcceptingSupplier(campaignID, supplierID)
 	if err != nil {
 		return Link{}, err
 	}
-	generation, err := p.linkGenerationOf(e, supplierID)
+	generation, err := p.linkGenerationOrZero(e, supplierID)
 	if err != nil {
 		return Link{}, err
 	}
@@ -134,7 +134,7 @@ func (p *Publisher) DocumentOfLinkToken(token []byte) (*Document, error) {
 		return nil, ErrUnavailable
 	}
 	supplierID := e.State().NameOf(event.ObjectSupplier, c.supplier)
-	if generation, err := p.linkGenerationOf(e, supplierID); err != nil || c.generation != generation {
+	if generation, err := p.linkGenerationOrZero(e, supplierID); err != nil || c.generation != generation {
 		return nil, ErrLinkEnded
 	}
 	d, err := p.Document(e.State().NameOf(event.ObjectCampaign, c.campaign), supplierID)
@@ -164,10 +164,10 @@ func (p *Publisher) RevokeLinks(supplierID, operator string) error {
 	return e.AsOperator(operator).SetOutgoingSecret(name, p.exchange.Seal(name, hex.EncodeToString(generation[:])))
 }
 
-// linkGenerationOf returns the generation of a supplier's valid links. Before the first revocation it is
+// linkGenerationOrZero returns the generation of a supplier's valid links. Before the first revocation it is
 // zero. The error is ErrUnreadableLinks if the stored generation cannot be read: zero in its place
 // would make revoked links valid again.
-func (p *Publisher) linkGenerationOf(e *engine.Engine, supplierID string) (generation [generationSize]byte, err error) {
+func (p *Publisher) linkGenerationOrZero(e *engine.Engine, supplierID string) (generation [generationSize]byte, err error) {
 	name := linkSecretName(supplierID)
 	if _, revoked := e.State().SealedSecret(name); !revoked {
 		return generation, nil

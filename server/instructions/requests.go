@@ -63,11 +63,11 @@ type sampleRequestBuilder struct {
 }
 
 func (w *sampleRequestBuilder) ingest() SampleRequest {
-	return w.requestWithAPIKey("Send a lead", pathIngest, true, append(w.selectors(), w.sample.Members...))
+	return w.requestWithAPIKey("Send a lead", pathIngest, true, append(w.campaignAndSupplierMembers(), w.sample.Members...))
 }
 
-// status returns the request for the present state of a lead.
-func (w *sampleRequestBuilder) status() SampleRequest {
+// leadStatusQuery returns the request for the present state of a lead.
+func (w *sampleRequestBuilder) leadStatusQuery() SampleRequest {
 	r := SampleRequest{
 		Title: "Get the status of a lead, by the id in the answer", Method: "GET", Path: pathStatus + "{id}",
 		URL: w.env.BaseURL + pathStatus + PlaceholderLead, Headers: []Header{{"x-api-key", PlaceholderAPIKey}},
@@ -76,14 +76,14 @@ func (w *sampleRequestBuilder) status() SampleRequest {
 	return r
 }
 
-// availability returns a ping with the API key. Its answer lists all bids, with their buyers.
-func (w *sampleRequestBuilder) availability() SampleRequest {
-	return w.requestWithAPIKey("Ask for the bids on a lead", pathAvailability, false, append(w.selectors(), w.pingMembers()...))
+// pingForAllBids returns a ping with the API key. Its answer lists all bids, with their buyers.
+func (w *sampleRequestBuilder) pingForAllBids() SampleRequest {
+	return w.requestWithAPIKey("Ask for the bids on a lead", pathAvailability, false, append(w.campaignAndSupplierMembers(), w.pingMembers()...))
 }
 
 // ingestAtChosenBid returns an ingest that sells the lead at a bid of an availability request.
 func (w *sampleRequestBuilder) ingestAtChosenBid() SampleRequest {
-	chosen := append(w.selectors(), textMember("flo_ping_id", PlaceholderPing), textMember("flo_buyer_id", PlaceholderBuyer))
+	chosen := append(w.campaignAndSupplierMembers(), textMember("flo_ping_id", PlaceholderPing), textMember("flo_buyer_id", PlaceholderBuyer))
 	return w.requestWithAPIKey("Sell the lead at one of the bids", pathIngest, true, append(chosen, w.sample.Members...))
 }
 
@@ -103,11 +103,11 @@ func (w *sampleRequestBuilder) ping() SampleRequest {
 
 func (w *sampleRequestBuilder) post() SampleRequest {
 	return w.requestWithAccessToken("Post the lead to the winner", pathPost, []testlead.Member{
-		textMember("auction_id", w.auctionID()), textMember("bid_token", PlaceholderBid), {Name: "lead", Value: testlead.AppendObject(nil, w.postMembers())},
+		textMember("auction_id", w.auctionID()), textMember("bid_token", PlaceholderBid), {Name: "lead", Value: testlead.AppendObject(nil, w.fullLeadMembersForPost())},
 	})
 }
 
-func (w *sampleRequestBuilder) selectors() []testlead.Member {
+func (w *sampleRequestBuilder) campaignAndSupplierMembers() []testlead.Member {
 	return []testlead.Member{
 		textMember(unambiguousIDMemberName(w.campaign, memberCampaign), string(w.campaign.ID)), textMember(unambiguousIDMemberName(w.campaign, memberSupplier), w.supplier),
 	}
@@ -117,7 +117,7 @@ func (w *sampleRequestBuilder) selectors() []testlead.Member {
 // the first three digits.
 func (w *sampleRequestBuilder) pingMembers() (members []testlead.Member) {
 	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
-		d := w.campaign.Mapping.DescribeField(slot)
+		d := w.campaign.Mapping.DescribeFieldForSuppliers(slot)
 		value := w.sample.ValueOf(d.Name)
 		switch {
 		case !d.InPing || value == nil:
@@ -130,8 +130,8 @@ func (w *sampleRequestBuilder) pingMembers() (members []testlead.Member) {
 	return members
 }
 
-// postMembers returns the sample lead in the form of a post: with the objects address and tcpa.
-func (w *sampleRequestBuilder) postMembers() []testlead.Member {
+// fullLeadMembersForPost returns the sample lead in the form of a post: with the objects address and tcpa.
+func (w *sampleRequestBuilder) fullLeadMembersForPost() []testlead.Member {
 	members := []testlead.Member{textMember("lead_uuid", sampleLeadID)}
 	var address, consent []testlead.Member
 	for slot := range market.LeadFieldIndex(w.campaign.Mapping.SlotCount()) {
@@ -156,9 +156,9 @@ func (w *sampleRequestBuilder) postMembers() []testlead.Member {
 // an id only once.
 func (w *sampleRequestBuilder) auctionID() string { return "your-auction-" + string(w.campaign.ID) }
 
-func (w *sampleRequestBuilder) requestWithAPIKey(title, path string, withKey bool, members []testlead.Member) SampleRequest {
+func (w *sampleRequestBuilder) requestWithAPIKey(title, path string, withIdempotencyKey bool, members []testlead.Member) SampleRequest {
 	headers := []Header{{"x-api-key", PlaceholderAPIKey}, {HeaderTest, "1"}}
-	if withKey {
+	if withIdempotencyKey {
 		headers = append(headers, idempotencyKeyHeader(members))
 	}
 	return w.buildJSONPost(title, path, headers, members)

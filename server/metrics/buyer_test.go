@@ -17,7 +17,7 @@ import (
 func TestIsFailedPost(t *testing.T) {
 	for _, row := range []struct {
 		name    string
-		verdict market.PostVerdict
+		verdict market.PostAttemptVerdict
 		status  int
 		want    bool
 	}{

@@ -1,9 +1,9 @@
 package metrics
 
-// RateBuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or
-// "failing". "failing" means that at least half of its pings or posts failed. "slow" means that at
-// least one in twenty failed, or that its pings are as slow as slowBuyer.
-func RateBuyerHealth(recent *BuyerReading) string {
+// RateBuyerHealth rates a buyer by its counts of the last minutes: "idle", "good", "slow" or "failing".
+// "failing" means that at least half of its pings or posts failed. "slow" means that at least one in
+// twenty failed, or that its pings are as slow as slowBuyer. It needs minAnswers pings or posts.
+func RateBuyerHealth(recent *BuyerReading) (idleGoodSlowOrFailing string) {
 	unanswered := recent.Timeouts + recent.errors
 	percentile, known := recent.Pings.Quantile(0.99)
 	switch {

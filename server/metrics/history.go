@@ -70,17 +70,18 @@ type MeterReadingsNowAndEarlier struct {
 	Now                                     MeterReading
 	TenSecondsAgo, MinuteAgo, TenMinutesAgo MeterReading
 	BuyersNow, BuyersTenMinutesAgo          map[string]BuyerReading
-	Intervals                               []HistoryInterval
+	Intervals                               []CountsBetweenSamples
 }
 
-// HistoryInterval has the number of leads, sales and pings between two samples.
-type HistoryInterval struct {
+// CountsBetweenSamples has the number of leads, sales and pings between two samples.
+type CountsBetweenSamples struct {
 	At                 time.Time
 	Leads, Sold, Pings uint64
 }
 
-// ReadNowAndEarlier returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago. If
-// there is no sample that old, the oldest sample takes its place.
+// ReadNowAndEarlier returns the meter's counts now, ten seconds ago, a minute ago and ten minutes ago.
+// It also returns the buyers' counts now and ten minutes ago, and the increases between all stored
+// samples. If there is no sample that old, the oldest sample takes its place.
 func (w *MeterHistory) ReadNowAndEarlier(now time.Time) (summary MeterReadingsNowAndEarlier) {
 	summary.Now, summary.BuyersNow = w.meter.readCountersWithoutBuyers(now), w.meter.readBuyers()
 	w.mu.Lock()
@@ -100,13 +101,13 @@ func (w *MeterHistory) ReadNowAndEarlier(now time.Time) (summary MeterReadingsNo
 	}
 	for i := 1; i < len(kept); i++ {
 		a, b := kept[i-1], kept[i]
-		summary.Intervals = append(summary.Intervals, HistoryInterval{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
+		summary.Intervals = append(summary.Intervals, CountsBetweenSamples{b.At, b.Leads - a.Leads, b.Sold - a.Sold, b.Pings - a.Pings})
 	}
 	return summary
 }
 
 // RatePerSecond returns the average rate per second if a counter went from countBefore to countNow in
-// the time span.
+// the time span. It returns 0 if span is not positive.
 func RatePerSecond(countNow, countBefore uint64, span time.Duration) float64 {
 	if span <= 0 {
 		return 0

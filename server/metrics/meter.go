@@ -23,7 +23,7 @@ const (
 	RouteIngest
 	RoutePing
 	RoutePost
-	RouteAvailability
+	RoutePingForAllBids
 	RouteToken
 	RouteSeed
 	RouteStatus
@@ -83,7 +83,7 @@ func NewMeter(onFault func(what string, err error)) *Meter {
 	m.buyers.newOne = func(id string) *buyerMeter { return newBuyerMeter(set, id) }
 	for r := range Routes {
 		for i := range m.requests[r] {
-			m.requests[r][i] = set.NewCounter(fmt.Sprintf(`pingpost_requests_total{path=%q,status=%q}`, RouteNames[r], statusLabel(i)))
+			m.requests[r][i] = set.NewCounter(fmt.Sprintf(`pingpost_requests_total{path=%q,status=%q}`, RouteNames[r], statusLabelOrOther(i)))
 		}
 		m.seconds[r] = set.NewPrometheusHistogramExt(fmt.Sprintf(`pingpost_request_seconds{path=%q}`, RouteNames[r]), buckets)
 	}
@@ -99,7 +99,7 @@ func NewMeter(onFault func(what string, err error)) *Meter {
 	m.auctions = set.NewPrometheusHistogramExt(`pingpost_auction_seconds`, buckets)
 	m.hooks = newWebhookMeter(set)
 	m.phases.register(set)
-	set.RegisterMetricsWriter(writeProcessMetrics)
+	set.RegisterMetricsWriter(writeRuntimeAndStartTimeMetrics)
 	m.faults = set.NewCounter(`pingpost_faults_total`)
 	m.wrongCredentials = set.NewCounter(`pingpost_wrong_credentials_total`)
 	m.failedHandshakes = set.NewCounter(`pingpost_tls_handshake_failures_total`)
@@ -114,7 +114,7 @@ func (m *Meter) SetLogger(logger *slog.Logger) { m.logger.Store(logger) }
 // histograms of phases have histogramBounds instead.
 var buckets = []float64{0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10}
 
-func statusLabel(statusIndex int) string {
+func statusLabelOrOther(statusIndex int) string {
 	if statusIndex < len(statuses) {
 		return strconv.Itoa(statuses[statusIndex])
 	}

@@ -19,9 +19,9 @@ var processFigures = [...]struct{ name, source string }{
 
 var processBegan = time.Now()
 
-// writeProcessMetrics writes memory, goroutines and start time of the process under the usual
+// writeRuntimeAndStartTimeMetrics writes memory, goroutines and start time of the process under the usual
 // names of Go programs. Several exchanges may share one process and then show equal values.
-func writeProcessMetrics(w io.Writer) {
+func writeRuntimeAndStartTimeMetrics(w io.Writer) {
 	samples := make([]metrics.Sample, len(processFigures))
 	for i, figure := range processFigures {
 		samples[i].Name = figure.source

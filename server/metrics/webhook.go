@@ -27,7 +27,7 @@ func newWebhookMeter(set *metrics.Set) (h webhookMeter) {
 // WebhookAttempted counts an attempt to send a webhook to a supplier. It logs failed attempts
 // at most once a minute per supplier, because thousands per second may fail in the same way.
 // The engine calls it.
-func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookResult) {
+func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOrDecision, result *market.WebhookAttemptResult) {
 	m.hooks.attempts[outcome].Inc()
 	m.hooks.seconds.Update(result.Elapsed.Seconds())
 	if outcome == event.WebhookDelivered {
@@ -39,9 +39,9 @@ func (m *Meter) WebhookAttempted(supplier string, outcome event.WebhookOutcomeOr
 	}
 }
 
-// LogWebhooksSwitchedOff logs that the exchange has switched a supplier's webhooks off, because
+// LogWebhooksSwitchedOffAfterFailures logs that the exchange has switched a supplier's webhooks off, because
 // all attempts failed for days. The engine calls it.
-func (m *Meter) LogWebhooksSwitchedOff(supplier string) {
+func (m *Meter) LogWebhooksSwitchedOffAfterFailures(supplier string) {
 	m.logger.Load().Error("a supplier's webhooks were switched off, because all attempts failed for days; "+
 		"the pending webhooks are dead letters now. Repair the endpoint, switch the webhooks on, and resend the dead letters", "supplier_id", supplier)
 }

@@ -36,17 +36,17 @@ func TestWebhookAttemptsAreCounted(t *testing.T) {
 			}
 			lines.Reset()
 		}
-		m.WebhookAttempted("sup_a", event.WebhookDelivered, &market.WebhookResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
+		m.WebhookAttempted("sup_a", event.WebhookDelivered, &market.WebhookAttemptResult{Delivered: true, Status: 200, Elapsed: 3 * time.Millisecond})
 		wantLines("WARN")
 		for range 3 {
-			m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Status: 500, Elapsed: time.Second})
+			m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookAttemptResult{Status: 500, Elapsed: time.Second})
 		}
-		m.WebhookAttempted("sup_b", event.WebhookDead, &market.WebhookResult{Fault: market.FaultTLS})
+		m.WebhookAttempted("sup_b", event.WebhookDead, &market.WebhookAttemptResult{Fault: market.FaultTLS})
 		wantLines("WARN", "supplier_id=sup_a failures=1 outcome=failed fault=none status=500", "supplier_id=sup_b failures=1 outcome=dead fault=tls status=0")
 		time.Sleep(throttleFor)
-		m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookResult{Fault: market.FaultTimeout})
+		m.WebhookAttempted("sup_a", event.WebhookFailed, &market.WebhookAttemptResult{Fault: market.FaultTimeout})
 		wantLines("WARN", "supplier_id=sup_a failures=3 outcome=failed fault=timeout status=0")
-		m.LogWebhooksSwitchedOff("sup_b")
+		m.LogWebhooksSwitchedOffAfterFailures("sup_b")
 		wantLines("ERROR", "supplier_id=sup_b")
 
 		off := false

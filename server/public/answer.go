@@ -13,7 +13,7 @@ func sendAnswer(ctx *fasthttp.RequestCtx, status int, id market.RequestID, repla
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(httperror.TypeJSON)
 	var text [64]byte
-	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
 	if replayed {
 		ctx.Response.Header.Set(httperror.HeaderReplayed, "true")
 	}

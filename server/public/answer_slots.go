@@ -48,16 +48,16 @@ func (c *largeAnswerLimiter) releaseSlot(ownerRef market.PermanentNumber) {
 	}
 }
 
-// largeAnswerBody is the body of a large answer. It occupies a slot of a largeAnswerLimiter until it
+// answerBodyHoldingSlot is the body of a large answer. It occupies a slot of a largeAnswerLimiter until it
 // is sent.
-type largeAnswerBody struct {
+type answerBodyHoldingSlot struct {
 	bytes.Reader
 	release func()
 }
 
 // Close releases the answer's slot. The HTTP library calls it after it sent the answer or the
 // client disconnected.
-func (a *largeAnswerBody) Close() error {
+func (a *answerBodyHoldingSlot) Close() error {
 	a.release()
 	a.release = func() {}
 	return nil

@@ -156,7 +156,7 @@ func TestFirstErrorInContractOrderIsReported(t *testing.T) {
 func (h *testExchange) useKey(path, token string) {
 	h.t.Helper()
 	supplier := "acme"
-	if claims, ok := h.opt.Tokens.VerifyToken([]byte(token), h.clock.Now()); ok && claims.Ref == h.supplierRef("sup_slow") {
+	if claims, ok := h.opt.Tokens.OpenUnexpiredToken([]byte(token), h.clock.Now()); ok && claims.Ref == h.supplierRef("sup_slow") {
 		supplier = "slow"
 	}
 	h.advance(time.Second)

@@ -37,7 +37,7 @@ type supplierOrBuyer struct {
 // authenticateBearer returns the supplier or buyer to which the request's bearer token belongs.
 // The token must have the scope. On an error it sets the challenge header only; the caller
 // sends the error.
-func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenScopes) (supplierOrBuyer, httperror.Error) {
+func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.OAuthScopes) (supplierOrBuyer, httperror.Error) {
 	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
@@ -61,10 +61,10 @@ func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.TokenS
 	return who, httperror.Error{}
 }
 
-// readBearerToken returns the bearer token in the Authorization header. ok is false without such a
-// header, or if it has another scheme. If the header is repeated, the token is empty and thus
+// readBearerToken returns the bearer token in the Authorization header. isPresent is false without such
+// a header, or if it has another scheme. If the header is repeated, the token is empty and thus
 // invalid, because it is unclear which one is meant.
-func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
+func readBearerToken(header *fasthttp.RequestHeader) (token []byte, isPresent bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
 		return nil, len(lines) > 1
@@ -79,11 +79,11 @@ func readBearerToken(header *fasthttp.RequestHeader) (token []byte, ok bool) {
 // findCredentialOfToken returns the valid credential to which a bearer token belongs, and the token's
 // scopes. An access token loses scopes that its OAuth client has lost. ok is false for an
 // invalid token.
-func (s *Server) findCredentialOfToken(token []byte) (credential state.Credential, scopes event.TokenScopes, ok bool) {
+func (s *Server) findCredentialOfToken(token []byte) (credential state.Credential, scopes event.OAuthScopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}
-	if claims, ok := s.opt.Tokens.VerifyToken(token, s.clock.Now()); ok {
+	if claims, ok := s.opt.Tokens.OpenUnexpiredToken(token, s.clock.Now()); ok {
 		credential, ok = s.engine.State().CredentialByHash(claims.Secret)
 		return credential, claims.Scopes & credential.Scopes,
 			ok && credential.Kind == event.CredentialOAuthClient && credential.Owner == claims.Owner && credential.Ref == claims.Ref
@@ -91,7 +91,7 @@ func (s *Server) findCredentialOfToken(token []byte) (credential state.Credentia
 	if !s.opt.Sandbox {
 		return state.Credential{}, 0, false
 	}
-	credential, ok = s.engine.State().CredentialByHash(s.opt.Tokens.HashBearer(token))
+	credential, ok = s.engine.State().CredentialByHash(s.opt.Tokens.HashStaticBearerToken(token))
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // serveCaller answers 204 with the caller's id if the token has the scope.
-func (d *testServer) serveCaller(ctx *fasthttp.RequestCtx, scope event.TokenScopes) {
+func (d *testServer) serveCaller(ctx *fasthttp.RequestCtx, scope event.OAuthScopes) {
 	who, bad := d.authenticateBearer(ctx, scope)
 	switch {
 	case bad.Status != 0:
@@ -30,7 +30,7 @@ func (d *testServer) serveCaller(ctx *fasthttp.RequestCtx, scope event.TokenScop
 }
 
 // authenticateWith sends a request with these Authorization headers to serveCaller.
-func (d *testServer) authenticateWith(scope event.TokenScopes, lines ...string) *fasthttp.RequestCtx {
+func (d *testServer) authenticateWith(scope event.OAuthScopes, lines ...string) *fasthttp.RequestCtx {
 	ctx := newRequestCtx("GET", "/", nil)
 	for _, line := range lines {
 		ctx.Request.Header.Add("Authorization", line)
@@ -39,7 +39,7 @@ func (d *testServer) authenticateWith(scope event.TokenScopes, lines ...string) 
 	return ctx
 }
 
-func (d *testServer) authenticate(token string, scope event.TokenScopes) *fasthttp.RequestCtx {
+func (d *testServer) authenticate(token string, scope event.OAuthScopes) *fasthttp.RequestCtx {
 	return d.authenticateWith(scope, "Bearer "+token)
 }
 
@@ -50,7 +50,7 @@ const (
 )
 
 // wantCaller checks that a token authenticates this caller, or for "" that it is rejected.
-func (d *testServer) wantCaller(what, token string, scope event.TokenScopes, who string) {
+func (d *testServer) wantCaller(what, token string, scope event.OAuthScopes, who string) {
 	d.t.Helper()
 	ctx := d.authenticate(token, scope)
 	header := &ctx.Response.Header
@@ -97,7 +97,7 @@ func TestBearerTokenSyntax(t *testing.T) {
 
 func TestTokenScopeIsEnforced(t *testing.T) {
 	d := newTestServer(t)
-	names := map[string]event.TokenScopes{"ping": event.ScopePing, "post": event.ScopePost, "webhook": event.ScopeWebhook}
+	names := map[string]event.OAuthScopes{"ping": event.ScopePing, "post": event.ScopePost, "webhook": event.ScopeWebhook}
 	for _, given := range []string{"ping", "post", "ping post"} {
 		token := d.requestToken("acme", acmeSecret, given)
 		for name, scope := range names {
@@ -209,7 +209,7 @@ func TestStaticTokenWorksOnlyInSandbox(t *testing.T) {
 	d.wantCaller("a static token in production", sandboxKey, event.ScopePost, "")
 	d.start(sandbox)
 	d.wantCaller("a static token after a restart", sandboxKey, event.ScopePost, "sup_acme")
-	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashBearer([]byte(sandboxKey)))
+	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashStaticBearerToken([]byte(sandboxKey)))
 	must.Succeed(t, d.engine.AsOperator("").RevokeCredential(&c))
 	d.wantCaller("a static token, revoked", sandboxKey, event.ScopePost, "")
 }

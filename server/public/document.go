@@ -43,7 +43,7 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 		return
 	}
 	var text [64]byte
-	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
 	if file.Send(ctx, form, known) && file.Policy == "" {
 		ctx.Response.Header.Set("Access-Control-Allow-Origin", "*")
 	}
@@ -53,7 +53,7 @@ func (s *Server) sendDocument(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 // proxy that serves the exchange below a path.
 func (s *Server) redirectToDocs(ctx *fasthttp.RequestCtx, id market.RequestID, _ *scratch, _ httperror.Error) {
 	var text [64]byte
-	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
 	ctx.Response.Header.Set("Cache-Control", docsite.Cache)
 	ctx.Response.Header.Set("Location", "../docs") // not ctx.Redirect, which makes an absolute URL of it
 	ctx.SetStatusCode(fasthttp.StatusPermanentRedirect)

@@ -20,7 +20,7 @@ import (
 // which the handler still runs. After a rejection the library sends the response as it is, and
 // closes the connection.
 func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
-	connection.RenewWriteDeadline(ctx, s.http.WriteTimeout)
+	connection.RenewWriteDeadlineForLibrary(ctx, s.http.WriteTimeout)
 	begun, id := s.clock.Now(), s.engine.NewRequestID()
 	ctx.Response.Header.DisableNormalizing()
 	on := metrics.RouteNone
@@ -33,7 +33,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 			s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()
-	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
+	if bad := request.CheckHead(ctx); bad.Status != 0 {
 		httperror.Write(ctx, id, bad)
 		return bad.Status
 	}
@@ -53,7 +53,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 // OAuth client may send its credential in the body. Documents need no credential.
 func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, requestRoute metrics.Route) (ok bool) {
 	switch requestRoute {
-	case metrics.RouteIngest, metrics.RouteAvailability, metrics.RouteSuppliersLead:
+	case metrics.RouteIngest, metrics.RoutePingForAllBids, metrics.RouteSuppliersLead:
 		_, ok = s.authenticateAPIKey(ctx, id, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 	case metrics.RoutePing:
 		_, ok = s.authenticateSupplierToken(ctx, id, event.ScopePing, errBuyersToken)

@@ -23,7 +23,7 @@ func TestExpectContinueChecksHeadFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(owner event.ConfigObjectKind, id, secret string, scopes event.TokenScopes) {
+	add := func(owner event.ConfigObjectKind, id, secret string, scopes event.OAuthScopes) {
 		d.addCredential(engine.Credential{Kind: event.CredentialBearer, Owner: owner, ID: id, Scopes: scopes}, secret)
 	}
 	add(event.ObjectSupplier, "sup_acme", "pings", event.ScopePing)

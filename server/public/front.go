@@ -14,9 +14,9 @@ import (
 // pathFront is the path of the page for people who open the exchange's address.
 const pathFront = "/"
 
-// sendFrontPage sends a small page with the exchange's name and whether it accepts requests. A client
+// sendFrontPageOr404 sends a small page with the exchange's name and whether it accepts requests. A client
 // that accepts JSON but no HTML gets the 404 of an unknown path, because the API has no such path.
-func (s *Server) sendFrontPage(ctx *fasthttp.RequestCtx, id market.RequestID, _ *scratch, _ httperror.Error) {
+func (s *Server) sendFrontPageOr404(ctx *fasthttp.RequestCtx, id market.RequestID, _ *scratch, _ httperror.Error) {
 	ctx.Response.Header.Set("Vary", "Accept")
 	if acceptsOnlyJSON(&ctx.Request.Header) {
 		httperror.Write(ctx, id, httperror.NotFound)
@@ -28,14 +28,14 @@ func (s *Server) sendFrontPage(ctx *fasthttp.RequestCtx, id market.RequestID, _ 
 	}
 	var text [64]byte
 	header := &ctx.Response.Header
-	header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
 	header.Set("Cache-Control", "no-store") // the status changes
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", docsite.Policy)
 	header.Set("Referrer-Policy", "no-referrer")
 	ctx.SetContentType("text/html; charset=utf-8")
 	ready := s.opt.Ready == nil || s.opt.Ready() == nil
-	ctx.SetBodyString(docsite.Front{Name: s.opt.Name, Sandbox: s.opt.Sandbox, Ready: ready}.HTML())
+	ctx.SetBodyString(docsite.ExchangeFrontPage{Name: s.opt.Name, Sandbox: s.opt.Sandbox, Ready: ready}.HTML())
 }
 
 // acceptsOnlyJSON reports whether the header Accept names JSON and no other type that the page has.

@@ -70,7 +70,7 @@ func (d *testServer) addCredential(c engine.Credential, secret string) {
 	d.t.Helper()
 	c.Hash, c.Hint = d.opt.Tokens.HashClientCredentials([]byte(c.Client), []byte(secret)), secret[:3]
 	if c.Kind == event.CredentialBearer {
-		c.Hash = d.opt.Tokens.HashBearer([]byte(secret))
+		c.Hash = d.opt.Tokens.HashStaticBearerToken([]byte(secret))
 	}
 	must.Succeed(d.t, d.engine.AsOperator("").AddCredential(&c))
 }

@@ -21,14 +21,14 @@ func (s *Server) handleIngest(ctx *fasthttp.RequestCtx, id market.RequestID, r *
 		return
 	}
 	waited, queued := s.clock.Now(), decision.IsQueued()
-	answer, err := decision.Wait()
+	answer, err := decision.WaitUntilCommitted()
 	took.LeaveEngine(s.clock.Now())
 	took.Engine.Log += took.Left - waited
 	if !queued {
 		waited = 0
 	}
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	traceIngestedLead(&took, &answer, waited)
@@ -58,7 +58,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	}
 	decision, err := s.engine.DecideAndDeliver(&r.ingest)
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return nil
 	}
 	return decision

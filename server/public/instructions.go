@@ -48,7 +48,7 @@ func (s *Server) sendPostingInstructions(ctx *fasthttp.RequestCtx, id market.Req
 		httperror.Write(ctx, id, httperror.Internal)
 		return
 	}
-	setInstructionHeaders(ctx, id)
+	setPrivatePageHeaders(ctx, id)
 	if file.Policy != "" {
 		ctx.Response.Header.Set("Content-Security-Policy", file.Policy)
 	}
@@ -70,19 +70,19 @@ func sendInstructionsLinkErrorPage(ctx *fasthttp.RequestCtx, id market.RequestID
 		httperror.Write(ctx, id, httperror.Unavailable)
 		return
 	}
-	setInstructionHeaders(ctx, id)
+	setPrivatePageHeaders(ctx, id)
 	ctx.Response.Header.Set("Content-Security-Policy", instructions.PagePolicy)
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("text/html; charset=utf-8")
 	ctx.SetBody(instructions.AppendMessagePage(nil, title, message))
 }
 
-// setInstructionHeaders keeps instructions out of caches, search engines and other sites' logs,
+// setPrivatePageHeaders keeps instructions out of caches, search engines and other sites' logs,
 // because the address alone gives access.
-func setInstructionHeaders(ctx *fasthttp.RequestCtx, id market.RequestID) {
+func setPrivatePageHeaders(ctx *fasthttp.RequestCtx, id market.RequestID) {
 	var text [64]byte
 	header := &ctx.Response.Header
-	header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
+	header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
 	header.Set("Cache-Control", "private, no-store")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("X-Content-Type-Options", "nosniff")

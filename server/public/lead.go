@@ -30,7 +30,7 @@ func (s *Server) answerLeadLookupByToken(ctx *fasthttp.RequestCtx, id market.Req
 	}
 	connection.MarkAuthenticated(ctx)
 	if who.supplier != nil {
-		if look, ok := s.readPathLeadForSupplier(ctx, id, r, who.supplier, now); ok {
+		if look, ok := s.limitAndReadSupplierLead(ctx, id, r, who.supplier, now); ok {
 			sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLeadJSON(nil, &look, true))
 		}
 		return
@@ -54,14 +54,14 @@ func (s *Server) answerLeadLookupByAPIKey(ctx *fasthttp.RequestCtx, id market.Re
 	if !ok {
 		return
 	}
-	if look, ok := s.readPathLeadForSupplier(ctx, id, r, supplier, now); ok {
+	if look, ok := s.limitAndReadSupplierLead(ctx, id, r, supplier, now); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, append(appendLeadJSON([]byte(`{"data":`), &look, true), '}'))
 	}
 }
 
-// readPathLeadForSupplier returns the lead that the path names, as its supplier may see it. If
-// it returns false, it has already sent an error.
-func (s *Server) readPathLeadForSupplier(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (view engine.LeadView, ok bool) {
+// limitAndReadSupplierLead applies the supplier's rate limit (429). Then it returns the lead that the
+// path names, as its supplier may see it. If it returns false, it has already sent an error.
+func (s *Server) limitAndReadSupplierLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, supplier *market.Supplier, now int64) (view engine.LeadView, ok bool) {
 	if wait := s.lookupAndReportLimits.suppliers.takeTokenForOwner(ctx, supplier.Ref, time.Unix(0, now)); wait > 0 {
 		httperror.Write(ctx, id, httperror.RateLimited.WithRetryAfter(wait))
 		return engine.LeadView{}, false
@@ -89,7 +89,7 @@ func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, rea
 	case errors.Is(err, engine.ErrNotFound):
 		httperror.Write(ctx, id, httperror.UnknownLead)
 	case err != nil:
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 	}
 	return look, err == nil
 }
@@ -97,11 +97,11 @@ func readPathLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, rea
 // appendLeadJSON appends a lead as JSON. With forSupplier set it is for the supplier, and contains the
 // supplier's own id of the lead.
 func appendLeadJSON(body []byte, l *engine.LeadView, forSupplier bool) []byte {
-	body = l.Lead.AppendTo(append(body, `{"id":"`...))
+	body = l.Lead.AppendAsText(append(body, `{"id":"`...))
 	body = append(append(body, `","status":"`...), l.Status.String()...)
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(l.Campaign))
 	if forSupplier {
-		body = wire.AppendTextOrNull(append(body, `,"lead_uuid":`...), l.SellerID)
+		body = wire.AppendTextOrNull(append(body, `,"lead_uuid":`...), l.SellerLeadID)
 	}
 	body = wire.AppendTextOrNull(append(body, `,"auction_id":`...), l.Auction)
 	body = wire.AppendTextOrNull(append(body, `,"buyer_id":`...), l.Buyer)

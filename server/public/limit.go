@@ -93,8 +93,9 @@ func (l *tokenBucketsByOwner) setBucketRates(rates map[market.PermanentNumber]in
 	l.buckets.Store(&buckets)
 }
 
-// takeTokenForOwner counts a request of the supplier or buyer with the number ownerRef, and writes
-// the rate limit headers. Over the limit it returns how long the client must wait.
+// takeTokenForOwner counts a request of the supplier or buyer with the number ownerRef, and writes the
+// rate limit headers. Over the limit it returns how long the client must wait, otherwise 0. An owner
+// without a bucket has no limit and gets no headers.
 func (l *tokenBucketsByOwner) takeTokenForOwner(ctx *fasthttp.RequestCtx, ownerRef market.PermanentNumber, now time.Time) (wait time.Duration) {
 	b := (*l.buckets.Load())[ownerRef]
 	if b == nil {

@@ -34,7 +34,7 @@ const grantCredentials = "client_credentials"
 func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	ctx.Response.Header.Set("Cache-Control", "no-store")
 	ctx.Response.Header.Set("Pragma", "no-cache")
-	form, bad := readTokenRequest(&ctx.Request.Header, r, readErr)
+	form, bad := parseTokenRequestBody(&ctx.Request.Header, r, readErr)
 	shown, basic := readBasicAuthLogin(&ctx.Request.Header)
 	if !basic {
 		shown = form.login
@@ -92,9 +92,10 @@ func (s *Server) authenticateOAuthClient(l oauthClientLogin) (client state.Crede
 	return client, known
 }
 
-// checkGrantTypeAndScopes returns the scopes that the token request asks for, or all scopes of the client
-// if it names no scope. It returns an error for a scope that the client does not have.
-func checkGrantTypeAndScopes(form *tokenRequest, client *state.Credential) (scopes event.TokenScopes, bad httperror.Error) {
+// checkGrantTypeAndScopes returns the scopes that the token request asks for, or all scopes of the
+// client if it names no scope. It returns an error for a missing or unsupported grant type, and for a
+// scope that the client does not have.
+func checkGrantTypeAndScopes(form *tokenRequest, client *state.Credential) (scopes event.OAuthScopes, bad httperror.Error) {
 	switch form.grant {
 	case "":
 		return 0, errGrantMissing
@@ -106,7 +107,7 @@ func checkGrantTypeAndScopes(form *tokenRequest, client *state.Credential) (scop
 		if name == "" {
 			continue
 		}
-		scope, ok := event.ParseScope(name)
+		scope, ok := event.ParseOAuthScope(name)
 		if !ok || !client.Scopes.ContainsAll(scope) {
 			return 0, errScopeInvalid
 		}
@@ -122,11 +123,11 @@ func (s *Server) signAndSendToken(ctx *fasthttp.RequestCtx, id market.RequestID,
 	var text [64]byte
 	ctx.SetStatusCode(fasthttp.StatusOK)
 	ctx.SetContentType(httperror.TypeJSON)
-	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendTo(text[:0]))
-	r.out = s.opt.Tokens.AppendToken(append(r.out[:0], `{"access_token":"`...), claims)
+	ctx.Response.Header.SetBytesV(httperror.HeaderRequestID, id.AppendAsText(text[:0]))
+	r.out = s.opt.Tokens.AppendSealedToken(append(r.out[:0], `{"access_token":"`...), claims)
 	r.out = append(r.out, `","token_type":"Bearer","expires_in":`...)
 	r.out = strconv.AppendInt(r.out, int64(s.opt.TokenLifetime/time.Second), 10)
-	r.out = claims.Scopes.AppendNames(append(r.out, `,"scope":"`...))
+	r.out = claims.Scopes.AppendSpaceSeparatedNames(append(r.out, `,"scope":"`...))
 	ctx.SetBody(append(r.out, `"}`...))
 }
 

@@ -50,9 +50,9 @@ var (
 	errTokenMember = httperror.New(400, errcode.InvalidRequest, "grant_type, client_id, client_secret and scope must be strings.")
 )
 
-// readTokenRequest parses the body of a token request, which is a form or JSON according to its
+// parseTokenRequestBody parses the body of a token request, which is a form or JSON according to its
 // Content-Type. readErr is the error of reading the body, if any.
-func readTokenRequest(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenRequest, httperror.Error) {
+func parseTokenRequestBody(header *fasthttp.RequestHeader, r *scratch, readErr httperror.Error) (tokenRequest, httperror.Error) {
 	kind := header.ContentType()
 	switch {
 	case readErr.Status != 0:
@@ -107,10 +107,10 @@ func parseURLEncodedTokenRequest(body []byte) (f tokenRequest, bad httperror.Err
 	return f, httperror.Error{}
 }
 
-// readBasicAuthLogin returns the OAuth client's id and secret from HTTP Basic. Both are
-// form-encoded inside it (RFC 6749, 2.3.1). present reports whether there is an Authorization
-// header. A malformed header gives an empty login.
-func readBasicAuthLogin(header *fasthttp.RequestHeader) (l oauthClientLogin, present bool) {
+// readBasicAuthLogin returns the OAuth client's id and secret from HTTP Basic. Both are form-encoded
+// inside it (RFC 6749, 2.3.1). hasAuthorizationHeader reports whether there is an Authorization header
+// of any scheme. A header that is malformed, repeated or of another scheme gives an empty login.
+func readBasicAuthLogin(header *fasthttp.RequestHeader) (l oauthClientLogin, hasAuthorizationHeader bool) {
 	lines := header.PeekAll(fasthttp.HeaderAuthorization)
 	if len(lines) != 1 {
 		return oauthClientLogin{}, len(lines) > 1

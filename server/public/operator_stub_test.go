@@ -41,9 +41,9 @@ func (stubOperator) RevealSecret(string) (string, bool) { return "", false }
 
 func (stubOperator) Unseal(string, []byte) (string, bool) { return "", false }
 
-func (o stubOperator) TokenIssuer() *token.Issuer { return o.tokens }
+func (o stubOperator) CredentialHasher() *token.Issuer { return o.tokens }
 
-func (stubOperator) Instructions() *instructions.Publisher { return nil }
+func (stubOperator) PostingInstructions() *instructions.Publisher { return nil }
 
 func (o stubOperator) IsSandbox() bool { return o.sandbox }
 

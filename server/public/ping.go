@@ -21,7 +21,7 @@ const headerHops = "X-Pingpost-Hops"
 // counts as one more, so that a ping in a loop is rejected.
 const maxHops = 3
 
-func parseHopCount(header *fasthttp.RequestHeader) int {
+func parseHopCountOrOverLimit(header *fasthttp.RequestHeader) int {
 	lines := header.PeekAll(headerHops)
 	switch {
 	case len(lines) == 0:
@@ -50,7 +50,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	answer, err := s.engine.PingForBestBid(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	recordPingResultInTrace(&r.timings, &answer, r.test || seller.Test)
@@ -59,9 +59,9 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	s.opt.Meter.CountPhases(metrics.RoutePing, &r.timings, s.clock.Now())
 }
 
-// handleAvailabilityPing answers POST /api/v1/ping: it runs an auction for a supplier's lead
+// handlePingForAllBids answers POST /api/v1/ping: it runs an auction for a supplier's lead
 // and answers with all valid bids, their buyers and prices.
-func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+func (s *Server) handlePingForAllBids(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
 	if !ok {
@@ -77,11 +77,11 @@ func (s *Server) handleAvailabilityPing(ctx *fasthttp.RequestCtx, id market.Requ
 	answer, err := s.engine.PingForAllBids(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	recordPingResultInTrace(&r.timings, &answer, r.test || supplier.Test)
-	r.out = appendAvailabilityAnswer(r.out[:0], &answer)
+	r.out = appendAllBidsAnswer(r.out[:0], &answer)
 	sendAnswer(ctx, fasthttp.StatusOK, answer.Request, answer.Replayed, r.out)
 }
 
@@ -95,7 +95,7 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 // authenticateSupplierToken returns the supplier to which the request's token belongs; the token
 // must have the scope. It rejects a buyer's token with errorForBuyer. If ok is false, it has
 // already sent an error.
-func (s *Server) authenticateSupplierToken(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.TokenScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
+func (s *Server) authenticateSupplierToken(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.OAuthScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
 	who, bad := s.authenticateBearer(ctx, scope)
 	if bad.Status == 0 && who.supplier == nil {
 		bad = errorForBuyer
@@ -117,7 +117,7 @@ func appendPingAnswer(body []byte, a *engine.SupplierPingAnswer) []byte {
 		return append(append(append(body, `","reject_detail":"`...), pingRejectDetail(a.Reason)...), `"}`...)
 	}
 	body = wire.AppendPriceMembers(append(body, `,"bid":{`...), a.Amount, a.Currency)
-	body = a.Token.AppendTo(append(body, `,"bid_token":"`...))
+	body = a.Token.AppendAsText(append(body, `,"bid_token":"`...))
 	body = wire.AppendUnquotedTime(append(body, `","valid_until":"`...), a.ValidUntil)
 	return appendPassedFiltersAndEnd(append(body, `"}`...), a.Passed)
 }
@@ -131,10 +131,10 @@ func appendPassedFiltersAndEnd(body []byte, passed market.ConditionsMetByLead) [
 	return append(passed.AppendJSON(append(body, `,"buyer_filters_passed":`...)), '}')
 }
 
-// appendAvailabilityAnswer appends the JSON answer to POST /api/v1/ping: all offers with buyers
+// appendAllBidsAnswer appends the JSON answer to POST /api/v1/ping: all offers with buyers
 // and prices, or the reason why there are no offers.
-func appendAvailabilityAnswer(body []byte, a *engine.SupplierPingAnswer) []byte {
-	body = market.PingID(a.Auction).AppendTo(append(body, `{"data":{"ping_id":"`...))
+func appendAllBidsAnswer(body []byte, a *engine.SupplierPingAnswer) []byte {
+	body = market.PingID(a.Auction).AppendAsText(append(body, `{"data":{"ping_id":"`...))
 	body = escape.AppendJSONString(append(body, `","campaign_id":`...), []byte(a.Campaign))
 	if len(a.Offers) == 0 {
 		body = append(body, `,"accepted":false,"expires_at":"`...)

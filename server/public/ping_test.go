@@ -72,7 +72,7 @@ func TestAppendAvailabilityAnswer(t *testing.T) {
 			`{"data":{"ping_id":"ping_00000000010400000000000000","campaign_id":"c\"","accepted":false,"expires_at":"2026-03-02T13:00:04.987Z","buyers":[],"reason":"caps_full"}}`,
 		},
 	} {
-		if got := string(appendAvailabilityAnswer(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
+		if got := string(appendAllBidsAnswer(nil, &row.answer)); got != row.want || !json.Valid([]byte(got)) {
 			t.Errorf("%s: %s\nwant %s", row.name, got, row.want)
 		}
 	}
@@ -133,7 +133,7 @@ func TestParseHopCount(t *testing.T) {
 		for _, line := range row.lines {
 			header.Add("x-pingpost-hops", line)
 		}
-		if got := parseHopCount(&header); got != row.want {
+		if got := parseHopCountOrOverLimit(&header); got != row.want {
 			t.Errorf("%q: %d, want %d", row.lines, got, row.want)
 		}
 	}

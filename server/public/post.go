@@ -31,7 +31,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	answer, err := s.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	recordSaleInTrace(&r.timings, &answer, r.test || seller.Test)
@@ -60,7 +60,7 @@ func appendPostAnswer(body []byte, a *engine.SupplierPostAnswer) []byte {
 	} else {
 		body = escape.AppendJSONString(append(body, `,"lead_id":`...), []byte(a.BuyerLead))
 	}
-	body = a.Lead.AppendTo(append(body, `,"id":"`...))
+	body = a.Lead.AppendAsText(append(body, `,"id":"`...))
 	body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
 	body = wire.AppendPriceMembers(append(body, `,"price":{`...), a.Payout, a.Currency)
 	return append(body, "}}"...)

@@ -26,7 +26,7 @@ func (p *parsedPostLead) clearForReuse() {
 
 // parseAndFlatten parses the objects in a post's body, and lists the lead's members, followed
 // by those of its address and tcpa. A member that should be an object but is not becomes a
-// field error. A missing object counts as empty.
+// field error. A missing or null object counts as empty.
 func (p *parsedPostLead) parseAndFlatten(body *strictjson.Object) {
 	p.clearForReuse()
 	p.parseInnerObject(body, "lead", "lead", &p.lead)
@@ -39,8 +39,8 @@ func (p *parsedPostLead) parseAndFlatten(body *strictjson.Object) {
 			p.members = append(p.members, m)
 		}
 	}
-	p.addInnerObjectMembers(&p.address, "lead.address.")
-	p.addInnerObjectMembers(&p.tcpa, "lead.tcpa.")
+	p.addAllowedInnerObjectMembers(&p.address, "lead.address.")
+	p.addAllowedInnerObjectMembers(&p.tcpa, "lead.tcpa.")
 }
 
 func (p *parsedPostLead) parseInnerObject(outer *strictjson.Object, name, fieldPath string, inner *strictjson.Object) {
@@ -50,18 +50,18 @@ func (p *parsedPostLead) parseInnerObject(outer *strictjson.Object, name, fieldP
 	}
 }
 
-// addInnerObjectMembers adds the members of the inner object address or tcpa to the list.
+// addAllowedInnerObjectMembers adds the members of the inner object address or tcpa to the list.
 // innerPath is the object's path.
 //
 // It skips members that belong elsewhere, without an error. For example, the phone number in tcpa
 // is the one with the consent, and not the lead's. A member that may be in either place counts only
 // if the lead itself does not have it.
-func (p *parsedPostLead) addInnerObjectMembers(inner *strictjson.Object, innerPath string) {
+func (p *parsedPostLead) addAllowedInnerObjectMembers(inner *strictjson.Object, innerPath string) {
 	for _, m := range inner.Members() {
 		name := string(m.Name)
 		switch path := market.FieldPathInSupplierPost(name); {
 		case path == innerPath+name:
-		case path != "lead."+name || isOnlyAllowedInLeadObject(name):
+		case path != "lead."+name || isForbiddenInAddressAndTCPA(name):
 			continue
 		default:
 			if _, twice := p.lead.Lookup(name); twice {
@@ -72,9 +72,9 @@ func (p *parsedPostLead) addInnerObjectMembers(inner *strictjson.Object, innerPa
 	}
 }
 
-// isOnlyAllowedInLeadObject reports whether a member may be only in the lead object itself, and not in
+// isForbiddenInAddressAndTCPA reports whether a member may be only in the lead object itself, and not in
 // its address or tcpa.
-func isOnlyAllowedInLeadObject(memberName string) bool {
+func isForbiddenInAddressAndTCPA(memberName string) bool {
 	switch memberName {
 	case "lead_uuid", "first_name", "last_name", "email", "phone", "source", "address", "tcpa":
 		return true

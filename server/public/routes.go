@@ -34,10 +34,10 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 	r := takeScratchFromPool()
 	r.timings = metrics.RequestTimings{Begun: begun, Trace: traced}
 	r.copyHeadersBeforeReadingBody(&ctx.Request.Header)
-	if bad := request.CheckHeadUnambiguous(ctx); bad.Status != 0 {
+	if bad := request.CheckHead(ctx); bad.Status != 0 {
 		r.releaseToPool()
 		httperror.Write(ctx, id, bad)
-		connection.CloseAfterAnswer(ctx, bad)
+		connection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)
 	} else if readErr := s.readBody(ctx, r); readErr.Status != 0 && readErr != httperror.BodyTooLarge {
 		r.releaseToPool()
 		httperror.Write(ctx, id, readErr)
@@ -52,9 +52,9 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 // caller releases r, except for ingest, which releases r before it waits for the log.
 type routeHandler func(s *Server, ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error)
 
-// matchedRoute describes how a path is handled. subject is the variable part of the path: a lead's id, or
-// the whole path of a document. It is valid only during the request. The handler answers a
-// malformed id like an unknown one.
+// matchedRoute describes how a path is handled. subject is the variable part of the path: a lead's id,
+// the token of a link to posting instructions, or the whole path of a document. It is nil for the other
+// paths. It is valid only during the request. The handler answers a malformed id like an unknown one.
 type matchedRoute struct {
 	metricsRoute metrics.Route
 	method       string
@@ -126,14 +126,14 @@ func (s *Server) matchRoute(path []byte) matchedRoute {
 	case "/v1/post":
 		return matchedRoute{metricsRoute: metrics.RoutePost, method: fasthttp.MethodPost, handle: (*Server).handlePost}
 	case "/api/v1/ping":
-		return matchedRoute{metricsRoute: metrics.RouteAvailability, method: fasthttp.MethodPost, handle: (*Server).handleAvailabilityPing}
+		return matchedRoute{metricsRoute: metrics.RoutePingForAllBids, method: fasthttp.MethodPost, handle: (*Server).handlePingForAllBids}
 	case "/oauth/token":
 		return matchedRoute{metricsRoute: metrics.RouteToken, method: fasthttp.MethodPost, handle: (*Server).issueToken}
 	case pathStatuses:
 		return matchedRoute{metricsRoute: metrics.RouteStatuses, method: fasthttp.MethodPost, handle: (*Server).handleStatusReportBatch}
 	case "/v1/dev/seed":
 		if s.opt.Sandbox { // production has no such path
-			return matchedRoute{metricsRoute: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeads}
+			return matchedRoute{metricsRoute: metrics.RouteSeed, method: fasthttp.MethodPost, handle: (*Server).handleMadeUpLeadsRequest}
 		}
 		return matchedRoute{}
 	case apidocs.PathYAML, apidocs.PathJSON, docsite.Home:
@@ -141,7 +141,7 @@ func (s *Server) matchRoute(path []byte) matchedRoute {
 	case docsite.Prefix:
 		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).redirectToDocs, subject: path}
 	case pathFront:
-		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPage, subject: path}
+		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendFrontPageOr404, subject: path}
 	}
 	if bytes.HasPrefix(path, []byte(docsite.Prefix)) && docsite.FindFile(string(path)) != nil {
 		return matchedRoute{metricsRoute: metrics.RouteDocument, method: fasthttp.MethodGet, head: true, handle: (*Server).sendDocument, subject: path}
@@ -182,10 +182,10 @@ func matchLeadPath(path []byte) (to matchedRoute) {
 // answerUnreadableRequest answers a request that the HTTP library could not read: malformed, too large
 // or too slow. The library then closes the connection.
 func (s *Server) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
-	connection.RenewWriteDeadline(ctx, s.http.WriteTimeout)
+	connection.RenewWriteDeadlineForLibrary(ctx, s.http.WriteTimeout)
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)
 	httperror.Write(ctx, s.engine.NewRequestID(), bad)
-	connection.CloseAfterAnswer(ctx, bad)
+	connection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)
 	s.opt.Meter.CountAnswerAndLogError(metrics.RouteNone, &ctx.Response, 0)
 }

@@ -17,7 +17,7 @@ type scratch struct {
 	key        []byte // the idempotency key
 	badKey     bool   // the Idempotency-Key header is malformed
 	hops       int    // exchanges that a ping has passed
-	pathParam  []byte // the lead id in the path, not yet checked, or a document's path; memory of the library
+	pathParam  []byte // the path's lead id or instructions token, not yet checked, or a document's path; memory of the library
 	test       bool   // the request is marked as a test
 	badTest    bool   // the test header is malformed
 	body       []byte // of the request
@@ -60,6 +60,6 @@ func (r *scratch) copyHeadersBeforeReadingBody(header *fasthttp.RequestHeader) {
 	r.credential = append(r.credential[:0], credential[:min(len(credential), maxKey+1)]...)
 	key, ok := readIdempotencyKey(header)
 	r.key, r.badKey = append(r.key[:0], key...), !ok
-	r.hops = parseHopCount(header)
+	r.hops = parseHopCountOrOverLimit(header)
 	r.test, r.badTest = parseTestHeader(header)
 }

@@ -21,10 +21,10 @@ var (
 	errTooManyRuns    = httperror.New(429, errcode.RateLimited, "Too many seed requests with a campaign are running. Send this request again after the time in Retry-After.").WithRetryAfter(time.Second)
 )
 
-// handleMadeUpLeads answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
+// handleMadeUpLeadsRequest answers POST /v1/dev/seed in a sandbox with made-up leads for a supplier's tests.
 // Any token of a supplier suffices. Equal requests give equal leads. If the request names a
 // campaign, seedRequestRun also ingests the leads there, and the answer has the results.
-func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
+func (s *Server) handleMadeUpLeadsRequest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
 	supplier, ok := s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
 	if !ok || !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
@@ -39,7 +39,7 @@ func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	answer := &largeAnswerBody{release: func() { s.seeds.releaseSlot(supplier.Ref) }}
+	answer := &answerBodyHoldingSlot{release: func() { s.seeds.releaseSlot(supplier.Ref) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -50,7 +50,7 @@ func (s *Server) handleMadeUpLeads(ctx *fasthttp.RequestCtx, id market.RequestID
 	var results []madeUpLeadResult
 	if order.campaign != "" {
 		run := &seedRequestRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
-		if !run.sellAllLeads(ctx, id) {
+		if !run.ingestLeadsInParallel(ctx, id) {
 			return
 		}
 		results = run.results

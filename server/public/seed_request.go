@@ -67,8 +67,9 @@ func (r *madeUpLeadsRequestParser) readMember(name, expected string, required bo
 	return m, false
 }
 
-// readInteger returns an integer member, which must be between minimum and maximum. A missing
-// member gives *defaultValue, or a field error if defaultValue is nil.
+// readInteger returns an integer member, which must be between minimum and maximum. A missing member
+// gives *defaultValue, or a field error if defaultValue is nil. An invalid value gives a field error
+// and 0.
 func (r *madeUpLeadsRequestParser) readInteger(name, expected string, minimum, maximum int64, defaultValue *int64) int64 {
 	m, ok := r.readMember(name, expected, defaultValue == nil)
 	if !ok {
@@ -91,8 +92,9 @@ func (r *madeUpLeadsRequestParser) readInteger(name, expected string, minimum, m
 	return n
 }
 
-// readText returns the text member `name` of a request for made-up leads: one line of at most
-// maxLabel characters. Otherwise it records a field error with the expected form.
+// readText returns the text member `name` of a request for made-up leads: one line of at most maxLabel
+// characters. For an invalid value, or a missing one that is required, it records a field error and
+// returns an empty text. A missing optional member gives an empty text.
 func (r *madeUpLeadsRequestParser) readText(name, expected string, required bool) string {
 	m, ok := r.readMember(name, expected, required)
 	switch {
@@ -115,7 +117,7 @@ func (r *madeUpLeadsRequestParser) readUSState() market.USState {
 	if !ok {
 		return market.NoState
 	}
-	state := market.ParseUSState(m.Text)
+	state := market.ParseUSStateCode(m.Text)
 	switch {
 	case m.Kind != market.JSONString:
 		r.addFieldError("state", errcode.FieldWrongType, expected)

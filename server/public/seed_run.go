@@ -51,10 +51,10 @@ type madeUpLeadResult struct {
 	err    error
 }
 
-// sellAllLeads ingests the made-up leads into the campaign, several at a time. If too many runs are
+// ingestLeadsInParallel ingests the made-up leads into the campaign, several at a time. If too many runs are
 // in progress, or the first lead is rejected for a reason that concerns all of them, it answers
 // the whole request with an error and returns false.
-func (run *seedRequestRun) sellAllLeads(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
+func (run *seedRequestRun) ingestLeadsInParallel(ctx *fasthttp.RequestCtx, id market.RequestID) (ok bool) {
 	s := run.server
 	if s.runs.Add(1) > maxRuns {
 		s.runs.Add(-1)
@@ -73,7 +73,7 @@ func (run *seedRequestRun) sellAllLeads(ctx *fasthttp.RequestCtx, id market.Requ
 	}
 	var sellers sync.WaitGroup
 	for range workersPerRun {
-		sellers.Go(run.sellLeadsUntilDone)
+		sellers.Go(run.runIngestWorker)
 	}
 	sellers.Wait()
 	if run.panicValue != nil {
@@ -90,7 +90,7 @@ func (run *seedRequestRun) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id m
 	case err == nil:
 		return false
 	case !errors.As(err, &refusal):
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return true
 	case refusal.Code == engine.Forbidden:
 		httperror.Write(ctx, id, errSeedCampaign)
@@ -106,10 +106,10 @@ func (run *seedRequestRun) sendErrorIfForAllLeads(ctx *fasthttp.RequestCtx, id m
 	return false
 }
 
-// sellLeadsUntilDone ingests the next leads, one after the other, until all have started, the time is
+// runIngestWorker ingests the next leads, one after the other, until all have started, the time is
 // over or the server shuts down. It runs in several goroutines. It stores a panic for the
 // request's goroutine, which answers it.
-func (run *seedRequestRun) sellLeadsUntilDone() {
+func (run *seedRequestRun) runIngestWorker() {
 	defer func() {
 		if cause := recover(); cause != nil {
 			run.mu.Lock()
@@ -155,7 +155,7 @@ func (r *madeUpLeadResult) appendJSON(body []byte) []byte {
 		return r.appendErrorJSON(body)
 	}
 	a := &r.answer
-	body = a.Lead.AppendTo(append(body, `{"id":"`...))
+	body = a.Lead.AppendAsText(append(body, `{"id":"`...))
 	if !a.Accepted {
 		body = append(append(body, `","status":"UNMATCHED","buyer_id":null,"reason":"`...), a.Reason.String()...)
 		return append(body, `"}`...)

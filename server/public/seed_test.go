@@ -86,7 +86,7 @@ func TestReadSeedRequest(t *testing.T) {
 	}
 	var object strictjson.Object
 	must.Succeed(t, object.Parse([]byte(`{"count":250,"vertical":"solar","state":"TX","campaign_id":"cmp"}`)))
-	want := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 250, Vertical: "solar", State: market.ParseUSState([]byte("TX")), Seed: 1}, "cmp"}
+	want := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 250, Vertical: "solar", State: market.ParseUSStateCode([]byte("TX")), Seed: 1}, "cmp"}
 	if got, faults := readMadeUpLeadsRequest(&object); got != want || len(faults) > 0 {
 		t.Errorf("%+v, %+v", got, faults)
 	}
@@ -211,7 +211,7 @@ func TestSeedRunStopsAtLimitAndShutdown(t *testing.T) {
 		d := newSeedSandbox(t)
 		run := &seedRequestRun{server: d.Server, leads: make([]fakedata.Lead, 3), results: make([]madeUpLeadResult, 3), until: d.clock.Now() + int64(time.Hour)}
 		end(d, run)
-		run.sellLeadsUntilDone()
+		run.runIngestWorker()
 		if run.next.Load() != 0 || run.panicValue != nil {
 			t.Errorf("%s: %d leads started, want 0", name, run.next.Load())
 		}
@@ -244,14 +244,14 @@ func TestSeedWorkerPanicIsContained(t *testing.T) {
 	d := newSeedSandbox(t)
 	run := &seedRequestRun{server: d.Server, supplier: &market.Supplier{}, order: &madeUpLeadsRequest{}, leads: make([]fakedata.Lead, 2), results: make([]madeUpLeadResult, 2), until: d.clock.Now() + int64(time.Hour)}
 	run.leads[0].Fields = []fakedata.Field{{Name: "rooms", Value: 1.5}}
-	run.sellLeadsUntilDone()
+	run.runIngestWorker()
 	if run.panicValue == nil {
 		t.Error("a field of an unknown type caused no panic")
 	}
 }
 
 func TestSeedLeadKeysAreUnique(t *testing.T) {
-	order := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 100, Vertical: "v", State: market.ParseUSState([]byte("CA")), Seed: 1}, "cmp"}
+	order := madeUpLeadsRequest{fakedata.LeadSeriesOptions{Count: 100, Vertical: "v", State: market.ParseUSStateCode([]byte("CA")), Seed: 1}, "cmp"}
 	longer := order
 	longer.Count = 200
 	if a, b := string(order.leadIdempotencyKey(7)), string(longer.leadIdempotencyKey(7)); a != b {

@@ -30,10 +30,10 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 	r.status.Lead = lead
 	r.status.Reports = []engine.ReceivedStatusReport{parseStatusReport(&r.object)}
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.ProcessStatusReport(&r.status)
+	answer, err := s.engine.ProcessSingleStatusReport(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	traceReport(&r.timings, &answer, lead)
@@ -55,7 +55,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 		httperror.Write(ctx, id, errTooManyAnswers)
 		return
 	}
-	out := &largeAnswerBody{release: func() { s.batches.releaseSlot(buyer) }}
+	out := &answerBodyHoldingSlot{release: func() { s.batches.releaseSlot(buyer) }}
 	sent := false
 	defer func() {
 		if !sent {
@@ -67,7 +67,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	answer, err := s.engine.ProcessStatusReports(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
-		httperror.WriteEngineError(ctx, id, err)
+		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return
 	}
 	traceReport(&r.timings, &answer, market.LeadID{})
@@ -148,8 +148,9 @@ func parseStatusReport(object *strictjson.Object) (report engine.ReceivedStatusR
 	return report
 }
 
-// parseReportBatch parses the list of reports in a batch into r.status. If the batch is too long,
-// it reads one report more than allowed, and the engine rejects it.
+// parseReportBatch parses the list of reports in a batch into r.status. A list that is missing or of a
+// wrong type becomes a field error. If the batch is too long, it reads one report more than allowed,
+// and the engine rejects it.
 func (r *scratch) parseReportBatch() {
 	changes, there := r.object.Lookup("changes")
 	elements, ok := strictjson.ParseElements(changes, engine.MaxStatusReports)

@@ -15,7 +15,7 @@ const headerTrace = "traceparent"
 
 // tracedRoutes marks the routes that are traced: those that change leads or auctions.
 var tracedRoutes = [metrics.Routes]bool{
-	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RouteAvailability: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
+	metrics.RouteIngest: true, metrics.RoutePing: true, metrics.RoutePost: true, metrics.RoutePingForAllBids: true, metrics.RouteStatus: true, metrics.RouteStatuses: true,
 }
 
 // beginTraceIfSampled returns the record of a request that is traced, or nil. The caller's

@@ -57,7 +57,7 @@ func (w *AuthFailureLimiter) CountFailureAndSelectError(ctx *fasthttp.RequestCtx
 // client.
 func (w *AuthFailureLimiter) LogTooManyFailures(network netip.Prefix) {
 	if count, due := w.throttle.CountEvent(); due {
-		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; valid API keys and tokens still work",
+		w.logger.Warn("wrong credentials from one network exceed the limit and are answered 429; count includes other networks above their limit; valid API keys and tokens still work",
 			"from", network.String(), "count", count)
 	}
 }

@@ -56,7 +56,7 @@ func NewTokenBuckets[K comparable](refillInterval time.Duration, burst int) *Tok
 func (s *TokenBuckets[K]) Take(key K, nowNanos int64) (allowed bool, wait time.Duration, bucketFullAtNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := s.findOrAddLocked(key)
+	one := s.findOrReplaceLocked(key)
 	one.full = min(one.full, nowNanos+int64(s.capacity))
 	next := max(one.full, nowNanos) + int64(s.interval)
 	if over := time.Duration(next-nowNanos) - s.capacity; over > 0 {
@@ -80,10 +80,10 @@ func (s *TokenBuckets[K]) Remaining(nowNanos, bucketFullAtNanos int64) int {
 func (s *TokenBuckets[K]) Refund(key K) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.findOrAddLocked(key).full -= int64(s.interval)
+	s.findOrReplaceLocked(key).full -= int64(s.interval)
 }
 
-func (s *TokenBuckets[K]) findOrAddLocked(key K) *bucket[K] {
+func (s *TokenBuckets[K]) findOrReplaceLocked(key K) *bucket[K] {
 	set := &s.sets[maphash.Comparable(s.seed, key)%bucketSets]
 	first := &set[0]
 	for i := range set {

@@ -21,7 +21,7 @@ func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, ht
 	}
 	length := ctx.Request.Header.ContentLength()
 	if length > maxBytes {
-		return buffer, drainTooLargeBody(ctx, stream)
+		return buffer, drainPartOfTooLargeBody(ctx, stream)
 	}
 	fields := CountChunkedHeaderFields(&ctx.Request.Header)
 	buffer = slices.Grow(buffer, max(length, minBuffer)+1)
@@ -37,13 +37,13 @@ func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, ht
 		}
 		switch {
 		case len(buffer) > maxBytes:
-			return buffer, drainTooLargeBody(ctx, stream)
+			return buffer, drainPartOfTooLargeBody(ctx, stream)
 		case ended && err == nil:
 			return buffer, httperror.Error{}
 		case err == nil:
 		default:
 			bad := ErrorOfFailedRead(err)
-			connection.CloseAfterAnswer(ctx, bad)
+			connection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)
 			return buffer, bad
 		}
 	}
@@ -53,9 +53,9 @@ func ReadBody(ctx *fasthttp.RequestCtx, buffer []byte, maxBytes int) ([]byte, ht
 // of unknown length.
 const minBuffer = 1 << 10
 
-// drainTooLargeBody reads and drops some of a body that is too large, so that the client
+// drainPartOfTooLargeBody reads and drops some of a body that is too large, so that the client
 // finishes sending and reads the answer. The connection closes after the answer.
-func drainTooLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
+func drainPartOfTooLargeBody(ctx *fasthttp.RequestCtx, stream io.Reader) httperror.Error {
 	_, _ = io.CopyN(io.Discard, stream, connection.MaxDrain)
 	ctx.SetConnectionClose()
 	return httperror.BodyTooLarge

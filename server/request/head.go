@@ -101,10 +101,10 @@ func ErrorOfFailedRead(err error) httperror.Error {
 	return httperror.Framing
 }
 
-// CheckHeadUnambiguous returns an error for an invalid target, an unsupported HTTP version, a repeated
+// CheckHead returns an error for an invalid target, an unsupported HTTP version, a repeated
 // credential or key, and a request head that a proxy could read differently than this server. It also
 // considers line ends that the HTTP library no longer has.
-func CheckHeadUnambiguous(ctx *fasthttp.RequestCtx) httperror.Error {
+func CheckHead(ctx *fasthttp.RequestCtx) httperror.Error {
 	if connection.FromRequest(ctx).MayHaveBareLineFeed(&ctx.Request.Header) {
 		return httperror.BareLineFeed
 	}

@@ -33,7 +33,7 @@ func checkBodyHasNoTrailer(ctx *fasthttp.RequestCtx, headerFieldsBeforeBody int)
 }
 
 // TrailerRejectingReader reads the body of a request for a streaming handler. At the end of the body it
-// returns an error if the trailer is invalid.
+// returns an error if there are trailer fields or a bare line feed.
 type TrailerRejectingReader struct {
 	Ctx    *fasthttp.RequestCtx
 	Fields int // from CountChunkedHeaderFields

@@ -24,9 +24,9 @@ const (
 	wantLink             = `<https://x.example/how>; rel="deprecation"`
 )
 
-// IsDeprecated reports whether an answer has the headers of an operation that DeprecateAllOperations
-// marked. sunset is the expected Sunset header, or absent.
-func IsDeprecated(header map[string][]string, sunset ...string) bool {
+// HasExpectedDeprecationHeaders reports whether an answer has exactly the headers that the fields
+// Deprecated or DeprecatedWithSunset cause. sunset is the expected Sunset header, or absent.
+func HasExpectedDeprecationHeaders(header map[string][]string, sunset ...string) bool {
 	return slices.Equal(header["Deprecation"], []string{"@1801353600"}) && slices.Equal(header["Link"], []string{wantLink}) && slices.Equal(header["Sunset"], sunset)
 }
 

@@ -20,8 +20,8 @@ type EngineFixture struct {
 	Log    *MemoryLog
 }
 
-// OpenEngine starts a new engine for a test: see EngineFixture.
-func OpenEngine(t testing.TB) *EngineFixture {
+// NewEngineFixture starts a new engine for a test: see EngineFixture.
+func NewEngineFixture(t testing.TB) *EngineFixture {
 	t.Helper()
 	log := new(MemoryLog)
 	e := engine.New(engine.Options{

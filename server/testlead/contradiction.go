@@ -14,7 +14,7 @@ const maxContradictions = 20
 // findContradictions returns the rules that prevent a lead which any buyer accepts. order lists the
 // filter sets. campaignAttempt aims at the campaign alone.
 func findContradictions(c *market.Campaign, order []int, campaignAttempt *attempt, seed int64) (texts []string) {
-	if texts = conflictsOfFields(c, nil, "campaign"); len(texts) > 0 {
+	if texts = conflictsPerField(c, nil, "campaign"); len(texts) > 0 {
 		return texts
 	}
 	switch {
@@ -22,34 +22,34 @@ func findContradictions(c *market.Campaign, order []int, campaignAttempt *attemp
 		for _, fault := range campaignAttempt.faults {
 			texts = append(texts, "campaign: "+describeFault(&fault))
 		}
-		return limitContradictions(texts)
+		return truncateContradictions(texts)
 	case len(c.FilterSets) == 0:
 		return []string{"campaign: it has no buyers"}
 	}
 	for _, i := range order {
 		set := &c.FilterSets[i]
 		label := "buyer " + string(set.Buyer.ID)
-		conflicts := conflictsOfFields(c, set, label)
+		conflicts := conflictsPerField(c, set, label)
 		if len(conflicts) == 0 {
-			conflicts = []string{label + ": " + describeAttempt(c, i, attemptLead(c, set, seed))}
+			conflicts = []string{label + ": " + describeAttemptFailure(c, i, attemptLead(c, set, seed))}
 		}
 		if texts = append(texts, conflicts...); len(texts) >= maxContradictions {
 			break
 		}
 	}
-	return limitContradictions(texts)
+	return truncateContradictions(texts)
 }
 
-func limitContradictions(texts []string) []string {
+func truncateContradictions(texts []string) []string {
 	if len(texts) > maxContradictions {
 		return texts[:maxContradictions]
 	}
 	return texts
 }
 
-// conflictsOfFields returns a text for each field for which no value passes all filters. set is nil
+// conflictsPerField returns a text for each field for which no value passes all filters. set is nil
 // for the campaign alone.
-func conflictsOfFields(c *market.Campaign, set *market.FilterSet, label string) (texts []string) {
+func conflictsPerField(c *market.Campaign, set *market.FilterSet, label string) (texts []string) {
 	filters := filtersOf(c, set)
 	if text := describeUSStateConflict(c, set, filters); text != "" {
 		texts = append(texts, label+": "+text)
@@ -87,7 +87,8 @@ func describeUSStateConflict(c *market.Campaign, set *market.FilterSet, filters 
 }
 
 // describeConditionsOnField describes the conditions on a field: of the campaign's filters, of the
-// filter set's, and of the field's rule.
+// filter set's, and of the field's rule. It omits the rule of the state, and of an optional field that
+// a single filter wants absent. wantsAbsence reports whether a filter wants the field absent.
 func describeConditionsOnField(c *market.Campaign, set *market.FilterSet, slot market.LeadFieldIndex) (texts []string, wantsAbsence bool) {
 	add := func(owner string, filters []market.Filter) {
 		for i := range filters {
@@ -114,14 +115,14 @@ func describeConditionsOnField(c *market.Campaign, set *market.FilterSet, slot m
 	return texts, wantsAbsence
 }
 
-// describeAttempt returns the rule by which an attempt at a filter set failed.
-func describeAttempt(c *market.Campaign, filterSetIndex int, a *attempt) string {
+// describeAttemptFailure returns the rule by which an attempt at a filter set failed.
+func describeAttemptFailure(c *market.Campaign, filterSetIndex int, a *attempt) string {
 	if len(a.faults) > 0 {
 		return describeFault(&a.faults[0])
 	}
 	decision := exclusion.DecisionInputs{Campaign: c, Lead: a.lead}
 	for _, outcome := range []market.BuyerOutcome{market.OutcomeFiltered, market.OutcomeWrongState} {
-		if rule := decision.RuleFor(filterSetIndex, outcome, nil); rule != nil {
+		if rule := decision.UnmetRuleFor(filterSetIndex, outcome, nil); rule != nil {
 			return rule.Text
 		}
 	}

@@ -51,11 +51,11 @@ const (
 )
 
 // MakeExample returns a lead that at least one buyer of the campaign accepts, if one of the first
-// maxAttempts buyers in the order of orderFilterSets can accept a lead at all. Otherwise it returns a
-// lead that fits the campaign as far as possible, with the contradictions. Equal seeds give equal
-// examples for one configuration.
+// maxAttempts buyers in the order of orderByStateAndTestEndpoint can accept a lead at all. Otherwise it
+// returns a lead that fits the campaign as far as possible, with the contradictions. Equal seeds give
+// equal examples for one configuration.
 func MakeExample(c *market.Campaign, seed int64) *Example {
-	compiled, order := selection.CompileFilterSets(c), orderFilterSets(c)
+	compiled, order := selection.CompileFilterSets(c), orderByStateAndTestEndpoint(c)
 	for n := range min(attemptsPerBuyer*len(order), maxAttempts) {
 		set := &c.FilterSets[order[n%len(order)]]
 		a := attemptLead(c, set, seed+int64(n/len(order)))
@@ -70,10 +70,10 @@ func MakeExample(c *market.Campaign, seed int64) *Example {
 	return &Example{Members: a.members, Contradictions: findContradictions(c, order, a, seed)}
 }
 
-// orderFilterSets returns the indexes of the filter sets in the order in which MakeExample tries them:
-// first those with a state that the campaign accepts, and of these first the buyers that can get test
-// leads.
-func orderFilterSets(c *market.Campaign) (order []int) {
+// orderByStateAndTestEndpoint returns the indexes of the filter sets in the order in which MakeExample
+// tries them: first those with a state that the campaign accepts, and of these first the buyers that
+// can get test leads.
+func orderByStateAndTestEndpoint(c *market.Campaign) (order []int) {
 	var accepted market.USStateSet
 	for _, state := range usStatesWithExamples() {
 		if usStateFiltersAccept(c, c.Filters, state) {
@@ -101,7 +101,7 @@ func orderFilterSets(c *market.Campaign) (order []int) {
 func buyersWhoseFiltersAccept(compiled *selection.CompiledFilterSets, lead *market.Lead) (buyers []market.BuyerID) {
 	var candidates selection.Candidates
 	candidates.ResetToAll(compiled)
-	compiled.ExcludeByStateAndFilters(lead, &candidates)
+	compiled.ExcludeByUSStateAndFilters(lead, &candidates)
 	for i := candidates.Eligible.NextFrom(0); i >= 0; i = candidates.Eligible.NextFrom(i + 1) {
 		if id := compiled.Campaign.FilterSets[i].Buyer.ID; !slices.Contains(buyers, id) {
 			buyers = append(buyers, id)
@@ -179,7 +179,7 @@ func makeMembers(c *market.Campaign, state market.USState, seed int64) (members 
 	made := &fakedata.MakeLeads(fakedata.LeadSeriesOptions{Count: 1, Vertical: c.Vertical, State: state, Seed: seed})[0]
 	made.Consent = true
 	if len(c.ConsentHosts) > 0 {
-		made.Certificate = "https://" + exampleHost(c.ConsentHosts[0]) + "/certificate"
+		made.Certificate = "https://" + expandHostWildcard(c.ConsentHosts[0]) + "/certificate"
 	}
 	parsed := parseMembers(made.AppendIngest(nil, string(c.ID), ""))
 	for i := range parsed {
@@ -195,8 +195,9 @@ func makeMembers(c *market.Campaign, state market.USState, seed int64) (members 
 	return members
 }
 
-// exampleHost returns a host that a configured host of certificates accepts.
-func exampleHost(configured string) string {
+// expandHostWildcard returns a host that a configured host of certificates accepts: it replaces a
+// leading * by cert, and returns other hosts unchanged.
+func expandHostWildcard(configured string) string {
 	if parent, isWildcard := strings.CutPrefix(configured, "*"); isWildcard {
 		return "cert" + parent
 	}
@@ -212,14 +213,14 @@ func findUSStateOrCalifornia(c *market.Campaign, set *market.FilterSet) market.U
 			return state
 		}
 	}
-	return market.ParseUSState([]byte("CA"))
+	return market.ParseUSStateCode([]byte("CA"))
 }
 
 // usStatesWithExamples returns the states for which fakedata has addresses.
 func usStatesWithExamples() (states []market.USState) {
 	places := fakedata.AllUSStateData()
 	for i := range places {
-		states = append(states, market.ParseUSState([]byte(places[i].State)))
+		states = append(states, market.ParseUSStateCode([]byte(places[i].State)))
 	}
 	return states
 }

@@ -8,7 +8,7 @@ import (
 // AppendIngestAnswer appends the JSON answer to an ingest: sold with buyer and price, or unsold
 // with the reason.
 func AppendIngestAnswer(body []byte, a *engine.IngestAnswer) []byte {
-	body = a.Lead.AppendTo(append(body, `{"data":{"id":"`...))
+	body = a.Lead.AppendAsText(append(body, `{"data":{"id":"`...))
 	if a.Accepted {
 		body = escape.AppendJSONString(append(body, `","status":"ACCEPTED","buyer_id":`...), []byte(a.Buyer))
 	} else {

@@ -204,7 +204,7 @@ func TestNothingToBackUp(t *testing.T) {
 	dir := t.TempDir()
 	shipper := must.Value(NewShipper(SourceFromFolder(dir), small(newDir(t, t.TempDir()), nil)))(t)
 	defer shipper.Close()
-	if err := shipper.ShipAll(t.Context()); err == nil || !strings.Contains(err.Error(), "not contain an exchange yet") {
+	if err := shipper.ShipAll(t.Context()); err == nil || !strings.Contains(err.Error(), "the first start of an exchange creates it") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	must.Succeed(t, os.MkdirAll(filepath.Join(dir, "keys"), 0o700))

@@ -42,7 +42,7 @@ func snapshotFolder(generation int, newest uint64) string {
 // shipSnapshotFile verifies a snapshot file while it copies the bytes to the store in pieces,
 // and writes the manifest at the end.
 func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
-	f, err := openListedFile(info.Path)
+	f, err := openFileOrErrFileGone(info.Path)
 	if err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 // has ended. Otherwise it returns nil at once.
 func (s *Shipper) recordSnapshotResultIfEnded() error {
 	select {
-	case err := <-s.snapshotDone: // blocks forever if no goroutine runs
-		return s.finishShippingSnapshot(err)
+	case err := <-s.snapshotDone: // nil, and so never ready, if no goroutine runs
+		return s.recordSnapshotResult(err)
 	default:
 		return nil
 	}
@@ -72,16 +72,16 @@ func (s *Shipper) recordSnapshotResultIfEnded() error {
 func (s *Shipper) waitForAndRecordSnapshotResult(ctx context.Context) error {
 	select {
 	case err := <-s.snapshotDone:
-		return s.finishShippingSnapshot(err)
+		return s.recordSnapshotResult(err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// finishShippingSnapshot ends the shipping of a snapshot. After success it adds the snapshot to the
+// recordSnapshotResult ends the shipping of a snapshot. After success it adds the snapshot to the
 // generation. It returns nil too if a newer snapshot has replaced this one, or if this one is
 // damaged; a damaged one is not shipped again. It returns any other error unchanged.
-func (s *Shipper) finishShippingSnapshot(shippingError error) (errorToReport error) {
+func (s *Shipper) recordSnapshotResult(shippingError error) (errorToReport error) {
 	s.cancelSnapshot()
 	s.snapshotDone = nil
 	if errors.Is(shippingError, errFileGone) {

@@ -96,11 +96,11 @@ func (b *encryptedStore) getWithoutSumCheck(ctx context.Context, name string, si
 		return nil, err
 	}
 	if int64(len(stored)) != size {
-		return nil, fmt.Errorf("%s in %s is damaged: it has %d bytes, but its name says %d", name, b.store, len(stored), size)
+		return nil, fmt.Errorf("the backup's object %s in %s is damaged: it has %d bytes, but its name says %d", name, b.store, len(stored), size)
 	}
 	plain, err := b.key.decryptAsConfigured(stored)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s in %s: %w", name, b.store, err)
+		return nil, fmt.Errorf("cannot read the backup's object %s in %s: %w", name, b.store, err)
 	}
 	return plain, nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // removeExpiredObjects removes the objects that are not needed to restore any moment within
-// Options.Retain. It runs at intervals, or at once if ignoreInterval is true. It removes no
-// object before the current generation is complete.
+// Options.Retain. It runs at intervals, or at once if ignoreInterval is true. It removes no object
+// before the current generation is complete, or if Retain is 0 (forever).
 //
 // An older generation is needed as long as a moment within Retain is before the next complete
 // generation. It is removed only if a later one is complete. The current generation is never
@@ -94,7 +94,7 @@ func (s *Shipper) removeUnneededObjects(ctx context.Context, g *backupGeneration
 		first++
 	}
 	names := g.namesOfLogObjectsBefore(r[first].first)
-	manifests, others := g.namesOfSnapshotObjects(keep)
+	manifests, others := g.objectNamesOfOldestSnapshots(keep)
 	if err := s.box.removeObjects(ctx, manifests); err != nil {
 		return err
 	}
@@ -121,8 +121,8 @@ func (g *backupGeneration) namesOfLogObjectsBefore(seq uint64) []string {
 	return names
 }
 
-// oldestLogEntryOrMax returns the first entry that is still in the exchange's own log, or the
-// highest number if there is no log.
+// oldestLogEntryOrMax returns the first entry that is still in the exchange's own log, or the highest
+// number if the log has no segments. A missing log folder is an error.
 func (s *Shipper) oldestLogEntryOrMax() (uint64, error) {
 	segments, err := wal.Segments(s.src.Dir)
 	if err != nil || len(segments) == 0 {
@@ -131,9 +131,9 @@ func (s *Shipper) oldestLogEntryOrMax() (uint64, error) {
 	return segments[0].First, nil
 }
 
-// namesOfSnapshotObjects lists the objects of the first n snapshots of a generation: their
+// objectNamesOfOldestSnapshots lists the objects of the first n snapshots of a generation: their
 // manifests and their pieces.
-func (g *backupGeneration) namesOfSnapshotObjects(n int) (manifestNames, pieceNames []string) {
+func (g *backupGeneration) objectNamesOfOldestSnapshots(n int) (manifestNames, pieceNames []string) {
 	for _, p := range g.snapshots[:n] {
 		folder := snapshotFolder(g.number, p.Newest)
 		for _, o := range g.objects {

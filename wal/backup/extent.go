@@ -41,7 +41,7 @@ func (g *backupGeneration) readLogObject(ctx context.Context, e logObject, each 
 }
 
 // readEntries reads a gapless series of log objects and calls `each` once for every entry, up
-// to and including entry `last`. It skips entries that two overlapping objects both contain.
+// to and including entry `last`. Of an entry that two overlapping objects contain, it skips the second copy.
 func (g *backupGeneration) readEntries(ctx context.Context, run contiguousObjects, last uint64, each func(*wal.Entry) error) error {
 	due := run.firstEntry()
 	for _, e := range run {

@@ -13,7 +13,7 @@ import (
 	"pingpost/wal/backup/store"
 )
 
-// fence is an object in the store that permits one process to ship into the store. Fences are
+// shipperFence is an object in the store that permits one process to ship into the store. Fences are
 // numbered, and only the one with the highest number is valid. Each start of shipping and
 // each restore, except a drill, creates the next fence. Only one process can create each
 // number.
@@ -22,7 +22,7 @@ import (
 // loss. A log of an earlier life than the last fence is an old copy and may not ship. Within
 // one life, the last process to begin continues and the earlier one stops. The continuity
 // check (resume.go) ensures that both have the same entries.
-type fence struct {
+type shipperFence struct {
 	Number int       `json:"-"`
 	Epoch  uint32    `json:"epoch"`
 	Run    string    `json:"run"` // random id of the process that created it
@@ -47,7 +47,7 @@ const fenceFolder = "fence"
 // readAllFences returns all fences in the store, ordered by number. A changed fence has only
 // its number and the error unreadable. If a fence disappears between the listing and its
 // reading, a later fence has replaced it. readAllFences then starts over, up to ten times.
-func (b *encryptedStore) readAllFences(ctx context.Context) (all []fence, err error) {
+func (b *encryptedStore) readAllFences(ctx context.Context) (all []shipperFence, err error) {
 	for range 10 {
 		if all, err = b.tryReadFences(ctx); !errors.Is(err, store.ErrNotFound) {
 			break
@@ -56,7 +56,7 @@ func (b *encryptedStore) readAllFences(ctx context.Context) (all []fence, err er
 	return all, err
 }
 
-func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err error) {
+func (b *encryptedStore) tryReadFences(ctx context.Context) (all []shipperFence, err error) {
 	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 		if err != nil {
 			continue
 		}
-		f := fence{Number: number}
+		f := shipperFence{Number: number}
 		f.sum, f.unreadable = b.getWithSum(ctx, o.Name, &f)
 		if f.unreadable != nil && !errors.Is(f.unreadable, ErrChanged) {
 			return nil, f.unreadable
@@ -79,7 +79,7 @@ func (b *encryptedStore) tryReadFences(ctx context.Context) (all []fence, err er
 // highestEpoch returns the highest life (log epoch) that a fence or a generation's claim
 // names, or 0. It returns an error if one of them is unreadable, because it could name a
 // higher life. The claims protect against old copies even if the fences were removed.
-func highestEpoch(fences []fence, generations []*backupGeneration) (life uint32, err error) {
+func highestEpoch(fences []shipperFence, generations []*backupGeneration) (life uint32, err error) {
 	for _, f := range fences {
 		life, err = max(life, f.Epoch), cmp.Or(err, f.unreadable)
 	}
@@ -87,14 +87,14 @@ func highestEpoch(fences []fence, generations []*backupGeneration) (life uint32,
 		life, err = max(life, g.claim.Epoch), cmp.Or(err, g.unreadable)
 	}
 	if err != nil {
-		return 0, unknownEpochError(err)
+		return 0, unknownHighestEpochError(err)
 	}
 	return life, nil
 }
 
 // readFencesUnlessSuperseded reads the fences. It returns ErrFenced if a fence or a claim
 // names a later life than epoch, because the log is then an old copy.
-func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*backupGeneration) ([]fence, error) {
+func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch uint32, generations []*backupGeneration) ([]shipperFence, error) {
 	fences, err := b.readAllFences(ctx)
 	if err != nil {
 		return nil, err
@@ -110,13 +110,13 @@ func (b *encryptedStore) readFencesUnlessSuperseded(ctx context.Context, epoch u
 // removes the earlier fences. It returns ErrFenced if a fence, or the claim of one of the generations,
 // names a later life. A generation that another process claimed since the caller listed them
 // is not missed: a process creates its fence first, and the fence names its life.
-func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*backupGeneration, reason string, now time.Time) (fence, error) {
+func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, generations []*backupGeneration, reason string, now time.Time) (shipperFence, error) {
 	for {
 		before, err := b.readFencesUnlessSuperseded(ctx, epoch, generations)
 		if err != nil {
-			return fence{}, err
+			return shipperFence{}, err
 		}
-		f := fence{Number: 1, Epoch: epoch, Run: rand.Text(), Why: reason, At: now.UTC()}
+		f := shipperFence{Number: 1, Epoch: epoch, Run: rand.Text(), Why: reason, At: now.UTC()}
 		old := make([]string, 0, len(before))
 		for _, o := range before {
 			f.Number = max(f.Number, o.Number+1)
@@ -127,7 +127,7 @@ func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, gene
 			continue
 		}
 		if err != nil {
-			return fence{}, err
+			return shipperFence{}, err
 		}
 		_ = b.removeObjects(ctx, old) // ignore the error: old fences have no effect, and the next call removes them
 		return f, nil
@@ -137,7 +137,7 @@ func (b *encryptedStore) createNextFence(ctx context.Context, epoch uint32, gene
 // checkStillLastFence returns ErrFenced or ErrTakenOver unless f is the last fence in the
 // store. The shipper must then stop, because another process ships, a restore has begun, or
 // the fence was removed.
-func (b *encryptedStore) checkStillLastFence(ctx context.Context, f fence) error {
+func (b *encryptedStore) checkStillLastFence(ctx context.Context, f shipperFence) error {
 	objects, err := b.listObjects(ctx, fenceFolder)
 	if err != nil {
 		return err

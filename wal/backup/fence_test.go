@@ -33,7 +33,7 @@ func TestTwoCopiesDoNotBothGoOn(t *testing.T) {
 	}
 	old.Close()
 	again := shipping(t, s, small(to, nil))
-	if err := again.StartShipping(t.Context()); !errors.Is(err, ErrFenced) {
+	if err := again.PrepareShipping(t.Context()); !errors.Is(err, ErrFenced) {
 		t.Errorf("the copy that starts: %v", err)
 	}
 

@@ -36,7 +36,7 @@ type generationCompleteMarker struct {
 type pieceManifest struct {
 	Names  []string `json:"names"` // of the objects, in order, below the file's folder
 	Size   int64    `json:"size"`
-	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: as in wal.SnapshotInfo
+	Oldest uint64   `json:"oldest,omitempty"` // of a snapshot: LastInAllSections of wal.SnapshotInfo
 	Newest uint64   `json:"newest,omitempty"`
 }
 
@@ -144,7 +144,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 // manifest was changed, it adds the error to g.problems and returns ok false without an
 // error.
 func (g *backupGeneration) readManifestOrRecordProblem(ctx context.Context, name string, value any) (ok bool, err error) {
-	err = g.getManifestWithSum(ctx, name, value)
+	err = g.getManifestSignedLikeClaim(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)
 		return false, nil
@@ -152,9 +152,9 @@ func (g *backupGeneration) readManifestOrRecordProblem(ctx context.Context, name
 	return err == nil, err
 }
 
-// newestSnapshotFor returns the newest snapshot from which a replay of the log objects r can
-// restore entry seq. snapshot is nil if the replay can begin with the log's first entry.
-// restorable is false if r does not begin there and no snapshot fits.
+// newestSnapshotFor returns the newest snapshot from which a replay of the log objects r can restore
+// entry seq. If no snapshot fits, snapshot is nil, and restorable reports whether r begins with the
+// log's first entry.
 func (g *backupGeneration) newestSnapshotFor(r contiguousObjects, seq uint64) (snapshot *pieceManifest, restorable bool) {
 	for i := range slices.Backward(g.snapshots) {
 		if s := &g.snapshots[i]; s.Newest <= seq && s.Oldest+1 >= r.firstEntry() {

@@ -145,7 +145,7 @@ func (s *site) many(n int) {
 // snapshot writes a snapshot whose sections contain at least the entries up to oldest.
 func (s *site) snapshot(oldest uint64) {
 	s.t.Helper()
-	w := must.Value(s.log.BeginSnapshot(wal.SnapshotOptions{BytesPerSecond: -1}))(s.t)
+	w := must.Value(s.log.BeginSnapshot(wal.SnapshotRateOptions{BytesPerSecond: -1}))(s.t)
 	newest := uint64(len(s.entries))
 	must.Value(w.Write(binary.LittleEndian.AppendUint64(nil, hashOf(s.entries[:oldest]))))(s.t)
 	must.Value(w.Commit(oldest, newest, nil))(s.t)
@@ -220,7 +220,7 @@ func newDir(t tester, dir string) store.Store {
 // identity returns a key that decrypts, and a key with its recipient only.
 func identity(t testing.TB) (full, recipient *Key) {
 	t.Helper()
-	file, public, err := GenerateKeyFileText()
+	file, public, err := GenerateAgeKeyFileText()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func identity(t testing.TB) (full, recipient *Key) {
 	for i, text := range []string{string(file), public + "\n"} {
 		path := filepath.Join(t.TempDir(), "key")
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
-		if keys[i], err = ReadKeyFile(path); err != nil {
+		if keys[i], err = ReadAgeKeyFile(path); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,10 +29,10 @@ var (
 	ErrUnencrypted = errors.New("the object is not encrypted, but a key file was given: if the backup is not encrypted, give no key file; if it is encrypted, this object was replaced: put back the object from a copy of the backup")
 )
 
-// GenerateKeyFileText creates a key pair. It returns the content of a key file with the identity
+// GenerateAgeKeyFileText creates a key pair. It returns the content of a key file with the identity
 // (the secret key), and the recipient (the public key). The exchange's machine needs only the
 // recipient; the key file must be kept elsewhere.
-func GenerateKeyFileText() (keyFileText []byte, recipient string, err error) {
+func GenerateAgeKeyFileText() (keyFileText []byte, recipient string, err error) {
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, "", err
@@ -41,10 +41,10 @@ func GenerateKeyFileText() (keyFileText []byte, recipient string, err error) {
 	return fmt.Appendf(nil, "# recipient: %s\n%s\n", recipient, identity), recipient, nil
 }
 
-// ReadKeyFile reads a key file. Each line is a recipient (age1…) or an identity
+// ReadAgeKeyFile reads a key file. Each line is a recipient (age1…) or an identity
 // (AGE-SECRET-KEY-1…) in age's format. Blank lines and lines that begin with # are skipped.
 // Errors never quote a line, because the line may be a secret.
-func ReadKeyFile(path string) (*Key, error) {
+func ReadAgeKeyFile(path string) (*Key, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the backup's key file: %w", err)

@@ -48,9 +48,9 @@ const (
 	erasedFolder = "erased"
 )
 
-// loadStoredKeyFileList lists the store to learn which versions of key files and which lists of
+// loadKeyFileListUnlessForeign lists the store to learn which versions of key files and which lists of
 // erased keys it has. It returns ErrForeign if the store contains another exchange's key.
-func (s *Shipper) loadStoredKeyFileList(ctx context.Context, exchangeKeyText []byte) error {
+func (s *Shipper) loadKeyFileListUnlessForeign(ctx context.Context, exchangeKeyText []byte) error {
 	s.shippedKeys, s.storedKeys, s.erased = map[string]shippedKeyFile{}, map[string][]string{}, map[string]struct{}{}
 	keys, err := s.box.listObjects(ctx, keysFolder)
 	if err != nil {

@@ -38,7 +38,7 @@ type pieceWriter struct {
 func (c *pieceWriter) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		if len(c.buf) == pieceSize {
-			if c.failed = c.putPiece(); c.failed != nil {
+			if c.failed = c.putPieceAsObject(); c.failed != nil {
 				return n, c.failed
 			}
 		}
@@ -55,7 +55,7 @@ func (c *pieceWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-func (c *pieceWriter) putPiece() error {
+func (c *pieceWriter) putPieceAsObject() error {
 	place := fmt.Sprintf("%s/%06d-", c.folder, len(c.pieces.Names))
 	name, err := c.box.put(c.ctx, place, c.buf)
 	if err != nil {
@@ -72,17 +72,17 @@ func (c *pieceWriter) putPiece() error {
 // file complete for readers.
 func (c *pieceWriter) putLastPieceAndManifest() error {
 	if len(c.buf) > 0 || len(c.pieces.Names) == 0 {
-		if err := c.putPiece(); err != nil {
+		if err := c.putPieceAsObject(); err != nil {
 			return err
 		}
 	}
 	return c.box.putManifest(c.ctx, c.folder, &c.pieces)
 }
 
-// shipCatalogsAndLists ships the files in catalogs/ and lists/ that the generation does not
+// shipNewCatalogsAndLists ships the files in catalogs/ and lists/ that the generation does not
 // have yet. The rate limit does not apply, because newer log entries may refer to these files
 // and are shipped after them.
-func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
+func (s *Shipper) shipNewCatalogsAndLists(ctx context.Context) error {
 	for _, folder := range fileFolders {
 		entries, err := os.ReadDir(filepath.Join(s.src.Dir, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,9 +110,9 @@ func (s *Shipper) shipCatalogsAndLists(ctx context.Context) error {
 // differs from fs.ErrNotExist, which a folder store returns for a missing object.
 var errFileGone = errors.New("the exchange removed the file before it was backed up; the backup does not need it")
 
-// openListedFile opens a file of the exchange that was just listed. The error is errFileGone
+// openFileOrErrFileGone opens a file of the exchange that was just listed. The error is errFileGone
 // if the file was removed since.
-func openListedFile(path string) (*os.File, error) {
+func openFileOrErrFileGone(path string) (*os.File, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errFileGone
@@ -121,7 +121,7 @@ func openListedFile(path string) (*os.File, error) {
 }
 
 func (s *Shipper) shipCatalogOrList(ctx context.Context, name string) error {
-	f, err := openListedFile(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
+	f, err := openFileOrErrFileGone(filepath.Join(s.src.Dir, filepath.FromSlash(name)))
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *piece
 	for i, below := range p.Names {
 		st, ok := parsePieceName(below, i)
 		if !ok {
-			return fmt.Errorf("the manifest of %s in %s names %q, which is not a piece", folder, b.store, below)
+			return fmt.Errorf("the manifest of the backup's file %s in %s names %q, which is not a piece of it", folder, b.store, below)
 		}
 		plain, err := b.get(ctx, fmt.Sprintf("%s/%06d-", folder, i), st)
 		if err != nil {
@@ -152,7 +152,7 @@ func (b *encryptedStore) copyPieces(ctx context.Context, folder string, p *piece
 		}
 	}
 	if size != p.Size {
-		return fmt.Errorf("%s in %s has %d bytes, but its manifest says %d", folder, b.store, size, p.Size)
+		return fmt.Errorf("the backup's file %s in %s has %d bytes, but its manifest says %d", folder, b.store, size, p.Size)
 	}
 	return nil
 }
@@ -172,10 +172,10 @@ func parsePieceName(name string, number int) (end sizeAndChecksum, ok bool) {
 	return sizeAndChecksum{size, sum}, ok && found && err == nil && len(sum) == sumDigits
 }
 
-// startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the
-// generation does not have, unless such a goroutine is running. If one has ended, it first
-// records its result. Snapshots are shipped in parallel with the log, because new log entries
-// must not wait for them.
+// startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
+// not have, unless such a goroutine is running. It skips damaged snapshots, and those with entries that
+// are not shipped yet. If one has ended, it first records its result. Snapshots are shipped in parallel
+// with the log, because new log entries must not wait for them.
 func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
 	if err := s.recordSnapshotResultIfEnded(); err != nil || s.snapshotDone != nil {
 		return err

@@ -108,7 +108,7 @@ func (r *Repository) readMergedKeyFiles(ctx context.Context) (map[string][]byte,
 	// The exchange's key file is first, because the key of the sums derives from it. Of each
 	// file, the newest version is first.
 	slices.SortStableFunc(objects, func(a, b store.Object) int {
-		return cmp.Or(keyFileRank(a)-keyFileRank(b), b.Modified.Compare(a.Modified))
+		return cmp.Or(rankExchangeKeyFirst(a)-rankExchangeKeyFirst(b), b.Modified.Compare(a.Modified))
 	})
 	keys := map[string][]byte{}
 	for _, o := range objects {
@@ -136,7 +136,7 @@ func (r *Repository) readMergedKeyFiles(ctx context.Context) (map[string][]byte,
 	return keys, r.zeroKeysListedAsErased(ctx, keys)
 }
 
-func keyFileRank(o store.Object) int {
+func rankExchangeKeyFirst(o store.Object) int {
 	if strings.HasPrefix(o.Name, keyFileObjectPrefix(keysFolder, exchangeKey)) {
 		return 0
 	}

@@ -114,7 +114,7 @@ func removeEmptyTarget(dir string) error {
 func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *restorePlan, keys map[string][]byte) (RestoreResult, error) {
 	done := RestoreResult{Generation: p.gen.number, Epoch: p.gen.claim.Epoch, Unsigned: p.gen.claim.sum == ""}
 	for name, content := range keys {
-		if err := writeNewFileDurably(dir, keysFolder+"/"+name, content); err != nil {
+		if err := writeRestoredKeyFile(dir, keysFolder+"/"+name, content); err != nil {
 			return done, err
 		}
 	}
@@ -184,7 +184,7 @@ func (r *Repository) restoreCatalogOrList(ctx context.Context, p *restorePlan, d
 	}
 	folder := generationFolder(p.gen.number) + "/file/" + fileName
 	var whole pieceManifest
-	if err := p.gen.getManifestWithSum(ctx, manifestName, &whole); err != nil {
+	if err := p.gen.getManifestSignedLikeClaim(ctx, manifestName, &whole); err != nil {
 		return err
 	}
 	f, err := createNewFile(dir, fileName)
@@ -248,7 +248,7 @@ func createNewFile(dir, name string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-func writeNewFileDurably(dir, name string, content []byte) error {
+func writeRestoredKeyFile(dir, name string, content []byte) error {
 	if !staysInsideFolder(name) {
 		return fmt.Errorf("the backup names a key file %q, which is outside of keys/ (was the backup changed?)", name)
 	}

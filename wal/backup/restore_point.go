@@ -93,8 +93,9 @@ func (r *Repository) generationsReachingOrFurthest(ctx context.Context, point Re
 	return reach, nil
 }
 
-// planRestore returns the plan for restoring the given point. It tries the generations that
-// reach the point, the latest first. A value of onlyGeneration other than 0 selects one generation.
+// planRestore returns the plan for restoring the given point. It tries the generations that reach the
+// point, the latest first, or else the one that reaches furthest. A value of onlyGeneration other than
+// 0 selects one generation.
 func (r *Repository) planRestore(ctx context.Context, point RestorePoint, onlyGeneration int) (*restorePlan, error) {
 	candidates, err := r.generationsReachingOrFurthest(ctx, point, onlyGeneration)
 	if err != nil {
@@ -132,8 +133,8 @@ func (r *Repository) planRestoreFrom(ctx context.Context, point RestorePoint, g 
 	return p, nil
 }
 
-// lastEntryAtOrBefore returns the last entry of a generation whose time is at or before `at`
-// (unix nanoseconds).
+// lastEntryAtOrBefore returns the last entry of a generation whose time is at or before `at` (unix
+// nanoseconds). It returns an error if the generation begins later.
 func (r *Repository) lastEntryAtOrBefore(ctx context.Context, g *backupGeneration, at int64) (uint64, error) {
 	for _, run := range g.runs {
 		for i, e := range run {

@@ -264,7 +264,7 @@ func TestListNeedsNoKey(t *testing.T) {
 }
 
 func TestKeyFiles(t *testing.T) {
-	file, recipient, err := GenerateKeyFileText()
+	file, recipient, err := GenerateAgeKeyFileText()
 	if err != nil || !strings.HasPrefix(recipient, "age1") {
 		t.Fatal(recipient, err)
 	}
@@ -274,7 +274,7 @@ func TestKeyFiles(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "key")
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := ReadKeyFile(path)
+		_, err := ReadAgeKeyFile(path)
 		if got := fmt.Sprint(err); (want == "") != (err == nil) || !strings.Contains(got, want) && want != "" || strings.Contains(strings.ToLower(got), "canary") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}

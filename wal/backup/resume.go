@@ -48,11 +48,11 @@ func (s *Shipper) findResumableGeneration(generations []*backupGeneration) (*bac
 	}
 	if len(g.runs) == 0 {
 		s.tail = logTail{first: g.claim.First, due: g.claim.First}
-		return s.keepGenerationUnlessEntriesGone(g, s.openLogReader())
+		return s.generationOrNilIfEntriesGone(g, s.openLogReader())
 	}
 	r := g.runs[len(g.runs)-1]
 	if _, ok := g.newestSnapshotFor(r, r.lastEntry()); len(g.runs) > 1 || (r.firstEntry() != g.claim.First && !ok) {
-		s.opt.Logger.Warn("backup: log objects are missing; a new generation begins with a copy of the whole log", "to", s.opt.To.String(), "generation", g.number)
+		s.opt.Logger.Warn("backup: the newest generation in the store lacks log objects; a new generation begins with a copy of the whole log", "to", s.opt.To.String(), "generation", g.number)
 		return nil, s.checkLogReachesBackedUpEnd(r)
 	}
 	err := s.checkAndLoadLogEnd(g, r)
@@ -60,13 +60,13 @@ func (s *Shipper) findResumableGeneration(generations []*backupGeneration) (*bac
 		s.opt.Logger.Warn("an earlier version wrote the backup, without sums of its claims; a new generation begins", "to", s.opt.To.String(), "generation", g.number)
 		return nil, nil
 	}
-	return s.keepGenerationUnlessEntriesGone(g, err)
+	return s.generationOrNilIfEntriesGone(g, err)
 }
 
-// keepGenerationUnlessEntriesGone returns g if readErr, the error of reading the log, is nil. If the log
+// generationOrNilIfEntriesGone returns g if readErr, the error of reading the log, is nil. If the log
 // has already deleted the entries that come next, it returns nil without an error, and the
 // caller begins a new generation. For any other error it returns that error.
-func (s *Shipper) keepGenerationUnlessEntriesGone(g *backupGeneration, readErr error) (*backupGeneration, error) {
+func (s *Shipper) generationOrNilIfEntriesGone(g *backupGeneration, readErr error) (*backupGeneration, error) {
 	if errors.Is(readErr, wal.ErrGone) {
 		s.opt.Logger.Warn("the log no longer has the entries after the backed-up ones; a new generation of the backup begins", "to", s.opt.To.String())
 		s.tail = logTail{}
@@ -116,8 +116,8 @@ func (s *Shipper) checkAndLoadLogEnd(g *backupGeneration, r contiguousObjects) e
 	return nil
 }
 
-// checkLogReachesBackedUpEnd returns ErrDiverged if the log ends before the last entry of the
-// objects backedUp.
+// checkLogReachesBackedUpEnd returns ErrDiverged if the log ends before the last entry of the objects
+// backedUp. It returns nil if the log has already deleted that entry as too old.
 func (s *Shipper) checkLogReachesBackedUpEnd(backedUp contiguousObjects) error {
 	reader, err := s.src.NewReader(backedUp.lastEntry())
 	if errors.Is(err, wal.ErrGone) {

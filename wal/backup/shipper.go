@@ -60,7 +60,7 @@ func (o Options) withDefaults() Options {
 //
 // It runs a loop of steps (step.go). Each step reads new log entries and ships them, after
 // all files that they may refer to. The shipper can rebuild its memory from the store's
-// listing and the folder. After an error it retries the step, and after a crash StartShipping
+// listing and the folder. After an error it retries the step, and after a crash PrepareShipping
 // finds the place to continue (resume.go).
 type Shipper struct {
 	src       SourceFolder
@@ -70,8 +70,8 @@ type Shipper struct {
 	lock      *os.File
 	pace      *rate.Limiter
 
-	fence          fence
-	gen            *backupGeneration // nil before StartShipping
+	fence          shipperFence
+	gen            *backupGeneration // nil before PrepareShipping
 	epoch          uint32
 	reader         *wal.Reader
 	tail           logTail
@@ -113,21 +113,21 @@ func NewShipper(src SourceFolder, opt Options) (*Shipper, error) {
 	return s, nil
 }
 
-// StartShipping checks that this copy of the exchange may ship, creates a fence against other
+// PrepareShipping checks that this copy of the exchange may ship, creates a fence against other
 // copies, and finds the place to continue. ShipOnce calls it if needed. The error is
 // ErrFenced, ErrTakenOver, ErrDiverged, ErrForeign, ErrMixed, ErrChanged, or an error of the
 // store or the folder.
-func (s *Shipper) StartShipping(ctx context.Context) error {
+func (s *Shipper) PrepareShipping(ctx context.Context) error {
 	root, err := s.src.readExchangeKey()
 	if err != nil {
 		return err
 	}
-	s.restartAtNextStep()
+	s.stopAndForgetPosition()
 	s.box.sumKey = deriveChecksumKey(root)
 	if s.epoch, err = s.src.Epoch(); err != nil {
 		return err
 	}
-	if err := s.loadStoredKeyFileList(ctx, root); err != nil {
+	if err := s.loadKeyFileListUnlessForeign(ctx, root); err != nil {
 		return err
 	}
 	all, err := s.box.readGenerations(ctx)
@@ -152,9 +152,9 @@ func (s *Shipper) StartShipping(ctx context.Context) error {
 	return err
 }
 
-// restartAtNextStep stops the current work and forgets the position, so that the next step
-// calls StartShipping again.
-func (s *Shipper) restartAtNextStep() {
+// stopAndForgetPosition stops the current work and forgets the position, so that the next step
+// calls PrepareShipping again.
+func (s *Shipper) stopAndForgetPosition() {
 	s.stopShippingSnapshot()
 	if s.reader != nil {
 		s.reader.Close()
@@ -165,7 +165,7 @@ func (s *Shipper) restartAtNextStep() {
 // Close stops the shipper and releases its lock on the folder. It does not ship the remaining
 // entries.
 func (s *Shipper) Close() {
-	s.restartAtNextStep()
+	s.stopAndForgetPosition()
 	s.lock.Close()
 }
 

@@ -23,10 +23,10 @@ import (
 // a valid object of its kind.
 var ErrChanged = errors.New("it was changed after it was written; restore it from a copy of the backup place or an older version of the object")
 
-// unknownEpochError wraps err, which says that a claim or fence was changed. The current life
+// unknownHighestEpochError wraps err, which says that a claim or fence was changed. The current life
 // (log epoch) is then unknown, so neither shipping nor a restore may begin. The message tells
 // the operator the remedy.
-func unknownEpochError(err error) error {
+func unknownHighestEpochError(err error) error {
 	return fmt.Errorf("an object of the backup that records restores is not reliable, so this exchange's data may be an outdated copy: %w. If the object cannot be restored and "+
 		"this exchange's data is the one to continue, remove the object (a generation without a claim is ignored), or back up to another place", err)
 }
@@ -73,7 +73,7 @@ func (b *encryptedStore) decodeWithSum(name string, text []byte, value any) (sum
 	return sumText, nil
 }
 
-// withChecksumKeyFromClaim returns an encryptedStore for the generation with claim c. It derives the key
+// withChecksumKeyFromClaim returns an encryptedStore for the generation with this claim. It derives the key
 // of the checksums from the checksum of the claim. An object of the generation is therefore
 // invalid under another claim, or under a claim without a checksum. Earlier versions used the
 // same key for all generations.
@@ -105,10 +105,10 @@ func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any)
 	return b.decodeWithSum(name, text, value)
 }
 
-// getManifestWithSum reads a manifest of the generation into value. It returns ErrChanged
+// getManifestSignedLikeClaim reads a manifest of the generation into value. It returns ErrChanged
 // unless the manifest and the generation's claim either both have a checksum or both lack
 // one.
-func (g *backupGeneration) getManifestWithSum(ctx context.Context, name string, value any) error {
+func (g *backupGeneration) getManifestSignedLikeClaim(ctx context.Context, name string, value any) error {
 	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
 		err = fmt.Errorf("the manifest %s in %s has a checksum and the claim of its generation has none, or the reverse: %w", name, g.box.store, ErrChanged)

@@ -111,7 +111,7 @@ func TestFencesAreRemoved(t *testing.T) {
 		t.Error("verify finds no problem without fences")
 	}
 	superseded := shipping(t, s, small(to, nil))
-	if err := superseded.StartShipping(t.Context()); !errors.Is(err, ErrFenced) {
+	if err := superseded.PrepareShipping(t.Context()); !errors.Is(err, ErrFenced) {
 		t.Errorf("a superseded copy: %v", err)
 	}
 	ship(t, next, small(to, nil)).Close()
@@ -185,7 +185,7 @@ func TestChangedClaim(t *testing.T) {
 		text, err := to.Get(t.Context(), name)
 		s.must(errors.Join(err, to.Put(t.Context(), name, bytes.Replace(text, []byte(`"epoch":`), []byte(`"epoch":9`), 1))))
 		starting := shipping(t, next, small(to, nil))
-		if err := starting.StartShipping(t.Context()); !errors.Is(err, ErrChanged) || !IsPermanent(err) || !strings.Contains(err.Error(), name) {
+		if err := starting.PrepareShipping(t.Context()); !errors.Is(err, ErrChanged) || !IsPermanent(err) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: a start: %v", name, err)
 		}
 		starting.Close()

@@ -67,7 +67,7 @@ const exchangeKey = "exchange.key"
 func (s *SourceFolder) readExchangeKey() ([]byte, error) {
 	root, err := os.ReadFile(filepath.Join(s.Dir, "keys", exchangeKey))
 	if err != nil {
-		return nil, fmt.Errorf("cannot back up %q, which does not contain an exchange yet: %w", s.Dir, err)
+		return nil, fmt.Errorf("cannot back up %q, because its exchange key cannot be read (the first start of an exchange creates it): %w", s.Dir, err)
 	}
 	return root, nil
 }

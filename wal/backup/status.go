@@ -9,7 +9,7 @@ import (
 type Status struct {
 	Shipped     uint64        // last entry that is in the store
 	LagEntries  uint64        // durable entries that are not in the store; 0 if SourceFolder.Last is nil
-	Lag         time.Duration // time span of these entries, which a lost disk would lose; 0 if LagEntries is 0
+	Lag         time.Duration // time since the store last had all entries; 0 if LagEntries is 0
 	LastSuccess time.Time     // last time when everything was shipped; zero before the first
 	Errors      uint64
 	Err         error // last error; nil after a success

@@ -19,8 +19,8 @@ import (
 // files that its entries may refer to, then ship the entries.
 func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if s.gen == nil {
-		if err := s.StartShipping(ctx); err != nil {
-			s.restartAtNextStep()
+		if err := s.PrepareShipping(ctx); err != nil {
+			s.stopAndForgetPosition()
 			return false, err
 		}
 	}
@@ -34,20 +34,20 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	atEnd, err := s.readNewEntries()
 	if errors.Is(err, wal.ErrGone) {
 		s.opt.Logger.Warn("backup: the log removed entries before they were backed up; a new generation begins with a copy of the whole log", "to", s.opt.To.String())
-		s.restartAtNextStep()
+		s.stopAndForgetPosition()
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
 	if epoch, err := s.src.Epoch(); err != nil || epoch != s.epoch {
-		s.restartAtNextStep() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
+		s.stopAndForgetPosition() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
 		return false, err
 	}
-	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipCatalogsAndLists(ctx)); err != nil {
+	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewCatalogsAndLists(ctx)); err != nil {
 		return false, err
 	}
-	if err := s.shipNewEntries(ctx); err != nil {
+	if err := s.shipEntriesOrMergeTail(ctx); err != nil {
 		return false, err
 	}
 	s.status.setLastShipped(s.tail.due - 1)
@@ -83,10 +83,10 @@ func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 	return false, nil
 }
 
-// shipNewEntries stores the entries of the tail that are not in the store. It writes a small
+// shipEntriesOrMergeTail stores the entries of the tail that are not in the store. It writes a small
 // object. If the tail is large enough, or already has the maximum of small objects, it merges
 // the whole tail into one large object, which replaces them.
-func (s *Shipper) shipNewEntries(ctx context.Context) error {
+func (s *Shipper) shipEntriesOrMergeTail(ctx context.Context) error {
 	records, first := s.tail.unshippedRecords()
 	if len(records) == 0 {
 		return nil

@@ -24,8 +24,8 @@ type GenerationCheck struct {
 	Problems []error // each names the object
 }
 
-// RestorableSpan is a range of log entries. The exchange can be restored up to each entry in
-// it.
+// RestorableSpan is a range of log entries. The exchange can be restored up to each entry in it. If the
+// range begins with a snapshot, FirstAt may be later than the time of First.
 type RestorableSpan struct {
 	First, Last     uint64
 	FirstAt, LastAt time.Time
@@ -39,8 +39,8 @@ type Verification struct {
 	Notes    []string          // for the operator; they are not damage
 }
 
-// OK reports whether Verify found no damage, and at least one restorable entry in every
-// generation.
+// OK reports whether Verify found no damage, and at least one restorable entry in every checked
+// generation. It is false if no generation was checked.
 func (v *Verification) OK() bool {
 	return len(v.Problems) == 0 && len(v.Checks) > 0 && !slices.ContainsFunc(v.Checks, func(c GenerationCheck) bool { return !c.OK() })
 }
@@ -119,7 +119,7 @@ func (r *Repository) checkCatalogsAndLists(ctx context.Context, g *backupGenerat
 		folder := generationFolder(g.number) + "/file/" + name
 		var whole pieceManifest
 		hash := sha256.New()
-		err := g.getManifestWithSum(ctx, manifest, &whole)
+		err := g.getManifestSignedLikeClaim(ctx, manifest, &whole)
 		if err == nil {
 			err = g.box.copyPieces(ctx, folder, &whole, hash)
 		}

@@ -71,7 +71,7 @@ func (g *ProcessList) StartThisProgram(processName string, extraEnv []string, ar
 }
 
 // WaitForLine waits until the process prints a line that contains the text, and returns that
-// line. It fails if the process ends or takes longer than StartTimeout.
+// line. It fails if the process ends without such a line, after StartTimeout, or when ctx ends.
 func (c *Process) WaitForLine(ctx context.Context, substring string) (line string, err error) {
 	limit := time.Now().Add(StartTimeout)
 	for {

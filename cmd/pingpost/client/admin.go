@@ -15,7 +15,7 @@ import (
 // AdminFlags are the flags with which a command reaches the admin API of a running exchange:
 // address and credential.
 type AdminFlags struct {
-	TLSTrustFlags
+	TrustedCAFlag
 	Admin    string `default:"http://127.0.0.1:9090" help:"The exchange's admin address (${default})." placeholder:"URL"`
 	User     string `help:"Your account's name. Its password comes from PINGPOST_ADMIN_PASSWORD or from the terminal. A personal token in PINGPOST_ADMIN_TOKEN needs no name." placeholder:"NAME"`
 	Password string `env:"PINGPOST_ADMIN_PASSWORD" help:"The password of --user, or the configured admin password; better in the environment variable PINGPOST_ADMIN_PASSWORD." placeholder:"TEXT"`
@@ -53,7 +53,7 @@ func (f *AdminFlags) CallJSON(method, path string, requestBody []byte, decodeInt
 // Send sends one request to the admin API, with a time limit (0: unlimited). It
 // returns a successful answer, whose body the caller reads and closes. Any other answer is an
 // error.
-func (f *AdminFlags) Send(timeout time.Duration, method, path string, requestBody []byte) (*http.Response, error) {
+func (f *AdminFlags) Send(timeout time.Duration, method, path string, requestBody []byte) (successResponse *http.Response, err error) {
 	transport, err := f.NewTransport()
 	if err != nil {
 		return nil, err

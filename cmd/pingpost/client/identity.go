@@ -57,5 +57,5 @@ func (f *AdminFlags) explainRejectedCredential() string {
 	case f.Password == "":
 		return "The command sent no credential; set PINGPOST_ADMIN_PASSWORD or " + TokenVariable + ", or give --user or --password"
 	}
-	return "The exchange rejected the configured password; set PINGPOST_ADMIN_PASSWORD, or give --password"
+	return "The exchange rejected the password as its admin.password; correct PINGPOST_ADMIN_PASSWORD or --password, or give --user for an account's password"
 }

@@ -9,15 +9,15 @@ import (
 	"os"
 )
 
-// TLSTrustFlags is the flag --ca, which selects the certificates that a command trusts when it
+// TrustedCAFlag is the flag --ca, which selects the certificates that a command trusts when it
 // connects to an exchange over https.
-type TLSTrustFlags struct {
+type TrustedCAFlag struct {
 	CA string `name:"ca" env:"PINGPOST_CA" type:"path" placeholder:"FILE" help:"Certificates in PEM by which an https address is trusted, instead of the machine's own; also in the environment variable PINGPOST_CA."`
 }
 
-// NewTransport returns a new HTTP transport, with its own connections, that trusts the
-// certificates of --ca.
-func (f *TLSTrustFlags) NewTransport() (*http.Transport, error) {
+// NewTransport returns a new HTTP transport, with its own connections, that trusts the certificates of
+// --ca. Without --ca it trusts the machine's own.
+func (f *TrustedCAFlag) NewTransport() (*http.Transport, error) {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}}
 	if f.CA == "" {
 		return transport, nil

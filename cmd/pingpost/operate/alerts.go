@@ -38,8 +38,8 @@ type alert struct {
 	Title    string  `json:"title"`
 }
 
-// alertStatus is the part of the answer to GET alerts that the command prints.
-type alertStatus struct {
+// alertsOverview is the part of the answer to GET alerts that the command prints.
+type alertsOverview struct {
 	Evaluated *string `json:"evaluated_at"`
 	Firing    []alert `json:"firing"`
 	Pending   []alert `json:"pending"`
@@ -49,12 +49,13 @@ type alertStatus struct {
 	} `json:"channels"`
 }
 
-// Run fetches the alerts from the exchange and prints them. The exit code is 2 if one fires.
+// Run fetches the alerts from the exchange and prints them. The exit code is 2 if one fires that is not
+// silenced, and 0 with --history.
 func (c *AlertsCommand) Run(out io.Writer) error {
 	if c.History {
 		return c.printHistory(out)
 	}
-	var status alertStatus
+	var status alertsOverview
 	document, err := c.CallJSON("GET", "/admin/v1/alerts", nil, &status)
 	if err != nil {
 		return err
@@ -69,14 +70,14 @@ func (c *AlertsCommand) Run(out io.Writer) error {
 	}
 	for i := range status.Firing {
 		if !status.Firing[i].Silenced {
-			return terminal.ExitCode(2)
+			return terminal.ExitCodeError(2)
 		}
 	}
 	return nil
 }
 
 // formatAlertsAndFailingChannels returns a line for each alert and for each channel that fails.
-func formatAlertsAndFailingChannels(status *alertStatus) string {
+func formatAlertsAndFailingChannels(status *alertsOverview) string {
 	table := &terminal.Table{}
 	for i := range status.Firing {
 		a := &status.Firing[i]

@@ -41,8 +41,8 @@ invalid, otherwise 0.`
 // maxLeadFile is the greatest size of a lead's file. It is above the exchange's limit.
 const maxLeadFile = 1 << 20
 
-// exampleLead is the answer to GET bench/example.
-type exampleLead struct {
+// madeUpLead is the answer to GET bench/example.
+type madeUpLead struct {
 	Supplier       *string         `json:"supplier"` // nil: no supplier may send to the campaign
 	Lead           json.RawMessage `json:"lead"`
 	Contradictions []string        `json:"contradictions"`
@@ -50,28 +50,29 @@ type exampleLead struct {
 
 // dryRunDecision is the member dry_run of the answer to POST bench.
 type dryRunDecision struct {
-	Decision   string          `json:"decision"` // sold, pinged or unsold
-	Buyer      *string         `json:"buyer_id"`
-	Reason     *string         `json:"reason"`
-	Rule       *exclusion.Rule `json:"rule"`
+	Decision   string               `json:"decision"` // sold, pinged or unsold
+	Buyer      *string              `json:"buyer_id"`
+	Reason     *string              `json:"reason"`
+	Rule       *exclusion.UnmetRule `json:"rule"`
 	Candidates []struct {
-		Buyer     string          `json:"buyer_id"`
-		Outcome   string          `json:"outcome"`
-		WouldPing bool            `json:"asked"`
-		Rule      *exclusion.Rule `json:"rule"`
+		Buyer     string               `json:"buyer_id"`
+		Outcome   string               `json:"outcome"`
+		WouldPing bool                 `json:"asked"`
+		Rule      *exclusion.UnmetRule `json:"rule"`
 	} `json:"candidates"`
 }
 
-// Run asks the exchange for the decision and prints it. The exit code is 2 if the lead is not sold.
+// Run asks the exchange for the decision and prints it. The exit code is 2 if the lead would be unsold
+// or is invalid.
 func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
-	var example exampleLead
+	var example madeUpLead
 	if _, err := c.CallJSON("GET", "/admin/v1/bench/example?"+url.Values{"campaign": {c.Campaign}}.Encode(), nil, &example); err != nil {
 		return err
 	}
 	lead := example.Lead
 	if c.File != "" {
 		var err error
-		if lead, err = readLeadWithoutIDs(c.File, in); err != nil {
+		if lead, err = readLeadWithoutCampaignAndSupplier(c.File, in); err != nil {
 			return err
 		}
 	}
@@ -99,7 +100,7 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 	if !c.JSON {
 		text = ""
 		if c.File == "" {
-			text = describeExample(&example)
+			text = describeMadeUpLead(&example)
 		}
 		if answer.DryRun != nil {
 			text += formatDecision(answer.DryRun)
@@ -111,14 +112,14 @@ func (c *DryRunCommand) Run(in *os.File, out io.Writer) error {
 		return err
 	}
 	if answer.DryRun == nil || answer.DryRun.Decision == "unsold" {
-		return terminal.ExitCode(2)
+		return terminal.ExitCodeError(2)
 	}
 	return nil
 }
 
-// readLeadWithoutIDs reads a JSON object from a file, or from in for the name "-". It removes the ids
-// of campaign and supplier, which the command line gives.
-func readLeadWithoutIDs(path string, in *os.File) (json.RawMessage, error) {
+// readLeadWithoutCampaignAndSupplier reads a JSON object from a file, or from in for the name "-". It
+// removes the ids of campaign and supplier, which the command line gives.
+func readLeadWithoutCampaignAndSupplier(path string, in *os.File) (json.RawMessage, error) {
 	source := in
 	if path != "-" {
 		file, err := os.Open(path)
@@ -145,8 +146,8 @@ func readLeadWithoutIDs(path string, in *os.File) (json.RawMessage, error) {
 	return json.Marshal(members)
 }
 
-// describeExample returns the lead that the exchange made up, and the rules that no lead can meet.
-func describeExample(example *exampleLead) string {
+// describeMadeUpLead returns the lead that the exchange made up, and the rules that no lead can meet.
+func describeMadeUpLead(example *madeUpLead) string {
 	text := "lead      " + terminal.ReplaceUnprintable(string(example.Lead)) + "\n"
 	for _, rule := range example.Contradictions {
 		text += "no lead can meet the rule: " + terminal.ReplaceUnprintable(rule) + "\n"

@@ -61,7 +61,7 @@ func startExchange(t *testing.T) *testExchange {
 func (x *testExchange) waitForReport() {
 	hasNewest := false
 	for !hasNewest && x.t.Context().Err() == nil {
-		hasNewest = x.exchange.Report().WaitForNewest(x.t.Context(), 0)
+		hasNewest = x.exchange.Report().WaitBrieflyForNewestEntries(x.t.Context(), 0)
 	}
 }
 
@@ -123,7 +123,7 @@ func (x *testExchange) run(input string, args ...string) (output string, exitCod
 	parser := must.Value(kong.New(&testCommands{}, kong.Name("pingpost"), kong.Bind(in), kong.BindTo(&out, (*io.Writer)(nil))))(x.t)
 	run := must.Value(parser.Parse(append(args, "--admin", x.admin, "--password", adminPassword)))(x.t)
 	err := run.Run()
-	var code terminal.ExitCode
+	var code terminal.ExitCodeError
 	switch {
 	case errors.As(err, &code):
 		return out.String(), int(code)
@@ -190,7 +190,7 @@ func TestAlertsExitCode(t *testing.T) {
 // TestFormatAlerts covers each kind of line, and texts that a terminal could interpret.
 func TestFormatAlerts(t *testing.T) {
 	t.Parallel()
-	var status alertStatus
+	var status alertsOverview
 	must.Succeed(t, json.Unmarshal([]byte(`{"evaluated_at":"2026-11-30T12:00:00Z","firing":[
 {"rule":"caps","subject":"buy_blue","since":"2026-11-30T11:00:00Z","title":"Cap\u001b[31m 80 % used"},
 {"rule":"disk","subject":null,"since":"2026-11-30T10:00:00Z","silenced":true,"title":"Disk full"}],
@@ -204,7 +204,7 @@ channel   ops   -         fails since 2026-11-30T09:00:00Z  HTTP 500
 	if got := formatAlertsAndFailingChannels(&status); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := formatAlertsAndFailingChannels(&alertStatus{}); got != "The rules were not evaluated yet.\n" {
+	if got := formatAlertsAndFailingChannels(&alertsOverview{}); got != "The rules were not evaluated yet.\n" {
 		t.Errorf("got %s", got)
 	}
 }

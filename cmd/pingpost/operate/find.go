@@ -41,8 +41,8 @@ The exit code is 2 if there is no such lead, otherwise 0.`
 // maxPersonLine limits the line of input. It is above the exchange's limits.
 const maxPersonLine = 1024
 
-// personQuery is the body of POST leads/find.
-type personQuery struct {
+// findByPhoneOrEmailBody is the body of POST leads/find.
+type findByPhoneOrEmailBody struct {
 	Phone string `json:"phone,omitempty"`
 	Email string `json:"email,omitempty"`
 	Limit int    `json:"limit"`
@@ -69,7 +69,7 @@ func (c *FindCommand) Run(in *os.File, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	query := personQuery{Limit: c.Limit, After: c.After}
+	query := findByPhoneOrEmailBody{Limit: c.Limit, After: c.After}
 	if strings.Contains(value, "@") {
 		query.Email = value
 	} else {
@@ -106,7 +106,7 @@ func (c *FindCommand) Run(in *os.File, out io.Writer) error {
 		return err
 	}
 	if len(page.Leads) == 0 {
-		return terminal.ExitCode(2)
+		return terminal.ExitCodeError(2)
 	}
 	return nil
 }
@@ -144,13 +144,14 @@ func formatFoundLeads(leads []foundLead) string {
 		if l.Test {
 			outcome += " (test)"
 		}
-		addPrintableRow(table, l.ID, l.At, textOr(l.Campaign, "-"), outcome, joinContact(l.Contact))
+		addPrintableRow(table, l.ID, l.At, textOr(l.Campaign, "-"), outcome, joinNamePhoneAndEmail(l.Contact))
 	}
 	return table.String()
 }
 
-// joinContact returns the masked fields that tell persons apart.
-func joinContact(contact map[string]string) string {
+// joinNamePhoneAndEmail returns a lead's masked first name, last name, phone number and e-mail address,
+// as far as the lead has them.
+func joinNamePhoneAndEmail(contact map[string]string) string {
 	var shown []string
 	for _, name := range []string{"first_name", "last_name", "phone", "email"} {
 		if value := contact[name]; value != "" {

@@ -20,7 +20,7 @@ import (
 
 // sellerFlags are the flags of ping and post that select the exchange and the credential.
 type sellerFlags struct {
-	client.TLSTrustFlags
+	client.TrustedCAFlag
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	Token        string `env:"PINGPOST_TOKEN" placeholder:"TOKEN" help:"A bearer token; better in the environment variable PINGPOST_TOKEN."`
 	ClientID     string `name:"client-id" env:"PINGPOST_CLIENT_ID" placeholder:"ID" help:"An OAuth client, for which the exchange issues a token."`
@@ -34,7 +34,7 @@ type sellerFlags struct {
 type sellerRequest struct {
 	flags      *sellerFlags
 	path       string
-	credential credentialChoice
+	credential chosenCredentialKind
 	scope      string // of a token
 	apiKey     string
 	fields     map[string]any

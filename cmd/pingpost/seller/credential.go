@@ -23,8 +23,8 @@ const (
 	byKey
 )
 
-// credentialChoice is the kind of credential that a request will carry.
-type credentialChoice struct {
+// chosenCredentialKind is the kind of credential that a request will carry.
+type chosenCredentialKind struct {
 	kind credentialKind
 	note string // the reason, if the environment has another one as well
 }
@@ -42,7 +42,7 @@ func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 
 // chooseCredential chooses which of the given credentials a request carries. apiKey is empty
 // for commands that accept no API key. A chosen OAuth client may still lack its secret.
-func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) {
+func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredentialKind, error) {
 	ways := [...]struct {
 		way      credentialKind
 		given    bool
@@ -54,7 +54,7 @@ func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) 
 		{byKey, apiKey != "", []string{"api-key"}, "PINGPOST_API_KEY"},
 	}
 	var flags, unused []string
-	var chosen credentialChoice
+	var chosen chosenCredentialKind
 	by := ""
 	for _, w := range ways {
 		if i := slices.IndexFunc(w.flags, func(name string) bool { return slices.Contains(f.onCommandLine, name) }); i >= 0 {
@@ -63,7 +63,7 @@ func (f *sellerFlags) chooseCredential(apiKey string) (credentialChoice, error) 
 		}
 	}
 	if len(flags) > 1 {
-		return credentialChoice{}, errors.New(strings.Join(flags, " and ") + " are two credentials; give only one")
+		return chosenCredentialKind{}, errors.New(strings.Join(flags, " and ") + " are two credentials; give only one")
 	}
 	for _, w := range ways {
 		switch {

@@ -99,7 +99,7 @@ func readAndMergeJSONFields(fields map[string]any, sourceName string, in io.Read
 		return fmt.Errorf("%s cannot be read: %w", sourceName, err)
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
-		return fmt.Errorf("%s is empty; it must have a JSON object (pingpost ping writes one only after an answer)", sourceName)
+		return fmt.Errorf("%s is empty; it must have a JSON object (pingpost ping writes one only after a successful answer)", sourceName)
 	}
 	if len(text) > maxFieldFile {
 		return fmt.Errorf("%s is over 1 MB, which no exchange accepts as a body", sourceName)

@@ -176,7 +176,7 @@ func TestPingPrintsErrors(t *testing.T) {
 	x := newRecordingExchange(t, 422, `{"error":"invalid_payload","message":"It does not fit.","request_id":"req_1","field_errors":[{"field":"state","code":"missing_required","expected":"a state"}]}`)
 	line := "ping --token T --key k1 --url " + x.URL
 	out, stderr, err := command(t, line, "")
-	var code terminal.ExitCode
+	var code terminal.ExitCodeError
 	if want := "error 422 invalid_payload\n It does not fit.\nstate missing_required: a state\nkey k1\nrequest_id req_1\n"; collapseSpaces(stderr) != want || out != "" || !errors.As(err, &code) || code != 1 {
 		t.Errorf("%v, %q, %q", err, out, collapseSpaces(stderr))
 	}

@@ -60,7 +60,8 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 }
 
 // replacePingAnswerByBidToken changes fields that contain the answer to a ping into those of a post:
-// auction_id and the bid's token stay.
+// auction_id and the bid's token stay. It returns an error if the answer has no bid, or answers a ping
+// by API key.
 func replacePingAnswerByBidToken(fields map[string]any) error {
 	if _, ok := fields["data"].(map[string]any); ok {
 		return errors.New("the answer to a ping by API key has no bid to post to; send the lead to /api/v1/ingest, with flo_ping_id and flo_buyer_id")

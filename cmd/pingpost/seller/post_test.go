@@ -70,7 +70,7 @@ func TestPostRequiresBid(t *testing.T) {
 func TestRejectedPost(t *testing.T) {
 	x := newRecordingExchange(t, 422, `{"error":"post_rejected","message":"Not taken.","request_id":"req_1","reason":"duplicate"}`)
 	out, stderr, err := command(t, "post --token T --key k --url "+x.URL, "")
-	var code terminal.ExitCode
+	var code terminal.ExitCodeError
 	if !errors.As(err, &code) || code != 1 || out != "" || !strings.Contains(collapseSpaces(stderr), "reason duplicate\n") {
 		t.Errorf("%v, %q, %s", err, out, stderr)
 	}

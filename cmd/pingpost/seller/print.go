@@ -17,12 +17,12 @@ func (h *exchangeResponse) printAnswerOrExitError(bodyOut, tableOut io.Writer, a
 	if h.status/100 != 2 {
 		h.addErrorRows(&t)
 		_, err := io.WriteString(tableOut, t.String())
-		return errors.Join(terminal.ExitCode(1), err)
+		return errors.Join(terminal.ExitCodeError(1), err)
 	}
 	if err := addRows(h.body, &t); err != nil {
 		return fmt.Errorf("the HTTP %d answer is not from a pingpost exchange: %w", h.status, err)
 	}
-	h.addRequestRows(&t)
+	h.addCallerKeyAndRequestIDRows(&t)
 	if _, err := io.WriteString(tableOut, t.String()); err != nil {
 		return err
 	}
@@ -56,11 +56,11 @@ func (h *exchangeResponse) addErrorRows(t *terminal.Table) {
 	if later := h.header.Get("Retry-After"); later != "" {
 		t.Row("again after", later+" s, with --key "+h.key)
 	}
-	h.addRequestRows(t)
+	h.addCallerKeyAndRequestIDRows(t)
 }
 
-// addRequestRows adds the caller, the idempotency key and the request id to the table.
-func (h *exchangeResponse) addRequestRows(t *terminal.Table) {
+// addCallerKeyAndRequestIDRows adds the caller, the idempotency key and the request id to the table.
+func (h *exchangeResponse) addCallerKeyAndRequestIDRows(t *terminal.Table) {
 	if h.credentialNote != "" {
 		t.Row("sent as", h.credentialNote)
 	}

@@ -19,7 +19,7 @@ import (
 
 // SendCommand sends a file of leads and prints a summary of the results.
 type SendCommand struct {
-	client.TLSTrustFlags
+	client.TrustedCAFlag
 	File        string  `arg:"" help:"File with one JSON object a line; - is standard input."`
 	To          string  `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`
 	APIKey      string  `required:"true" name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"The supplier's API key; better in the environment variable PINGPOST_API_KEY."`
@@ -87,10 +87,10 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	fmt.Print(summary.formatTable(took))
 	err = errors.Join(readErr, out.flushAndClose())
 	if err == nil && ctx.Err() != nil {
-		err = errors.New("interrupted; the remaining lines of the file were not sent")
+		err = errors.New("interrupted; the remaining lines of the file, if any, were not sent")
 	}
 	if err == nil && (summary.lost > 0 || summary.sent > 0 && summary.refused == summary.sent) {
-		return terminal.ExitCode(1)
+		return terminal.ExitCodeError(1)
 	}
 	return err
 }
@@ -109,7 +109,7 @@ func (c *SendCommand) checkFlags() error {
 	return nil
 }
 
-func (c *SendCommand) createAnswerFile() (*answerFileWriter, error) {
+func (c *SendCommand) createAnswerFile() (writerOrNil *answerFileWriter, err error) {
 	if c.Out == "" {
 		return nil, nil // a nil answerFileWriter ignores answers
 	}

@@ -116,7 +116,7 @@ func TestSendRejectsInvalidArguments(t *testing.T) {
 // TestSendWithoutFinalAnswerFails: a line without a final answer makes the exit code 1.
 func TestSendWithoutFinalAnswerFails(t *testing.T) {
 	answers, err := sendFile(t, `{"a":"drop"}`+"\n"+`{"a":"drop"}`, func(c *SendCommand) { c.Idempotency = false })
-	var code terminal.ExitCode
+	var code terminal.ExitCodeError
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("%v, want exit 1", err)
 	}
@@ -145,7 +145,7 @@ func TestAnswerFileWriteError(t *testing.T) {
 // one accepted or unmatched lead.
 func TestSendExitCodeAfterRefusals(t *testing.T) {
 	answers, err := sendFile(t, "nonsense\nmore", nil)
-	var code terminal.ExitCode
+	var code terminal.ExitCodeError
 	if !errors.As(err, &code) || code != 1 {
 		t.Errorf("every lead was refused: %v, want exit 1", err)
 	}

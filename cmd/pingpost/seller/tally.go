@@ -32,7 +32,7 @@ const (
 	maxLatency = time.Hour
 
 	maxKinds = 100
-	maxKind  = 60 // characters
+	maxKind  = 60 // bytes
 )
 
 func newSendSummary() *sendSummary {

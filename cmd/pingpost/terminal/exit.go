@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// ExitCode is an error that ends the program with this exit code, without a message. The
+// ExitCodeError is an error that ends the program with this exit code, without a message. The
 // command has already printed its messages.
-type ExitCode int
+type ExitCodeError int
 
-func (e ExitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+func (e ExitCodeError) Error() string { return fmt.Sprintf("exit %d", int(e)) }

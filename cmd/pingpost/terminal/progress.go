@@ -73,5 +73,5 @@ func (p *Progress) ShowPercentAndTimeLeft(task string, done, total int64) {
 	p.ShowThrottled(text)
 }
 
-// HasTerminal reports whether Show writes to a terminal.
+// HasTerminal reports whether the progress line is shown on a terminal.
 func (p *Progress) HasTerminal() bool { return p.file != nil }

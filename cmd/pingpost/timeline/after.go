@@ -6,9 +6,9 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// statusReportRows returns a timeline row for each status report, such as a return, that followed
+// reportAndReturnDecisionRows returns a timeline row for each status report, such as a return, that followed
 // the lead's sale.
-func statusReportRows(explained *explain.Explanation) (rows []timelineRow) {
+func reportAndReturnDecisionRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Reports {
 		r := &explained.Reports[i]
 		actor := r.Buyer
@@ -22,7 +22,7 @@ func statusReportRows(explained *explain.Explanation) (rows []timelineRow) {
 
 // describeStatusReport returns the action of the buyer or operator in a status report, in a few
 // words.
-func describeStatusReport(r *explain.ReportOrReturnDecision) string {
+func describeStatusReport(r *explain.BuyerReportOrOperatorDecision) string {
 	switch {
 	case r.By == "operator" && r.Result == "refused":
 		return "refuses the return"
@@ -47,7 +47,7 @@ var notApplied = map[string]string{
 
 // describeStatusReportDetails returns the details of a status report: date, result, money and
 // reason.
-func describeStatusReportDetails(explained *explain.Explanation, r *explain.ReportOrReturnDecision) string {
+func describeStatusReportDetails(explained *explain.Explanation, r *explain.BuyerReportOrOperatorDecision) string {
 	var money, caps, occurred string
 	if r.Credit != nil && r.Reversed != nil {
 		money = r.Credit.String() + " back to the buyer, " + r.Reversed.String() + " back from the supplier"
@@ -61,9 +61,9 @@ func describeStatusReportDetails(explained *explain.Explanation, r *explain.Repo
 	return joinNonEmpty(timeIfDayOrMoreLater(explained, r.At), notApplied[r.Result], money, caps, prefixNonEmpty("reason ", r.Reason), occurred)
 }
 
-// webhookAttemptRows returns a timeline row for each attempt to send a webhook to the supplier. If no
+// webhookRows returns a timeline row for each attempt to send a webhook to the supplier. If no
 // attempt shows the webhook's state, the state gets a row at the time of the webhook's cause.
-func webhookAttemptRows(explained *explain.Explanation) (rows []timelineRow) {
+func webhookRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Webhooks {
 		h := &explained.Webhooks[i]
 		for j := range h.Attempts {

@@ -8,13 +8,13 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// formatOffers lists the offers that a ping's seller received. Below each offer it lists the
+// formatOffersAndClaims lists the offers that a ping's seller received. Below each offer it lists the
 // leads that were posted for it (claimed it).
-func formatOffers(explained *explain.Explanation, width int) string {
+func formatOffersAndClaims(explained *explain.Explanation, width int) string {
 	t := terminal.Table{Indent: "    "}
 	for i := range explained.Offers {
 		o := &explained.Offers[i]
-		t.Row(terminal.Truncate(o.Buyer, actorWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMilliseconds(int64(o.Until-explained.Received))+" ms")
+		t.Row(terminal.Truncate(o.Buyer, actorWidth), "bid "+o.Price.String(), "payout "+o.Payout.String(), "open to "+formatMillisecondsWithoutUnit(int64(o.Until-explained.Received))+" ms")
 	}
 	var text strings.Builder
 	text.WriteString("  offered\n")

@@ -45,9 +45,9 @@ func postRows(post *explain.DeliveryToBuyer) []timelineRow {
 	return rows
 }
 
-// rowOfSaleToBuyerWithoutEndpoint returns the timeline row of a sale to a buyer without an endpoint, after
+// rowOfSaleWithoutPostAfterRefusals returns the timeline row of a sale to a buyer without an endpoint, after
 // other buyers had refused the lead. found is false if there is no such sale.
-func rowOfSaleToBuyerWithoutEndpoint(explained *explain.Explanation) (row timelineRow, found bool) {
+func rowOfSaleWithoutPostAfterRefusals(explained *explain.Explanation) (row timelineRow, found bool) {
 	if explained.LeadID == "" || explained.Price == nil || explained.Payout == nil || len(explained.Posts) == 0 {
 		return row, false
 	}
@@ -104,7 +104,7 @@ func describeHTTPStatus(status uint32) string {
 // describeDeliveryResult describes the result of a delivery (settlement) for the timeline. A
 // pending one has no further details: the attempt that it refers to has its own line, or is
 // still running.
-func describeDeliveryResult(s *explain.PostSettlement) string {
+func describeDeliveryResult(s *explain.DeliveryStateChange) string {
 	if s.Outcome == "pending" {
 		if s.Status == 0 && s.Fault == "" {
 			return "continued after a restart; the attempts continue"
@@ -113,7 +113,7 @@ func describeDeliveryResult(s *explain.PostSettlement) string {
 	}
 	answer := describeHTTPStatus(s.Status)
 	if answer != "" {
-		answer += " after " + formatMilliseconds(int64(s.Elapsed)) + " ms"
+		answer += " after " + formatMillisecondsWithoutUnit(int64(s.Elapsed)) + " ms"
 	}
 	code := s.Code
 	if s.Outcome == "delivered" {

@@ -34,7 +34,7 @@ func FormatExplanation(explained *explain.Explanation) string {
 func formatOneExplanation(explained *explain.Explanation) string {
 	text := explained.ID + "\n" + formatSummaryTable(explained) + "\n" + wrapParagraph(explained.Why, terminal.Width)
 	if len(explained.Offers) > 0 {
-		text += "\n" + formatOffers(explained, terminal.Width)
+		text += "\n" + formatOffersAndClaims(explained, terminal.Width)
 	}
 	text += "\n" + FormatTimeline(explained, terminal.Width)
 	notes := explained.Notes
@@ -63,7 +63,7 @@ func formatSummaryTable(explained *explain.Explanation) string {
 		delivery = ""
 	}
 	add("status", joinNonEmpty(explained.Status, delivery, explained.Reason))
-	add("kind", describeRequestKind(explained))
+	add("kind", describeKindAndCampaign(explained))
 	add("supplier", explained.Supplier)
 	add("money", describeSaleMoney(explained))
 	add("auction", explained.AuctionID)
@@ -74,9 +74,9 @@ func formatSummaryTable(explained *explain.Explanation) string {
 	return t.String()
 }
 
-// describeRequestKind returns the kind of the request, its campaign and the version of the
+// describeKindAndCampaign returns the kind of the request, its campaign and the version of the
 // configuration.
-func describeRequestKind(explained *explain.Explanation) string {
+func describeKindAndCampaign(explained *explain.Explanation) string {
 	if explained.Campaign == "" {
 		return explained.Kind + ", for no campaign"
 	}

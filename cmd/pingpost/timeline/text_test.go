@@ -69,13 +69,13 @@ func TestFormatExplanation(t *testing.T) {
 // TestRefusalAndUnreachableBuyerDiffer: the text distinguishes a refusal from a failed
 // connection. The log calls both refused.
 func TestRefusalAndUnreachableBuyerDiffer(t *testing.T) {
-	for want, s := range map[string]explain.PostSettlement{
+	for want, s := range map[string]explain.DeliveryStateChange{
 		"  2090.0  buy  refused    HTTP 403 after 0.0 ms, forbidden\n":                 {Status: 403, Code: "forbidden"},
 		"  2090.0  buy  not reached    no connection to the endpoint, then to other\n": {Fault: "connect", Next: "other"},
 		"  2090.0  buy  refused    HTTP 200 after 0.0 ms, a connection that broke\n":   {Status: 200, Fault: "broken"},
 	} {
 		s.At, s.Outcome = after(2090), "refused"
-		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.DeliveryToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.PostSettlement{s}}}}
+		explanation := &explain.Explanation{Received: arrival, Decided: arrival, Posts: []explain.DeliveryToBuyer{{Buyer: "buy", Intended: arrival, Settlements: []explain.DeliveryStateChange{s}}}}
 		if text := FormatTimeline(explanation, terminal.Width); !strings.HasSuffix(text, want) {
 			t.Errorf("no %s at the end of\n%s", want, text)
 		}
@@ -101,19 +101,19 @@ func TestUnsentWebhooksInTimeline(t *testing.T) {
 // report was rejected.
 func TestStatusReportRows(t *testing.T) {
 	for _, row := range []struct {
-		report                explain.ReportOrReturnDecision
+		report                explain.BuyerReportOrOperatorDecision
 		actor, action, detail string
 	}{
-		{explain.ReportOrReturnDecision{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
-		{explain.ReportOrReturnDecision{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
-		{explain.ReportOrReturnDecision{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
-		{explain.ReportOrReturnDecision{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
-		{explain.ReportOrReturnDecision{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
-		{explain.ReportOrReturnDecision{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
-		{explain.ReportOrReturnDecision{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
+		{explain.BuyerReportOrOperatorDecision{By: "buyer", Result: "done", To: "sold"}, "buy", "reports sold", ""},
+		{explain.BuyerReportOrOperatorDecision{By: "buyer", Result: "done", To: "returned"}, "buy", "returns it", ""},
+		{explain.BuyerReportOrOperatorDecision{By: "buyer", Result: "waits", To: "returned"}, "buy", "asks to return", "waits for an operator"},
+		{explain.BuyerReportOrOperatorDecision{By: "buyer", Result: "not_now", To: "returned"}, "buy", "asks to return", "rejected: not possible from the lead's status"},
+		{explain.BuyerReportOrOperatorDecision{By: "buyer", Result: "invalid", To: "sold"}, "buy", "reports sold", "rejected: the report is invalid"},
+		{explain.BuyerReportOrOperatorDecision{By: "operator", Result: "done", To: "returned"}, "operator", "approves the return", ""},
+		{explain.BuyerReportOrOperatorDecision{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := statusReportRows(&explain.Explanation{Reports: []explain.ReportOrReturnDecision{row.report}})
+		got := reportAndReturnDecisionRows(&explain.Explanation{Reports: []explain.BuyerReportOrOperatorDecision{row.report}})
 		if len(got) != 1 || got[0].actor != row.actor || got[0].action != row.action || got[0].detail != row.detail {
 			t.Errorf("%+v: rows %+v", row.report, got)
 		}
@@ -189,7 +189,7 @@ func TestSaleIsRecordedAfterRefusal(t *testing.T) {
 		Candidates: []explain.FilterSetCandidate{{Buyer: "buy_form", Outcome: "post_rejected"}, {Buyer: "buy_note", Outcome: "won"}},
 		Posts: []explain.DeliveryToBuyer{{
 			Buyer: "buy_form", Intended: after(1), Price: dollars(2000), Payout: dollars(1600),
-			Settlements: []explain.PostSettlement{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
+			Settlements: []explain.DeliveryStateChange{{At: after(7), Outcome: "refused", Status: 422, Next: "buy_note"}},
 		}},
 	}
 	text := FormatTimeline(explanation, terminal.Width)

@@ -36,7 +36,7 @@ const (
 // of that answer.
 func FormatTimeline(explained *explain.Explanation, width int) string {
 	rows := []timelineRow{{at: explained.Received, action: "arrived", detail: formatInstant(explained.Received)}}
-	rows = append(rows, unpingedBuyerRows(explained)...)
+	rows = append(rows, uncontactedBuyerRows(explained)...)
 	rows = append(rows, pingedBuyerRows(explained)...)
 	if explained.BidsDue != 0 && explained.BidsDue > explained.Received && explained.BidsDue <= explained.Decided {
 		rows = append(rows, timelineRow{at: explained.BidsDue, action: "deadline", detail: "for bids"})
@@ -52,14 +52,14 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 			rows = append(rows, m)
 		}
 	}
-	if m, ok := rowOfSaleToBuyerWithoutEndpoint(explained); ok {
+	if m, ok := rowOfSaleWithoutPostAfterRefusals(explained); ok {
 		m.at = max(m.at, decided)
 		rows = append(rows, m)
 	}
 	if explained.Answer != nil {
 		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), actor: explained.Supplier, action: "is answered", detail: describeExchangeAnswer(explained)})
 	}
-	rows = append(append(rows, statusReportRows(explained)...), webhookAttemptRows(explained)...)
+	rows = append(append(rows, reportAndReturnDecisionRows(explained)...), webhookRows(explained)...)
 	slices.SortStableFunc(rows, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
 	return formatColumns(rows, explained.Received, width)
 }
@@ -72,7 +72,7 @@ func formatColumns(rows []timelineRow, start explain.NanosAsRFC3339, width int) 
 	widths := [4]int{len("ms")}
 	cells := make([][4]string, 0, len(rows))
 	for _, m := range rows {
-		row := [4]string{formatMilliseconds(int64(m.at - start)), terminal.Truncate(m.actor, actorWidth), terminal.Truncate(m.action, actionWidth), m.bar}
+		row := [4]string{formatMillisecondsWithoutUnit(int64(m.at - start)), terminal.Truncate(m.actor, actorWidth), terminal.Truncate(m.action, actionWidth), m.bar}
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
@@ -97,8 +97,8 @@ func formatColumns(rows []timelineRow, start explain.NanosAsRFC3339, width int) 
 	return t.String()
 }
 
-// formatMilliseconds formats nanoseconds as milliseconds with one decimal.
-func formatMilliseconds(nanoseconds int64) string {
+// formatMillisecondsWithoutUnit formats nanoseconds as milliseconds with one decimal.
+func formatMillisecondsWithoutUnit(nanoseconds int64) string {
 	return fmt.Sprintf("%.1f", float64(nanoseconds)/1e6)
 }
 
@@ -118,7 +118,7 @@ func pingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 		if c := &explained.Candidates[i]; c.Pinged {
 			rows = append(rows, timelineRow{
 				at: explained.Received + explain.NanosAsRFC3339(c.Elapsed), actor: candidateName(c), action: candidateOutcome(explained, c),
-				bar: drawResponseTimeBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeBidAnswer(c),
+				bar: drawResponseTimeBar(int64(c.Elapsed), int64(explained.BidsDue-explained.Received)), detail: describeCandidate(c),
 			})
 		}
 	}
@@ -135,9 +135,9 @@ func drawResponseTimeBar(elapsed, available int64) string {
 	return strings.Repeat("#", filled) + strings.Repeat(".", barWidth-filled)
 }
 
-// describeBidAnswer returns the details of a buyer's answer to a ping: the bid, or the reason
-// for no bid.
-func describeBidAnswer(c *explain.FilterSetCandidate) string {
+// describeCandidate returns the details of a candidate: the bid or the fault in its answer to a ping,
+// and the rule that excluded it.
+func describeCandidate(c *explain.FilterSetCandidate) string {
 	var bid, payout, status, fault string
 	if c.Bid != nil {
 		bid = "bid " + c.Bid.String()
@@ -167,15 +167,15 @@ func describeRule(c *explain.FilterSetCandidate) string {
 	return c.Rule.Text
 }
 
-// unpingedBuyerRows returns timeline rows for the buyers that were not pinged. If many have the
+// uncontactedBuyerRows returns timeline rows for the buyers that were not pinged. If many have the
 // same outcome, it returns some of them and a count. It omits buyers that got a post, or the
 // sale after a refusal, because these have lines of their own.
-func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
+func uncontactedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	at := explained.Decided
 	if explained.BidsDue != 0 {
 		at = explained.Received
 	}
-	after, _ := rowOfSaleToBuyerWithoutEndpoint(explained)
+	after, _ := rowOfSaleWithoutPostAfterRefusals(explained)
 	counts := make(map[string]int)
 	var outcomes []string
 	for i := range explained.Candidates {
@@ -187,7 +187,7 @@ func unpingedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 			outcomes = append(outcomes, c.Outcome)
 		}
 		if counts[c.Outcome] <= maxNotPinged {
-			rows = append(rows, timelineRow{at: at, actor: candidateName(c), action: c.Outcome, detail: describeBidAnswer(c)})
+			rows = append(rows, timelineRow{at: at, actor: candidateName(c), action: c.Outcome, detail: describeCandidate(c)})
 		}
 	}
 	for _, outcome := range outcomes {

@@ -237,7 +237,7 @@ func (c *templateCompiler) compileIf(node *parse.IfNode) templatePiece {
 	}
 	joined, ok := yes.mergeBranchContexts(c.context)
 	if !ok {
-		c.addMistakeAndStopCompiling(node.Pos, "one branch of this if ends inside a string or a tag, the other outside; close it in both branches")
+		c.addMistakeAndStopCompiling(node.Pos, "the branches of this if end in different places, such as inside and outside a string or a comment; end both in the same place")
 		return nil
 	}
 	c.context = joined

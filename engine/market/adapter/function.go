@@ -36,8 +36,8 @@ var functions = map[string]*templateFunction{
 	"default":  {minArguments: 2, maxArguments: 2, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return firstPresentValue(a[1], a[0]) }},
 	"first":    {minArguments: 2, maxArguments: 2, prepareArguments: checkCharacterCountArgument, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return firstOrLastCharacters(a, true) }},
 	"last":     {minArguments: 2, maxArguments: 2, prepareArguments: checkCharacterCountArgument, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return firstOrLastCharacters(a, false) }},
-	"map":      {minArguments: 3, maxArguments: 64, prepareArguments: checkMapPairsAreConstant, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return replaceByPairs(a) }},
-	"national": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return toNationalPhoneNumber(a[0]) }},
+	"map":      {minArguments: 3, maxArguments: 64, prepareArguments: checkMapPairsAreConstant, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return replaceByPairsOrDefault(a) }},
+	"national": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return cutNorthAmericanCountryCode(a[0]) }},
 	"number":   {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return parseNumberValue(a[0]) }},
 	"text": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
 		return market.TextValueOrAbsent(a[0].Text)
@@ -54,9 +54,15 @@ var functions = map[string]*templateFunction{
 	"known": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
 		return market.BoolValue(a[0].Kind != market.KindAbsent)
 	}},
-	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.BoolValue(!isTruthy(a[0])) }},
-	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.BoolValue(areAllTruthy(a)) }},
-	"or":  {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue { return market.BoolValue(isAnyTruthy(a)) }},
+	"not": {minArguments: 1, maxArguments: 1, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
+		return market.BoolValue(!isPresentAndNotFalse(a[0]))
+	}},
+	"and": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
+		return market.BoolValue(areAllPresentAndNotFalse(a))
+	}},
+	"or": {minArguments: 2, maxArguments: 64, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
+		return market.BoolValue(isAnyPresentAndNotFalse(a))
+	}},
 	"eq": {minArguments: 2, maxArguments: 64, comparesConstants: true, apply: func(_ *bodyWriter, a []market.FieldValue) market.FieldValue {
 		return market.BoolValue(isFirstEqualToAnyOther(a))
 	}},
@@ -103,10 +109,10 @@ func firstOrLastCharacters(countAndText []market.FieldValue, fromStart bool) mar
 	return market.TextValueOrAbsent([]byte(string(runes[len(runes)-count:])))
 }
 
-// replaceByPairs replaces a value, its last argument. The arguments before it are pairs of a value
+// replaceByPairsOrDefault replaces a value, its last argument. The arguments before it are pairs of a value
 // and its replacement. A single argument after the pairs replaces every other present value;
 // without it such a value becomes absent.
-func replaceByPairs(pairsAndValue []market.FieldValue) market.FieldValue {
+func replaceByPairsOrDefault(pairsAndValue []market.FieldValue) market.FieldValue {
 	pairs, v := pairsAndValue[:len(pairsAndValue)-1], pairsAndValue[len(pairsAndValue)-1]
 	if v.Kind == market.KindAbsent {
 		return market.FieldValue{}
@@ -122,9 +128,9 @@ func replaceByPairs(pairsAndValue []market.FieldValue) market.FieldValue {
 	return market.FieldValue{}
 }
 
-// toNationalPhoneNumber returns the ten national digits of a phone number that begins with +1. It
+// cutNorthAmericanCountryCode returns the ten national digits of a phone number that begins with +1. It
 // returns other values unchanged.
-func toNationalPhoneNumber(v market.FieldValue) market.FieldValue {
+func cutNorthAmericanCountryCode(v market.FieldValue) market.FieldValue {
 	digits, ok := strings.CutPrefix(string(v.Text), "+1")
 	if !ok || len(digits) != format.NationalDigits {
 		return v
@@ -141,20 +147,20 @@ func parseNumberValue(v market.FieldValue) market.FieldValue {
 	return market.FieldValue{Kind: market.KindNumber, Text: v.Text}
 }
 
-// areAllTruthy reports whether {{if}} in an adapter's template would count every value as true.
-func areAllTruthy(values []market.FieldValue) bool {
+// areAllPresentAndNotFalse reports whether {{if}} in an adapter's template would count every value as true.
+func areAllPresentAndNotFalse(values []market.FieldValue) bool {
 	for _, v := range values {
-		if !isTruthy(v) {
+		if !isPresentAndNotFalse(v) {
 			return false
 		}
 	}
 	return true
 }
 
-// isAnyTruthy reports whether a value is true for an if.
-func isAnyTruthy(values []market.FieldValue) bool {
+// isAnyPresentAndNotFalse reports whether {{if}} would count at least one value as true.
+func isAnyPresentAndNotFalse(values []market.FieldValue) bool {
 	for _, v := range values {
-		if isTruthy(v) {
+		if isPresentAndNotFalse(v) {
 			return true
 		}
 	}

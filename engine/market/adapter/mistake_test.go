@@ -85,14 +85,14 @@ func TestInvalidTemplates(t *testing.T) {
 		{"JSON: as the rest of an escape", "json", `["\u00{{.cars}}"]`, "1 backslash"},
 		{"JSON: as the digits of an escape", "json", `["\u{{.state}}"]`, "1 backslash"},
 		{"JSON: an if inside an escape", "json", `["\u004{{if .cars}}1{{end}}"]`, "1 an if is not allowed"},
-		{"JSON: an escape that an if begins", "json", `["{{if .cars}}\u00{{end}}41"]`, "1 ends inside a string or a tag, the other outside"},
+		{"JSON: an escape that an if begins", "json", `["{{if .cars}}\u00{{end}}41"]`, "1 the branches of this if end in different places"},
 		{"JSON: after a number", "json", `[1{{.cars}}]`, "1 touches the text"},
 		{"JSON: before a number", "json", `[{{.cars}}5]`, "1 touches the text"},
 		{"JSON: two values in a row", "json", `[{{.cars}}{{.cars}}]`, "1 touches the text"},
 		{"JSON: after a string", "json", `["a"{{.state}}]`, "1 touches the text"},
 		{"JSON: after an if that may end with a value", "json", `[{{if .cars}}1{{end}}{{.cars}}]`, "1 touches the text"},
 		{"JSON: an open string", "json", "[\n\"{{.state}}]", "2 ends inside"},
-		{"JSON: branches end differently", "json", `[{{if .cars}}"{{else}}1{{end}}]`, "1 ends inside a string or a tag, the other outside"},
+		{"JSON: branches end differently", "json", `[{{if .cars}}"{{else}}1{{end}}]`, "1 the branches of this if end in different places"},
 		{"JSON: an if after a backslash", "json", `["\{{if .cars}}n{{end}}"]`, "1 an if is not allowed"},
 
 		{"form: a space and an angle bracket", "form", "a=b c<", "1 a space as +"},
@@ -125,7 +125,7 @@ func TestInvalidTemplates(t *testing.T) {
 		{"XML: an open CDATA section", "xml", `<a><![CDATA[x]></a>`, "1 ends inside"},
 		{"XML: an if in a comment", "xml", `<a><!-- {{if .cars}}-{{end}} --></a>`, "1 an if is not allowed"},
 		{"XML: an open comment", "xml", `<a/><!-- `, "1 ends inside"},
-		{"XML: branches end differently", "xml", `<a{{if .cars}}>{{end}}/>`, "1 ends inside a string or a tag, the other outside"},
+		{"XML: branches end differently", "xml", `<a{{if .cars}}>{{end}}/>`, "1 the branches of this if end in different places"},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {

@@ -50,15 +50,15 @@ type ifElsePiece struct {
 
 func (c ifElsePiece) write(w *bodyWriter) {
 	w.scratch = w.scratch[:0]
-	if isTruthy(c.condition.evaluate(w)) {
+	if isPresentAndNotFalse(c.condition.evaluate(w)) {
 		w.writePieces(c.yes)
 	} else {
 		w.writePieces(c.no)
 	}
 }
 
-// isTruthy reports whether an if treats the value as true: it is present and not false.
-func isTruthy(v market.FieldValue) bool {
+// isPresentAndNotFalse reports whether an if treats the value as true: it is present and not false.
+func isPresentAndNotFalse(v market.FieldValue) bool {
 	return v.Kind != market.KindAbsent && !(v.Kind == market.KindBoolean && string(v.Text) == "false")
 }
 

@@ -11,7 +11,7 @@ import (
 const secretWord = "secret"
 
 // findSoleSecretCall returns the action's command if the action is {{secret "name"}} alone, or nil.
-func findSoleSecretCall(pipe *parse.PipeNode) *parse.CommandNode {
+func findSoleSecretCall(pipe *parse.PipeNode) (commandOrNil *parse.CommandNode) {
 	if len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 {
 		return nil
 	}

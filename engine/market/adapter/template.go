@@ -18,7 +18,7 @@ import (
 //	.state            a field of the campaign, by its name for buyers
 //	field "my field"  the same, for a name that is not an identifier
 //	.zip3             the first three digits of the zip
-//	auction           a request value: see recordedRequestValues
+//	auction           a request value: see requestValues
 //	.phone | national a function (see functions); the value before | is its
 //	                  last argument
 //	secret "key"      a secret of the buyer: the body has a placeholder for it
@@ -133,10 +133,9 @@ type requestMetadataSource struct {
 	read func(v *bodyData) market.FieldValue
 }
 
-// recordedRequestValues are the values that templates can name beside the lead's fields and the
-// functions.
+// requestValues are the values that templates can name beside the lead's fields and the functions.
 var requestValues = map[string]requestMetadataSource{
-	"auction": {0, (*bodyData).auctionIDOrLeadID},
+	"auction": {0, (*bodyData).auctionIDElseLeadID},
 	"vertical": {0, func(v *bodyData) market.FieldValue {
 		vertical, _ := v.verticalAndSubVertical()
 		return market.TextValueOrAbsent([]byte(vertical))
@@ -148,7 +147,7 @@ var requestValues = map[string]requestMetadataSource{
 	"expires_at": {pingBody, func(v *bodyData) market.FieldValue {
 		return market.TextValueOrAbsent(time.Unix(0, v.ping.ExpiresAt).UTC().AppendFormat(nil, market.PingTimeLayout))
 	}},
-	"lead_id": {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent(v.post.Lead.AppendTo(nil)) }},
+	"lead_id": {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent(v.post.Lead.AppendAsText(nil)) }},
 	"token":   {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent([]byte(v.post.Token)) }},
 	"price": {postBody, func(v *bodyData) market.FieldValue {
 		return market.FieldValue{Kind: market.KindNumber, Text: v.post.Price.AppendJSON(nil)}
@@ -156,16 +155,16 @@ var requestValues = map[string]requestMetadataSource{
 	"currency": {postBody, func(v *bodyData) market.FieldValue { return market.TextValueOrAbsent([]byte(v.post.Currency.String())) }},
 }
 
-// auctionIDOrLeadID returns the auction's id as text. A post without an auction has the lead's id
+// auctionIDElseLeadID returns the auction's id as text. A post without an auction has the lead's id
 // instead.
-func (v *bodyData) auctionIDOrLeadID() market.FieldValue {
+func (v *bodyData) auctionIDElseLeadID() market.FieldValue {
 	switch {
 	case v.ping != nil:
-		return market.TextValueOrAbsent(v.ping.Auction.AppendTo(nil))
+		return market.TextValueOrAbsent(v.ping.Auction.AppendAsText(nil))
 	case v.post.Auction == market.AuctionID{}:
-		return market.TextValueOrAbsent(v.post.Lead.AppendTo(nil))
+		return market.TextValueOrAbsent(v.post.Lead.AppendAsText(nil))
 	}
-	return market.TextValueOrAbsent(v.post.Auction.AppendTo(nil))
+	return market.TextValueOrAbsent(v.post.Auction.AppendAsText(nil))
 }
 
 // verticalAndSubVertical returns the vertical and sub-vertical.

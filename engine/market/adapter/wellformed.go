@@ -131,7 +131,7 @@ func (x *xmlChecker) checkNextToken(token xml.Token, offset int64) error {
 			x.roots++
 		}
 		x.depth++
-		return x.checkElementStart(&token)
+		return x.checkAttributesAndPrefixes(&token)
 	case xml.EndElement:
 		x.depth--
 		x.namespaces = x.namespaces[:x.depth]
@@ -143,9 +143,9 @@ func (x *xmlChecker) checkNextToken(token xml.Token, offset int64) error {
 	return nil
 }
 
-// checkElementStart checks that the element repeats no attribute, and that all prefixes in it are
+// checkAttributesAndPrefixes checks that the element repeats no attribute, and that all prefixes in it are
 // declared.
-func (x *xmlChecker) checkElementStart(element *xml.StartElement) error {
+func (x *xmlChecker) checkAttributesAndPrefixes(element *xml.StartElement) error {
 	var declared []string
 	for _, a := range element.Attr {
 		if a.Name.Space == "xmlns" || a.Name.Space == "" && a.Name.Local == "xmlns" {
@@ -165,7 +165,7 @@ func (x *xmlChecker) checkElementStart(element *xml.StartElement) error {
 		}
 	}
 	for _, name := range names {
-		if !x.isNamespaceDeclared(name.Space) {
+		if !x.isNamespaceURIDeclared(name.Space) {
 			return fmt.Errorf("the prefix of %s:%s is not declared; add xmlns:%[1]s=\"…\"", name.Space, name.Local)
 		}
 	}
@@ -175,9 +175,9 @@ func (x *xmlChecker) checkElementStart(element *xml.StartElement) error {
 // xmlNamespace is the namespace of the prefix xml, which needs no declaration.
 const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-// isNamespaceDeclared reports whether an open element declares the namespace. For an undeclared prefix
+// isNamespaceURIDeclared reports whether an open element declares the namespace. For an undeclared prefix
 // encoding/xml returns the prefix as the namespace, so the result is then false.
-func (x *xmlChecker) isNamespaceDeclared(namespace string) bool {
+func (x *xmlChecker) isNamespaceURIDeclared(namespace string) bool {
 	if namespace == "" || namespace == xmlNamespace {
 		return true
 	}

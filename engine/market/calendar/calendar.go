@@ -68,11 +68,11 @@ func utcOffsetIntervalAt(unixSeconds int64, zone *time.Location) utcOffsetInterv
 	return run
 }
 
-// nextPossibleOffsetChange returns the next instant later than after when the offset of its zone
-// may change. It corrects Time.ZoneBounds: for a zone's recurring rule, Go ends every year after
-// 365 days. So on the last day of a leap year ZoneBounds returns an end in the past. That year has
-// no further change: the next one can be on New Year's Day.
-func nextPossibleOffsetChange(after time.Time) time.Time {
+// nextPossibleOffsetChange returns the next instant later than after when the offset of its zone may
+// change, or the zero time if it never changes again. It corrects Time.ZoneBounds: for a zone's
+// recurring rule, Go ends every year after 365 days. So on the last day of a leap year ZoneBounds
+// returns an end in the past. That year has no further change: the next one can be on New Year's Day.
+func nextPossibleOffsetChange(after time.Time) (changeOrZero time.Time) {
 	_, end := after.ZoneBounds()
 	if end.IsZero() || end.After(after) {
 		return end

@@ -68,8 +68,8 @@ func (s *WeeklySchedule) String() string {
 	return strings.Join(s.openingHours, ", ") + " " + s.zone.String()
 }
 
-// LocalTime returns the weekday and the time of day in the schedule's zone, such as "Sat 02:10".
-func (s *WeeklySchedule) LocalTime(unixNanos int64) string {
+// LocalWeekdayAndTime returns the weekday and the time of day in the schedule's zone, such as "Sat 02:10".
+func (s *WeeklySchedule) LocalWeekdayAndTime(unixNanos int64) string {
 	return time.Unix(0, unixNanos).In(s.zone).Format("Mon 15:04")
 }
 

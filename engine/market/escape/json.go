@@ -78,13 +78,13 @@ func AppendJSONUnescaped(dst, raw []byte) []byte {
 			dst, raw = append(dst, characterOfJSONEscape(raw[1])), raw[2:]
 			continue
 		}
-		r, ok := ParseJSONUnicodeEscape(raw)
+		r, ok := ParseJSONUTF16Escape(raw)
 		if !ok {
 			return utf8.AppendRune(dst, utf8.RuneError)
 		}
 		raw = raw[UnicodeEscapeSize:]
 		if utf16.IsSurrogate(r) {
-			low, ok := ParseJSONUnicodeEscape(raw)
+			low, ok := ParseJSONUTF16Escape(raw)
 			if r = utf16.DecodeRune(r, low); ok {
 				raw = raw[UnicodeEscapeSize:]
 			}
@@ -96,9 +96,9 @@ func AppendJSONUnescaped(dst, raw []byte) []byte {
 // UnicodeEscapeSize is the length of \uXXXX in bytes.
 const UnicodeEscapeSize = len(`\u0000`)
 
-// ParseJSONUnicodeEscape reads an escape \uXXXX at the start of the text. r is a character or half of
+// ParseJSONUTF16Escape reads an escape \uXXXX at the start of the text. r is a character or half of
 // a surrogate pair. ok is false if the text does not begin with an escape.
-func ParseJSONUnicodeEscape(text []byte) (r rune, ok bool) {
+func ParseJSONUTF16Escape(text []byte) (r rune, ok bool) {
 	if len(text) < UnicodeEscapeSize || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
 	}

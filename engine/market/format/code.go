@@ -5,7 +5,8 @@ const maxReasonCode = 64
 
 // IsReasonCode reports whether a text has the form of a machine-readable reason or error, such as
 // "invalid_zip": lower-case letters, digits, dots, hyphens and underscores after a letter, at most 64
-// bytes. A sentence has another form. A code can still be a name in lower case.
+// bytes. A sentence has another form. A person's name in lower case has this form too, so the result
+// does not exclude personal data.
 func IsReasonCode(text string) bool {
 	if len(text) > maxReasonCode || text == "" || text[0] < 'a' || text[0] > 'z' {
 		return false

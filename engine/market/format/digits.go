@@ -2,7 +2,7 @@ package format
 
 // ZIPPrefix3 returns the first three digits of a ZIP code, which may have five digits, the form
 // ZIP+4, or three digits alone. It returns nil for any other text.
-func ZIPPrefix3(zip []byte) []byte {
+func ZIPPrefix3(zip []byte) (prefixOrNil []byte) {
 	if !IsZIP5OrZIPPlus4(zip) && !IsZIP3(zip) {
 		return nil
 	}

@@ -6,12 +6,12 @@ const (
 	maxDNSLabel   = 63  // bytes
 )
 
-// AppendNormalizedEmail appends the email address to dst with its domain in lower case. ok reports
+// AppendEmailWithLowerDomain appends the email address to dst with its domain in lower case. ok reports
 // whether the address is valid: a local part of at most 64 bytes, @, and at least two DNS labels,
 // 254 bytes in all. It rejects quoted local parts, address literals, display names, comments and
 // non-ASCII characters. The local part keeps its case, because its mail host decides whether case
 // matters.
-func AppendNormalizedEmail(dst, address []byte) (out []byte, ok bool) {
+func AppendEmailWithLowerDomain(dst, address []byte) (out []byte, ok bool) {
 	if len(address) > MaxEmail {
 		return dst, false
 	}

@@ -57,13 +57,13 @@ func TestParseEmail(t *testing.T) {
 		"a@x.y,b@x.y":                   "",
 		"a\\@x.y":                       "",
 	} {
-		got, ok := format.AppendNormalizedEmail([]byte("x"), []byte(in))
+		got, ok := format.AppendEmailWithLowerDomain([]byte("x"), []byte(in))
 		if ok != (want != "") || string(got) != "x"+want {
 			t.Errorf("%q: %q %v, want %q", in, got[1:], ok, want)
 		}
 	}
 	for _, c := range "\"(),:;<>@[\\] \t\x7f" {
-		if got, ok := format.AppendNormalizedEmail(nil, []byte("a"+string(c)+"b@x.y")); ok {
+		if got, ok := format.AppendEmailWithLowerDomain(nil, []byte("a"+string(c)+"b@x.y")); ok {
 			t.Errorf("%q was accepted", got)
 		}
 	}

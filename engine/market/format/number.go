@@ -22,7 +22,7 @@ func ParseInteger(text []byte) (n int64, errorCode string) {
 	}
 	count := len(d.Whole) + len(d.Fraction)
 	first := 0
-	for first < count && d.digitAt(first) == 0 {
+	for first < count && d.digitFromLeft(first) == 0 {
 		first++
 	}
 	if first == count {
@@ -31,7 +31,7 @@ func ParseInteger(text []byte) (n int64, errorCode string) {
 	scale := d.Exponent - len(d.Fraction) // the value is the digits × 10^scale
 	for ; scale < 0; scale++ {
 		count--
-		if count == first || d.digitAt(count) != 0 {
+		if count == first || d.digitFromLeft(count) != 0 {
 			return 0, errcode.FieldWrongType
 		}
 	}
@@ -42,7 +42,7 @@ func ParseInteger(text []byte) (n int64, errorCode string) {
 	for i := first; i < count+scale; i++ {
 		magnitude *= 10
 		if i < count {
-			magnitude += uint64(d.digitAt(i))
+			magnitude += uint64(d.digitFromLeft(i))
 		}
 	}
 	switch {
@@ -56,8 +56,8 @@ func ParseInteger(text []byte) (n int64, errorCode string) {
 	return 0, errcode.FieldOutOfRange
 }
 
-// digitAt returns the value of the digit at this position, from the left over Whole and Fraction.
-func (d *ParsedDecimal) digitAt(position int) byte {
+// digitFromLeft returns the value of the digit at this position, from the left over Whole and Fraction.
+func (d *ParsedDecimal) digitFromLeft(position int) byte {
 	if position < len(d.Whole) {
 		return d.Whole[position] - '0'
 	}

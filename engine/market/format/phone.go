@@ -30,7 +30,7 @@ func AppendPhoneAsE164(dst, phone []byte) (out []byte, ok bool) {
 		return appendNorthAmericanE164(dst, digits[1:])
 	}
 	if international {
-		return appendInternationalE164(dst, digits)
+		return appendE164ByLibphonenumber(dst, digits)
 	}
 	if len(digits) == NationalDigits {
 		return appendNorthAmericanE164(dst, digits)
@@ -75,15 +75,15 @@ func appendNorthAmericanE164(dst, tenDigits []byte) (out []byte, ok bool) {
 		var number [NationalDigits + 1]byte
 		number[0] = '1'
 		copy(number[1:], tenDigits)
-		return appendInternationalE164(dst, number[:])
+		return appendE164ByLibphonenumber(dst, number[:])
 	}
 	dst = append(dst, '+', '1')
 	return append(dst, tenDigits...), true
 }
 
-// appendInternationalE164 checks digits that begin with a country code, in libphonenumber. It
+// appendE164ByLibphonenumber checks digits that begin with a country code, in libphonenumber. It
 // appends the number in E.164 form.
-func appendInternationalE164(dst, digitsWithCountryCode []byte) (out []byte, ok bool) {
+func appendE164ByLibphonenumber(dst, digitsWithCountryCode []byte) (out []byte, ok bool) {
 	defer func() {
 		if recover() != nil { // a panic of the library on a request's text must not end the process
 			out, ok = dst, false

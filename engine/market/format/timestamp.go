@@ -10,7 +10,7 @@ import (
 // time. A time after 2262 becomes the greatest int64. Every minute may have a second 60, because
 // there is no table of leap seconds; it is the first of the next minute. ok is false if the text is
 // no such time.
-func ParseTimestampClamped(text []byte) (unixNanos int64, ok bool) {
+func ParseTimestampClamped(text []byte) (positiveUnixNanos int64, ok bool) {
 	const secondStart, zoneIfUTC = len("2006-01-02T15:04:"), len("2006-01-02T15:04:05.999999999")
 	var capitals [len("2006-01-02T15:04:05.999999999+00:00")]byte
 	if len(text) <= secondStart+2 || len(text) > len(capitals) || string(text[:4]) == "0000" {

@@ -37,7 +37,7 @@ func IsURL(text []byte, onlyHTTPS bool) bool {
 	if end < 0 {
 		end = len(rest)
 	}
-	return isHostWithOptionalPort(rest[:end]) && isPathQueryFragment(rest[end:])
+	return isHostWithOptionalPort(rest[:end]) && hasOnlyPathQueryFragmentChars(rest[end:])
 }
 
 // CutHTTPScheme returns the address without http:// or https:// at its start. ok is false for other
@@ -123,9 +123,9 @@ func isIPv6Address(text []byte) bool {
 	return groups == 8 && gaps == 0 || groups < 8 && gaps == 1
 }
 
-// isPathQueryFragment reports whether the text has only characters that a path, query and
+// hasOnlyPathQueryFragmentChars reports whether the text has only characters that a path, query and
 // fragment of an address may have.
-func isPathQueryFragment(text []byte) bool {
+func hasOnlyPathQueryFragmentChars(text []byte) bool {
 	for i := range text {
 		switch c := text[i]; {
 		case c <= ' ' || c >= 0x7F:

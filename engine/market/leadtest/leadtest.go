@@ -8,9 +8,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// ParseMembers parses name=value lines. A value is a string in quotes (without escapes), null, true,
-// false, a number, {…} or […].
-func ParseMembers(lines ...string) []market.JSONMember {
+// ParseNameEqualsValueLines parses name=value lines. A value is a string in quotes (without escapes),
+// null, true, false, a number, {…} or […].
+func ParseNameEqualsValueLines(lines ...string) []market.JSONMember {
 	list := make([]market.JSONMember, 0, len(lines))
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, "=")
@@ -34,7 +34,7 @@ func ParseMembers(lines ...string) []market.JSONMember {
 
 // RequiredIngestMembers returns the members that every ingest must have, and more.
 func RequiredIngestMembers(more ...string) []market.JSONMember {
-	return ParseMembers(append([]string{
+	return ParseNameEqualsValueLines(append([]string{
 		`flo_campaign_id="cmp_auto"`, `flo_supplier_id="sup_acme"`,
 		`first_name="Ann"`, `last_name="O'Neil"`, `phone="(415) 555-0123"`, `email="Ann@Example.COM"`,
 	}, more...)...)
@@ -60,7 +60,7 @@ func FieldErrorLines(errors []market.FieldError) []string {
 	return found
 }
 
-// NewMapping returns the mapping of a campaign with these fields.
+// NewMapping returns the mapping of a campaign with these fields. It fails the test if a field has a mistake.
 func NewMapping(t testing.TB, unknown market.UnknownMemberPolicy, fields ...market.FieldSpec) *market.FieldMapping {
 	t.Helper()
 	m, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: fields, Unknown: unknown})

@@ -69,20 +69,20 @@ func (c *Collector) receive(t testing.TB, w http.ResponseWriter, r *http.Request
 	c.requests++
 	c.mu.Unlock()
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
-		t.Errorf("%s %s of %s", r.Method, r.URL, r.Header.Get("Content-Type"))
+		t.Errorf("the test collector received %s %s with Content-Type %q; expected POST /v1/traces with application/x-protobuf", r.Method, r.URL, r.Header.Get("Content-Type"))
 	}
 	if number < len(c.answers) {
 		c.answers[number](w, r)
 		return
 	}
-	if err := c.decode(body, r.Header); err != nil {
+	if err := c.decodeAndRecord(body, r.Header); err != nil {
 		t.Errorf("cannot decode the export: %v", err)
 	}
 }
 
-// decode records the spans of a received export message. It rejects fields that OpenTelemetry's
-// definition does not have.
-func (c *Collector) decode(body []byte, header http.Header) error {
+// decodeAndRecord records the spans of a received export message. It rejects spans with a field that
+// OpenTelemetry's definition does not have.
+func (c *Collector) decodeAndRecord(body []byte, header http.Header) error {
 	var request collector.ExportTraceServiceRequest
 	if err := proto.Unmarshal(body, &request); err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Roots returns the server spans, one for each request to the exchange, ordered by their start.
-func Roots(spans []Span) (roots []Span) {
+// ServerSpansByStart returns the server spans, one for each request to the exchange, ordered by their start.
+func ServerSpansByStart(spans []Span) (roots []Span) {
 	for _, s := range spans {
 		if s.Kind == "server" {
 			roots = append(roots, s)

@@ -155,7 +155,7 @@ func (w *pendingCommit) Committed(seq uint64, at int64) {
 }
 
 func (c *commitLoad) snapshot() (bytes uint64, err error) {
-	w, err := c.log.BeginSnapshot(wal.SnapshotOptions{})
+	w, err := c.log.BeginSnapshot(wal.SnapshotRateOptions{})
 	if err != nil {
 		return 0, err
 	}

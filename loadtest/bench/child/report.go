@@ -65,8 +65,8 @@ func (f logSource) LastDurableEntry() (seq uint64, at int64) { return f.log.Last
 func startReport(log report.LogAndConfiguredNames, dir string) (kept *report.Report, stop func()) {
 	kept = report.New(report.Options{
 		Dir: filepath.Join(dir, "report"), Source: log, Logger: slog.New(slog.DiscardHandler),
-		HashContact: func(lead *event.LeadDecided) []projection.PersonHash { // of a phone number and an address
-			return []projection.PersonHash{projection.PersonHash(lead.Request), projection.PersonHash(lead.Lead)}
+		HashContact: func(lead *event.LeadDecided) []projection.ContactHash { // of a phone number and an address
+			return []projection.ContactHash{projection.ContactHash(lead.Request), projection.ContactHash(lead.Lead)}
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())

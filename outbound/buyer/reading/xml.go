@@ -64,7 +64,7 @@ func (w *xmlFieldCollector) visitToken(token xml.Token) error {
 			return errDeep
 		}
 		w.path = append(w.path, token.Name.Local)
-		return w.visitElementStart(token.Attr)
+		return w.markSeenAndTakeAttributes(token.Attr)
 	case xml.EndElement:
 		w.path = w.path[:len(w.path)-1]
 	case xml.CharData:
@@ -82,10 +82,10 @@ func (w *xmlFieldCollector) visitToken(token xml.Token) error {
 	return nil
 }
 
-// visitElementStart is called for each element start. If a field has the path of this element, it
+// markSeenAndTakeAttributes is called for each element start. If a field has the path of this element, it
 // marks the field as found, or takes the value of an attribute. It returns errAmbiguous if the
 // field was found before.
-func (w *xmlFieldCollector) visitElementStart(attributes []xml.Attr) error {
+func (w *xmlFieldCollector) markSeenAndTakeAttributes(attributes []xml.Attr) error {
 	for i, place := range w.paths {
 		outer, name, isAttribute := strings.Cut(place, "/@")
 		if place == "" || !w.isAtPath(outer) {

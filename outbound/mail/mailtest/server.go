@@ -172,7 +172,7 @@ func (d *session) answer(line string) (goesOn bool) {
 	case "RCPT":
 		return d.addRecipient(rest)
 	case "DATA":
-		return d.receive()
+		return d.receiveMessage()
 	case "QUIT":
 		d.say("221 bye")
 		return false
@@ -227,7 +227,7 @@ func (d *session) authenticate(rest string) {
 	d.say("235 ok")
 }
 
-func (d *session) receive() (goesOn bool) {
+func (d *session) receiveMessage() (goesOn bool) {
 	d.say("354 send it")
 	var data strings.Builder
 	for {

@@ -20,7 +20,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// channelAnswer is a channel in JSON, without its secret.
+// channelAnswer is a channel in JSON. It has the secret only in the answer to the request that creates
+// the secret.
 type channelAnswer struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
@@ -51,8 +52,8 @@ func newChannelAnswer(c *alert.Channel, health ChannelHealth, isAdmin bool) chan
 	}
 }
 
-// MaskURL returns the scheme and the host of an address, because the rest may contain a secret. An empty
-// address stays empty.
+// MaskURL returns the scheme and the host of an address, because the rest may contain a secret. An
+// empty address stays empty, and an invalid one becomes an ellipsis.
 func MaskURL(address string) string {
 	u, err := url.Parse(address)
 	switch {
@@ -104,7 +105,7 @@ func testChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 		Error *string `json:"error"`
 	}{Sent: true}
 	if err := s.Test(channel); err != nil {
-		result.Sent, result.Error = false, payload.NullIfEmpty(PrintableText(err.Error(), 300))
+		result.Sent, result.Error = false, payload.NullIfEmpty(RemoveUnprintableAndCut(err.Error(), 300))
 	}
 	return result, nil
 }
@@ -160,13 +161,13 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		} else if secret, created, err = channel.givenOrNewSecret(secret); err != nil {
 			return err
 		} else if secret != "" {
-			channel.Sealed = s.Seal(channel.SecretName(), secret)
+			channel.Sealed = s.Seal(channel.SecretEncryptionName(), secret)
 		}
 		switch {
 		case before != nil:
 			*before = channel.Channel
 		case len(settings.Channels) >= alert.MaxChannels:
-			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d channels already, the most that an exchange may have. Delete one first.", alert.MaxChannels))
+			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d alert channels already, the most that an exchange may have. Delete one first.", alert.MaxChannels))
 		default:
 			settings.Channels = append(settings.Channels, channel.Channel)
 			ctx.SetStatusCode(fasthttp.StatusCreated)
@@ -186,15 +187,18 @@ func (a *API) putChannel(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 // parsedChannel is a channel from a request.
 type parsedChannel struct{ alert.Channel }
 
-// mayKeepSecretOf reports whether the channel may keep the secret of the version before it.
+// mayKeepSecretOf reports whether the channel may keep the secret of the version before it. It may not
+// without such a version, after a change of kind, SMTP server or user, or without encryption that the
+// version had.
 func (c *parsedChannel) mayKeepSecretOf(before *alert.Channel) bool {
 	return before != nil && before.Kind == c.Kind && before.Host == c.Host && before.Port == c.Port && before.Username == c.Username &&
 		(c.Security != "none" || before.Security == "none") &&
 		(c.Kind != alert.ChannelEmail || c.Username != "" && len(before.Sealed) > 0)
 }
 
-// givenOrNewSecret returns the secret of a channel that keeps none: the given one, a new one for a
-// webhook, or none for a server without authentication.
+// givenOrNewSecret returns the secret of a channel that does not keep an earlier one: the given one, or
+// a new one for a webhook. It is empty for an SMTP server without authentication. created is the new
+// secret, which the answer shows. A missing SMTP password or Slack address is an error.
 func (c *parsedChannel) givenOrNewSecret(given string) (secret, created string, err error) {
 	switch {
 	case given != "":
@@ -218,10 +222,11 @@ func newWebhookSecret() string {
 }
 
 // parse checks the body and returns the channel with its defaults, and its secret if the body has one.
+// For Slack the secret is the URL.
 func (b *channelBody) parse(id string) (channel parsedChannel, secret string, faults payload.FieldErrors) {
 	channel.Channel = alert.Channel{ID: id, Name: cmp.Or(b.Name, id), Kind: b.Kind, Off: b.Off}
 	faults.AddIf(!isRuleOrChannelID(id), "id", errcode.FieldInvalidFormat, expectedID)
-	AddLineError(&faults, "name", b.Name, maxName)
+	AddErrorUnlessPrintableLine(&faults, "name", b.Name, maxName)
 	if b.Secret != nil {
 		secret = *b.Secret
 		faults.AddIf(secret == "" || len(secret) > maxSecret, "secret", errcode.FieldOutOfRange, fmt.Sprintf("1 to %d bytes; leave it out to keep the present one", maxSecret))
@@ -257,9 +262,9 @@ func (b *channelBody) parseEmail(c *alert.Channel, faults *payload.FieldErrors) 
 	c.Host, c.Security, c.Username, c.From, c.To = b.Host, cmp.Or(b.Security, "starttls"), b.Username, b.From, b.To
 	c.Port = cmp.Or(b.Port, smtpPorts[c.Security])
 	faults.AddIf(smtpPorts[c.Security] == 0, "security", errcode.FieldNotAllowedValue, "starttls, tls, or none in trusted_networks")
-	faults.AddIf(!isHost(c.Host), "host", errcode.FieldInvalidFormat, "the name or IP address of an SMTP server")
+	faults.AddIf(!isHostWithoutPort(c.Host), "host", errcode.FieldInvalidFormat, "the name or IP address of an SMTP server")
 	faults.AddIf(b.Port < 0 || b.Port > 65535, "port", errcode.FieldOutOfRange, "1 to 65535")
-	AddLineError(faults, "username", b.Username, maxName)
+	AddErrorUnlessPrintableLine(faults, "username", b.Username, maxName)
 	faults.AddIf(b.Secret != nil && b.Username == "", "secret", errcode.FieldNotAllowedValue, "a username beside it")
 	faults.AddIf(!IsMailAddress(b.From), "from", errcode.FieldInvalidFormat, "an e-mail address")
 	faults.AddIf(len(b.To) == 0 || len(b.To) > maxRecipients, "to", errcode.FieldOutOfRange, fmt.Sprintf("1 to %d e-mail addresses", maxRecipients))
@@ -268,7 +273,7 @@ func (b *channelBody) parseEmail(c *alert.Channel, faults *payload.FieldErrors) 
 	}
 }
 
-func isHost(host string) bool {
+func isHostWithoutPort(host string) bool {
 	if net.ParseIP(host) != nil {
 		return true
 	}

@@ -83,7 +83,7 @@ func CheckETag(what, id, expected, present string) error {
 
 // NewNotFoundError returns the error of an id without an entry, a 404.
 func NewNotFoundError(what, id string) error {
-	return httperror.New(404, errcode.NotFound, fmt.Sprintf("There is no %s %q.", what, PrintableText(id, 64)))
+	return httperror.New(404, errcode.NotFound, fmt.Sprintf("There is no %s %q.", what, RemoveUnprintableAndCut(id, 64)))
 }
 
 const (
@@ -105,8 +105,8 @@ func isRuleOrChannelID(id string) bool {
 
 const expectedID = "1 to 64 of a-z, 0-9 and _ - . , beginning with a letter or digit"
 
-// AddLineError adds an error if a text is not one printable line of at most maxBytes.
-func AddLineError(faults *payload.FieldErrors, field, text string, maxBytes int) {
+// AddErrorUnlessPrintableLine adds an error if a text is not one printable line of at most maxBytes.
+func AddErrorUnlessPrintableLine(faults *payload.FieldErrors, field, text string, maxBytes int) {
 	faults.AddIf(len(text) > maxBytes, field, errcode.FieldTooLong, fmt.Sprintf("at most %d bytes", maxBytes))
-	faults.AddIf(len(text) <= maxBytes && PrintableText(text, maxBytes) != text, field, errcode.FieldInvalidFormat, "a line of printable characters")
+	faults.AddIf(len(text) <= maxBytes && RemoveUnprintableAndCut(text, maxBytes) != text, field, errcode.FieldInvalidFormat, "a line of printable characters")
 }

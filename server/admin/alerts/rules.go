@@ -78,7 +78,7 @@ const (
 
 // windowLimits returns the shortest and longest window of a kind, and the step between them, in
 // seconds. The report counts in quarters of an hour.
-func windowLimits(kind *alert.Kind) (shortest, longest, step int64) {
+func windowLimits(kind *alert.Kind) (shortestSeconds, longestSeconds, stepSeconds int64) {
 	if kind.Source == "report" {
 		return 900, 86_400, 900
 	}
@@ -120,7 +120,7 @@ func (a *API) putRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err erro
 		case before != nil:
 			*before = rule
 		case len(settings.Rules) >= alert.MaxRules:
-			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d rules already, the most that an exchange may have. Delete one first.", alert.MaxRules))
+			return httperror.New(409, errcode.Conflict, fmt.Sprintf("There are %d alert rules already, the most that an exchange may have. Delete one first.", alert.MaxRules))
 		default:
 			settings.Rules = append(settings.Rules, rule)
 			ctx.SetStatusCode(fasthttp.StatusCreated)
@@ -166,8 +166,8 @@ func (b *ruleBody) parse(id string) (rule alert.Rule, faults payload.FieldErrors
 		return rule, faults
 	}
 	rule.Name = cmp.Or(b.Name, kind.Title)
-	AddLineError(&faults, "name", b.Name, maxName)
-	AddLineError(&faults, "subject", b.Subject, maxName)
+	AddErrorUnlessPrintableLine(&faults, "name", b.Name, maxName)
+	AddErrorUnlessPrintableLine(&faults, "subject", b.Subject, maxName)
 	faults.AddIf(b.Subject != "" && kind.Subject == alert.SubjectExchange, "subject", errcode.FieldNotAllowedValue, "nothing: this kind watches the whole exchange")
 	faults.AddIf(rule.For < 0 || rule.For > maxFor, "for_s", errcode.FieldOutOfRange, fmt.Sprintf("0 to %d seconds", maxFor))
 	faults.AddIf(rule.ResolveFor < 0 || rule.ResolveFor > maxFor, "resolve_for_s", errcode.FieldOutOfRange, fmt.Sprintf("0 to %d seconds", maxFor))
@@ -223,7 +223,7 @@ func valueOr(given *int64, value int64) int64 {
 	return value
 }
 
-// deleteRule removes a rule. Its alerts end at the next evaluation.
+// deleteRule removes a rule and its silences. Its alerts end at the next evaluation.
 func (a *API) deleteRule(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
 	expected, err := payload.ReadExpectedETag(ctx, false)

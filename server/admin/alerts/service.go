@@ -12,16 +12,16 @@ import (
 
 // Service runs the alerts of an exchange. The exchange implements it.
 type Service interface {
-	// Table returns the settings, the alerts that fire and the history.
+	// AlertTable returns the settings, the alerts that fire and the history.
 	AlertTable() *alert.Table
-	// Change applies a function to a copy of the settings and records the result, in the name of an
-	// operator. It returns the function's error.
+	// ChangeSettings applies a function to a copy of the settings and records the result, in the name
+	// of an operator. It returns the function's error, or that of recording.
 	ChangeSettings(by string, change func(*alert.Settings) error) error
 	// Seal encrypts a channel's secret.
 	Seal(secretName, value string) []byte
 	// Test sends a test notification to a channel and waits for the result.
 	Test(channel *alert.Channel) error
-	// Evaluation returns the pending alerts, the current values, and the time of the last evaluation.
+	// LastEvaluation returns the pending alerts, the current values, and the time of the last evaluation.
 	LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.CurrentValue, bool), atUnixNanos int64)
 	HealthByChannel() map[string]ChannelHealth
 	// IsConfiguredSubject reports whether the active configuration has a buyer, campaign or supplier of
@@ -61,8 +61,8 @@ func timeOrNull(t time.Time) *string {
 	return payload.NullIfEmpty(payload.FormatTimeToSeconds(t.UnixNano()))
 }
 
-// PrintableText returns at most maxBytes of a text in one line, without characters that do not print.
-func PrintableText(text string, maxBytes int) string {
+// RemoveUnprintableAndCut returns at most maxBytes of a text in one line, without characters that do not print.
+func RemoveUnprintableAndCut(text string, maxBytes int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r == utf8.RuneError:

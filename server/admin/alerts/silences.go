@@ -47,8 +47,8 @@ func (a *API) addSilence(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 	until, err := time.Parse(time.RFC3339, body.Until)
 	var faults payload.FieldErrors
 	faults.AddIf(err != nil || until.UnixNano() <= now || until.UnixNano() > now+int64(maxSilence), "until", errcode.FieldOutOfRange, "a time in the future in RFC 3339, at most 366 days from now")
-	AddLineError(&faults, "subject", body.Subject, maxName)
-	AddLineError(&faults, "note", body.Note, maxNote)
+	AddErrorUnlessPrintableLine(&faults, "subject", body.Subject, maxName)
+	AddErrorUnlessPrintableLine(&faults, "note", body.Note, maxNote)
 	if len(faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(faults)
 	}

@@ -12,7 +12,7 @@ func TestPrintableText(t *testing.T) {
 		"550 no\r\nsuch user": "550 no  such user", "\x1b[31mred": "[31mred", "a\xffb": "ab", "": "",
 		strings.Repeat("ä", 20): strings.Repeat("ä", 15), "tab\there": "tab here",
 	} {
-		if got := PrintableText(text, 31); got != want {
+		if got := RemoveUnprintableAndCut(text, 31); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestHosts(t *testing.T) {
 		"smtp.example.com": true, "localhost": true, "127.0.0.1": true, "2001:db8::1": true,
 		"": false, "a b": false, "a:25": false, "user@host": false, "host/path": false, "[::1]": false, strings.Repeat("a", 254): false,
 	} {
-		if got := isHost(host); got != want {
+		if got := isHostWithoutPort(host); got != want {
 			t.Errorf("%q: %t", host, got)
 		}
 	}

@@ -85,7 +85,8 @@ func encodeUnlessEmpty(values map[string]any) string {
 	return encode(values)
 }
 
-// recordedResultValues returns the recorded members of the answer, or an empty text.
+// recordedResultValues returns the recorded members of the answer as JSON. The text is empty without
+// such members, and for a streamed answer or an error.
 func recordedResultValues(ctx *fasthttp.RequestCtx, operation string) string {
 	if ctx.Response.IsBodyStream() || ctx.Response.StatusCode() >= fasthttp.StatusBadRequest {
 		return ""
@@ -93,7 +94,9 @@ func recordedResultValues(ctx *fasthttp.RequestCtx, operation string) string {
 	return encodeUnlessEmpty(selectAndMaskMembers(ctx.Response.Body(), recordedMembers[operation].result))
 }
 
-// selectAndMaskMembers returns these members of a JSON object, or none if the document is no object.
+// selectAndMaskMembers returns these members of a JSON object, with long values shortened. It masks
+// contact data, and replaces a text that should be a lead's id but is not. The map is empty if the
+// document is no object.
 func selectAndMaskMembers(document []byte, names []string) map[string]any {
 	chosen := make(map[string]any, len(names))
 	var all map[string]json.RawMessage
@@ -125,8 +128,8 @@ func selectAndMaskMembers(document []byte, names []string) map[string]any {
 // invalidLeadID is in a record in place of a text that is no lead's id.
 const invalidLeadID = "(no lead id)"
 
-// leadIDOrInvalid returns the text if it is a lead's id. Other texts could be contact data, which an
-// erasure cannot remove from the records.
+// leadIDOrInvalid returns the text if it is a lead's id, and invalidLeadID otherwise. Other texts could
+// be contact data, which an erasure cannot remove from the records.
 func leadIDOrInvalid(text string) string {
 	if _, ok := market.ParseLeadID(text); !ok {
 		return invalidLeadID

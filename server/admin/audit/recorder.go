@@ -54,7 +54,7 @@ type Recorder struct {
 
 // NewRecorder returns a recorder. Of failures it records at most ten at once and then one a minute from
 // each network, and 500 at once and then one every five seconds in total, because anyone who reaches
-// the admin address can cause them. AllowAction has the limit for viewers.
+// the admin address can cause them. CountViewerActionOrWait has the limit for viewers.
 func NewRecorder(options Options) *Recorder {
 	return &Recorder{
 		options:  options,
@@ -64,11 +64,12 @@ func NewRecorder(options Options) *Recorder {
 	}
 }
 
-// AllowAction returns how long the actor must wait before the next request that has a record; zero means
-// not at all. A viewer may send 100 such requests at once and then ten a minute, because viewers are many
-// and trusted least, and the log keeps each record. Other roles have no limit: they change the exchange,
-// and each change has a record anyway.
-func (r *Recorder) AllowAction(actor *Actor) (wait time.Duration) {
+// CountViewerActionOrWait returns how long the actor must wait before the next request that has a
+// record; zero means that it may send it now, and the request counts. A viewer may send 100 such
+// requests at once and then ten a minute, because viewers are many and trusted least, and the log keeps
+// each record. Other roles have no limit: they change the exchange, and each change has a record
+// anyway.
+func (r *Recorder) CountViewerActionOrWait(actor *Actor) (wait time.Duration) {
 	if actor.Role >= market.RoleOperator {
 		return 0
 	}
@@ -85,9 +86,9 @@ type Action struct {
 	record   event.OperatorActionRecorded
 }
 
-// Begin records that an action begins, durably when it returns. After an error the action must not
-// run. route is the pattern of the request's path.
-func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Actor, method, route string) (*Action, error) {
+// Begin records that an action begins, durably when it returns. After an error the action must not run.
+// Without an engine both results are nil. route is the pattern of the request's path.
+func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Actor, method, route string) (actionOrNil *Action, err error) {
 	if e == nil {
 		return nil, nil //nolint:nilnil // documented: no record without an engine
 	}
@@ -100,7 +101,7 @@ func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Acto
 			a.record.Target = leadIDOrInvalid(a.record.Target)
 		}
 	}
-	a.record.Before = r.describeTarget(e, &a.record)
+	a.record.Before = r.describeTargetNow(e, &a.record)
 	if err := e.AsOperator(actor.Name).RecordAction(&a.record); err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func (a *Action) EndPanicked() {
 
 func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
 	ended.Result = result
-	after := a.recorder.describeTarget(a.engine, &a.record)
+	after := a.recorder.describeTargetNow(a.engine, &a.record)
 	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {
 		ended.After = after
 	}
@@ -150,8 +151,9 @@ func (r *Recorder) RecordSignIn(e *engine.Engine, actor *Actor, operation string
 	return e.AsOperator(actor.Name).RecordAction(&record)
 }
 
-// RecordOrCountFailure records a failed sign-in or a refused action. network is that of the client. Above the
-// limits it counts the failure instead, and the next record has the count.
+// RecordOrCountFailure records a failed sign-in or a refused action. network is that of the client.
+// Above the limits it counts the failure instead, and the next record of a failure has the count.
+// Without an engine it does neither.
 func (r *Recorder) RecordOrCountFailure(e *engine.Engine, actor *Actor, operation, targetKind string, status int, network netip.Prefix) {
 	if e == nil {
 		return

@@ -45,17 +45,18 @@ func variablesOf(route string) (names []string) {
 	return names
 }
 
-// describeTarget returns the target of an operation as JSON without secrets: null if it does not exist, and an
-// empty text if targets of its kind have no description. For an operation on an entry of the
-// configuration it is the entry, and otherwise the values that operations change.
-func (r *Recorder) describeTarget(e *engine.Engine, record *event.OperatorActionRecorded) string {
+// describeTargetNow returns the target of an operation as JSON without secrets. For most kinds it is
+// null if the target does not exist. It is empty if the kind has no description, or the state does not
+// have the lead. For an operation on an entry of the configuration it is the entry, and otherwise the
+// values that operations change.
+func (r *Recorder) describeTargetNow(e *engine.Engine, record *event.OperatorActionRecorded) string {
 	kind, id := record.TargetKind, record.Target
 	if id == "" {
 		return ""
 	}
 	if _, path, _ := strings.Cut(record.Operation, " "); strings.HasPrefix(path, configPrefix) {
 		entries, _, _ := strings.Cut(strings.TrimPrefix(path, configPrefix), "/")
-		return r.describeConfigEntry(entries, id)
+		return r.describeConfigEntryOfKind(entries, id)
 	}
 	switch kind {
 	case "campaign":
@@ -110,9 +111,9 @@ func describeAlertChannel(e *engine.Engine, id string) string {
 
 const configPrefix = "/admin/v1/config/"
 
-// describeConfigEntry returns an entry of the configuration. It replaces an entry above maxDocument bytes by
-// its size: the history of the configuration has it.
-func (r *Recorder) describeConfigEntry(entries, id string) string {
+// describeConfigEntryOfKind returns an entry of the configuration. It replaces an entry above
+// maxDocument bytes by its size: the history of the configuration has it.
+func (r *Recorder) describeConfigEntryOfKind(entries, id string) string {
 	document, ok := r.options.ConfigEntry(entries, id)
 	switch {
 	case !ok:
@@ -133,13 +134,14 @@ func describeBuyerOrSupplier(e *engine.Engine, kind, id string) string {
 	}
 	ref := e.State().RefOf(event.ObjectBuyer, id)
 	values := map[string]any{"credentials": credentialHints(e, event.ObjectBuyer, ref)}
-	if funds := e.State().BuyerFunds(ref); funds.Opened {
+	if funds := e.State().AppliedBuyerFunds(ref); funds.Opened {
 		values["balance"] = funds.Balance
 	}
 	return describeWithPaused(e, event.ObjectBuyer, id, values)
 }
 
-// describeWithPaused adds to the values of a campaign or buyer whether it is paused.
+// describeWithPaused returns the values of a campaign or buyer as JSON, and adds whether it is paused.
+// It returns null if the object does not exist.
 func describeWithPaused(e *engine.Engine, kind event.ConfigObjectKind, id string, values map[string]any) string {
 	ref := e.State().RefOf(kind, id)
 	if ref == 0 {
@@ -156,7 +158,7 @@ const maxDocument = 8 << 10
 // credentialHints returns the kinds and the hints of the credentials of a supplier or buyer.
 func credentialHints(e *engine.Engine, owner event.ConfigObjectKind, ref market.PermanentNumber) []string {
 	hints := []string{}
-	for _, kind := range []event.CredentialKind{event.CredentialAPIKey, event.CredentialOAuthClient, event.CredentialBearer} {
+	for _, kind := range []event.SupplierOrBuyerCredentialKind{event.CredentialAPIKey, event.CredentialOAuthClient, event.CredentialBearer} {
 		for _, c := range e.State().CredentialsOf(kind, owner, ref) {
 			hints = append(hints, strings.TrimSpace(kind.String()+" "+c.Client)+" "+c.Hint)
 		}

@@ -116,7 +116,7 @@ func (e *LeadExport) ContentType() string { return e.writer.contentType() }
 func (e *LeadExport) AppendNextRow(dst []byte) ([]byte, error) {
 	if !e.head {
 		e.head = true
-		dst = e.writer.appendHead(dst)
+		dst = e.writer.appendHeadIfCSV(dst)
 	}
 	for len(e.page) == 0 {
 		if e.next == ([16]byte{}) {

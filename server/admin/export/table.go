@@ -95,8 +95,8 @@ func (w *tableWriter[T]) contentType() string {
 	return "application/x-ndjson"
 }
 
-// appendHead appends the bytes before the first row.
-func (w *tableWriter[T]) appendHead(dst []byte) []byte {
+// appendHeadIfCSV appends the bytes before the first row.
+func (w *tableWriter[T]) appendHeadIfCSV(dst []byte) []byte {
 	if w.format != CSV {
 		return dst
 	}
@@ -116,7 +116,7 @@ func (w *tableWriter[T]) appendRow(dst []byte, row *T) []byte {
 	case CSV:
 		w.line = w.line[:0]
 		for i := range w.columns {
-			text := string(w.columns[i].appendCSVText(nil, &w.cells[i]))
+			text := string(w.columns[i].appendTextWithMillisecondTimes(nil, &w.cells[i]))
 			if w.columns[i].isText() {
 				text = report.EscapeFormula(text)
 			}
@@ -134,7 +134,7 @@ func (w *tableWriter[T]) appendEnd(dst []byte) ([]byte, error) {
 	}
 	dst, err := w.file.End(dst)
 	if err != nil {
-		return dst, fmt.Errorf("cannot finish a Parquet file: %w", err)
+		return dst, fmt.Errorf("cannot finish the Parquet file of an export: %w", err)
 	}
 	return dst, nil
 }
@@ -173,8 +173,8 @@ func (c *column[T]) isText() bool { return c.Kind == columnar.Name || c.Kind == 
 // csvTime is RFC 3339 in UTC, to the millisecond: spreadsheets do not read more decimals as a time.
 const csvTime = "2006-01-02T15:04:05.000Z"
 
-// appendCSVText appends the cell as appendText does, except that times end at the millisecond.
-func (c *column[T]) appendCSVText(dst []byte, cell *columnar.Cell) []byte {
+// appendTextWithMillisecondTimes appends the cell as appendText does, except that times end at the millisecond.
+func (c *column[T]) appendTextWithMillisecondTimes(dst []byte, cell *columnar.Cell) []byte {
 	if c.Kind == columnar.Instant && !cell.None {
 		return time.Unix(0, cell.Number).UTC().AppendFormat(dst, csvTime)
 	}

@@ -89,7 +89,7 @@ func (p *Provider) Begin(redirectURL string) (location, cookie string, err error
 func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) (Identity, error) {
 	f, ok := p.flows.open(cookie, p.options.Now())
 	if !ok || len(query["state"]) != 1 || !isEqualAndNotEmpty(query.Get("state"), f.State) {
-		return Identity{}, fmt.Errorf("%w: the state is not that of the browser's cookie", ErrInvalid)
+		return Identity{}, fmt.Errorf("%w: the browser's sign-in cookie is missing or expired, or the callback has another state", ErrInvalid)
 	}
 	loaded, err := p.metadataOrWaitForFirst()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 	}
 	switch issuers := query["iss"]; {
 	case len(issuers) > 1, len(issuers) == 1 && issuers[0] != p.options.Issuer, len(issuers) == 0 && loaded.sendsIssuer:
-		return Identity{}, fmt.Errorf("%w: another issuer answers, or none is named", ErrInvalid)
+		return Identity{}, fmt.Errorf("%w: the callback's iss parameter is missing, repeated or names another issuer", ErrInvalid)
 	case query.Has("error"):
 		return Identity{}, ErrDenied // its description could be anyone's text
 	case len(query["code"]) != 1 || query.Get("code") == "":
@@ -108,7 +108,7 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 	ctx = p.withHTTPClient(ctx)
 	answer, err := oauth.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return Identity{}, describeExchangeError(err)
+		return Identity{}, describeTokenRequestError(err)
 	}
 	raw, _ := answer.Extra("id_token").(string)
 	token, err := loaded.verifier.Verify(ctx, raw)
@@ -121,9 +121,9 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 	return p.identifyAndRequireRole(token)
 }
 
-// describeExchangeError returns the error of a failed request for tokens. It leaves out the answer's
+// describeTokenRequestError returns the error of a failed request for tokens. It leaves out the answer's
 // body, because that is the provider's text.
-func describeExchangeError(err error) error {
+func describeTokenRequestError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
 		return fmt.Errorf("%w: the token endpoint answers %d %q", ErrInvalid, refused.Response.StatusCode, refused.ErrorCode)

@@ -25,8 +25,8 @@ const (
 	maxConcurrent = 50
 )
 
-// Handlers serve the browser's part of the sign-in. All answers redirect to fixed paths of the
-// dashboard, so no parameter can lead the browser elsewhere.
+// Handlers serve the browser's part of the sign-in. They redirect only to the provider and to fixed
+// paths of the dashboard, so no parameter can lead the browser elsewhere.
 type Handlers struct {
 	provider *Provider
 	sessions AdminServer
@@ -37,12 +37,13 @@ type Handlers struct {
 
 // AdminServer is the part of the admin server that the sign-in uses.
 type AdminServer interface {
-	// StartSession starts a session for the person and adds its cookie to the answer. After an error
-	// there is no session.
-	StartSession(ctx *fasthttp.RequestCtx, person Identity) error
-	// CountSignInAsFailed counts a callback as a failed sign-in of the client's network. The caller undoes
-	// it unless the sign-in fails. ok is false if it has answered, because the network has sent too many.
-	CountSignInAsFailed(ctx *fasthttp.RequestCtx) (undo func(), ok bool)
+	// StartSessionWithoutAccount starts a session for the person and adds its cookie to the answer.
+	// After an error there is no session.
+	StartSessionWithoutAccount(ctx *fasthttp.RequestCtx, person Identity) error
+	// CountSignInAsFailedOrReject counts a callback as a failed sign-in of the client's network. The
+	// caller undoes it unless the sign-in fails. ok is false if it has answered, because the network
+	// has sent too many.
+	CountSignInAsFailedOrReject(ctx *fasthttp.RequestCtx) (undo func(), ok bool)
 	// RecordFailedSignIn records a failed sign-in in the audit log.
 	RecordFailedSignIn(ctx *fasthttp.RequestCtx)
 	// UsesTLS reports whether the admin address uses TLS.
@@ -73,11 +74,12 @@ func (h *Handlers) RedirectToProvider(ctx *fasthttp.RequestCtx) {
 	redirect(ctx, location)
 }
 
-// HandleCallback serves the callback. It ends in a session and the dashboard, or on the sign-in page with
-// the reason. It counts the callback as failed before it asks the provider, so strangers cannot cause
-// more requests to the provider than the limit on failed sign-ins allows.
+// HandleCallback serves the callback. It ends in a session and the dashboard, or on the sign-in page
+// with the reason. A network with too many failures gets a 429. It counts the callback as failed before
+// it asks the provider, so strangers cannot cause more requests to the provider than the limit on
+// failed sign-ins allows.
 func (h *Handlers) HandleCallback(ctx *fasthttp.RequestCtx) {
-	undo, ok := h.sessions.CountSignInAsFailed(ctx)
+	undo, ok := h.sessions.CountSignInAsFailedOrReject(ctx)
 	if !ok {
 		return
 	}
@@ -118,7 +120,7 @@ func (h *Handlers) startSessionOfCallback(ctx *fasthttp.RequestCtx) error {
 		return err
 	}
 	setOrDeleteFlowCookie(ctx, "", 0)
-	return h.sessions.StartSession(ctx, person)
+	return h.sessions.StartSessionWithoutAccount(ctx, person)
 }
 
 func (h *Handlers) acquireSignInSlot() (release func(), ok bool) {

@@ -21,7 +21,8 @@ type Identity struct {
 	Role market.OperatorRole
 }
 
-// identifyAndRequireRole returns the person of a verified id token, or ErrNoRole.
+// identifyAndRequireRole returns the person of a verified id token. The error is ErrNoRole without a
+// role or an allowed domain, and ErrInvalid for a token of another client.
 //
 // A verified e-mail address is the name. Without one it is the subject with a prefix, because anyone
 // could claim an unverified address and act under its name.
@@ -49,7 +50,7 @@ func (p *Provider) identifyAndRequireRole(token *gooidc.IDToken) (Identity, erro
 	if len(p.options.AllowedDomains) > 0 {
 		_, domain, _ := cutLast(subject, "@")
 		if !isVerified || !slices.Contains(p.options.AllowedDomains, domain) {
-			return Identity{}, fmt.Errorf("%w: the e-mail address is not verified or not in allowed_domains", ErrNoRole)
+			return Identity{}, fmt.Errorf("%w: the e-mail address is not verified, or its domain is not in admin.oidc.allowed_domains", ErrNoRole)
 		}
 	}
 	role := p.highestRoleOrDefault(claims)

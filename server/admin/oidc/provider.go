@@ -85,8 +85,9 @@ func NewProvider(o Options) *Provider {
 // Label returns the provider's name for the sign-in page.
 func (p *Provider) Label() string { return p.options.Label }
 
-// WasReachableOrUnknown reports whether the last request to the provider succeeded. It never waits. If it is
-// unknown, it is true, and a request in the background finds out.
+// WasReachableOrUnknown reports whether the last request to the provider succeeded. It returns true
+// before the first result. It never waits: if the metadata are missing or old, it starts a request in
+// the background.
 func (p *Provider) WasReachableOrUnknown() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,7 +156,7 @@ func (p *Provider) withHTTPClient(ctx context.Context) context.Context {
 }
 
 // metadataOrWaitForFirst returns the metadata. It waits for a request only if there are none yet; old ones
-// serve until new ones have arrived. ErrUnreachable means that the last request failed.
+// serve until new ones have arrived. It returns ErrUnreachable only if no request has succeeded yet.
 func (p *Provider) metadataOrWaitForFirst() (*metadata, error) {
 	p.mu.Lock()
 	if p.shouldStartLoadLocked() {

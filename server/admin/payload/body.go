@@ -31,10 +31,10 @@ func PathParameter(ctx *fasthttp.RequestCtx, name string) string {
 	return raw
 }
 
-// DecodeJSONBody decodes the request's body, which must be a JSON object, into the struct to
-// which destination points.
+// DecodeJSONBody decodes the request's body, which must be a JSON object, into the struct to which
+// destination points. It ignores unknown members.
 func DecodeJSONBody(ctx *fasthttp.RequestCtx, destination any) error {
-	err := strictjson.Unmarshal(RequestBody(ctx), destination)
+	err := strictjson.UnmarshalUnambiguous(RequestBody(ctx), destination)
 	var syntax *strictjson.SyntaxError
 	var wrong *strictjson.TypeError
 	switch {

@@ -9,15 +9,15 @@ import (
 )
 
 // ReadExpectedETag returns the ETag of the version on which the operator based a change, from the
-// header If-Match. A new entry needs If-None-Match: * instead, and has an empty ETag. So
-// operators cannot overwrite each other's changes by mistake.
-func ReadExpectedETag(ctx *fasthttp.RequestCtx, isPut bool) (etag string, err error) {
+// header If-Match. With mayCreate, If-None-Match: * is accepted for a new entry instead, and the ETag
+// is empty. So operators cannot overwrite each other's changes by mistake.
+func ReadExpectedETag(ctx *fasthttp.RequestCtx, mayCreate bool) (etag string, err error) {
 	match := string(ctx.Request.Header.Peek("If-Match"))
 	fresh := string(ctx.Request.Header.Peek("If-None-Match"))
 	switch etag = strings.Trim(strings.TrimPrefix(match, "W/"), `"`); {
 	case etag != "" && etag != "*" && fresh == "":
 		return etag, nil
-	case match == "" && fresh == "*" && isPut:
+	case match == "" && fresh == "*" && mayCreate:
 		return "", nil
 	}
 	return "", NewInvalidFieldError("If-Match", errcode.FieldMissingRequired,

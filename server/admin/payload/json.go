@@ -10,8 +10,8 @@ import (
 	"pingpost/server/httperror"
 )
 
-// EncodeJSON returns a value as JSON without a final line feed. It panics if the value has no
-// JSON form, which no answer of this package has.
+// EncodeJSON returns a value as JSON without a final line feed. It panics if the value cannot be
+// encoded, which would be a bug.
 func EncodeJSON(document any) []byte {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

@@ -22,7 +22,7 @@ func Mask(value string) string {
 	if value == "" {
 		return ""
 	}
-	if address, ok := format.AppendNormalizedEmail(nil, []byte(value)); ok {
+	if address, ok := format.AppendEmailWithLowerDomain(nil, []byte(value)); ok {
 		local, domain, _ := strings.Cut(string(address), "@")
 		return firstCharacterIfLetter(local) + masked + "@" + domain
 	}

@@ -70,7 +70,7 @@ const (
 var (
 	errTooManyFinds    = httperror.New(429, errcode.RateLimited, "You search for persons too often. Try again after the time in Retry-After.")
 	errTooManyReveals  = httperror.New(429, errcode.RateLimited, "You reveal contact data too often. Try again after the time in Retry-After.")
-	errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches for persons are running. Send this request again after the time in Retry-After.")
+	errTooManySearches = httperror.New(503, errcode.Unavailable, "Too many searches for persons or reveals of contact data are running. Send this request again after the time in Retry-After.")
 	errErased          = httperror.New(404, errcode.NotFound, "The contact data of this lead was erased.")
 )
 
@@ -96,12 +96,12 @@ func NewHandlers(store Store) *Handlers {
 
 // FindLeads answers POST leads/find with the leads of a person, masked. operator is a verified name: one
 // that clients choose themselves would give each of them a limit of its own.
-func (h *Handlers) FindLeads(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
+func (h *Handlers) FindLeads(ctx *fasthttp.RequestCtx, rateLimitedOperator string) (answer any, err error) {
 	query, err := readFindQuery(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if ok, wait, _ := h.finds.Take(operator, time.Now().UnixNano()); !ok {
+	if ok, wait, _ := h.finds.Take(rateLimitedOperator, time.Now().UnixNano()); !ok {
 		return nil, errTooManyFinds.WithRetryAfter(wait)
 	}
 	select {
@@ -122,7 +122,7 @@ func (h *Handlers) FindLeads(ctx *fasthttp.RequestCtx, operator string) (answer 
 	return found, nil
 }
 
-// foundLeads is the answer of Find, in JSON.
+// foundLeads is the answer to POST leads/find, in JSON.
 type foundLeads struct {
 	Leads    []foundLead `json:"leads"`
 	Next     *string     `json:"next"` // null: last page
@@ -130,7 +130,7 @@ type foundLeads struct {
 	Begins   *string     `json:"searched_from"`
 }
 
-// foundLead is a lead in the answer of Find, in JSON.
+// foundLead is a lead in the answer to POST leads/find, in JSON.
 type foundLead struct {
 	ID       string            `json:"id"`
 	At       string            `json:"at"`
@@ -168,18 +168,18 @@ func newFoundLead(l *Lead) foundLead {
 func maskPlainNamedFields(fields []ContactField) map[string]string {
 	shown := make(map[string]string, len(fields))
 	for _, field := range fields {
-		if len(shown) < maxMaskedFields && isPlainName(field.Name) {
+		if len(shown) < maxMaskedFields && isShortNameOfLettersOrDashes(field.Name) {
 			shown[field.Name] = Mask(field.Value)
 		}
 	}
 	return shown
 }
 
-func isPlainName(name string) bool {
+func isShortNameOfLettersOrDashes(name string) bool {
 	return len(name) <= maxFieldName && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
-// readFindQuery parses the body of Find. Its errors do not quote the values, which are personal.
+// readFindQuery parses the body of POST leads/find. Its errors do not quote the values, which are personal.
 func readFindQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
 	var body struct {
 		Phone string `json:"phone"`
@@ -221,13 +221,13 @@ func readFindQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
 // NormalizeEmail returns an e-mail address in lower case, or false if the text is none. An erasure
 // ignores the case of letters too.
 func NormalizeEmail(text []byte) (address []byte, ok bool) {
-	address, ok = format.AppendNormalizedEmail(nil, text)
+	address, ok = format.AppendEmailWithLowerDomain(nil, text)
 	return format.AppendLowerASCII(nil, address), ok
 }
 
 // RevealContact answers POST leads/{id}/reveal with the contact data of a lead. The body has the operator's
 // reason, which the audit log records before this handler runs.
-func (h *Handlers) RevealContact(ctx *fasthttp.RequestCtx, operator string) (answer any, err error) {
+func (h *Handlers) RevealContact(ctx *fasthttp.RequestCtx, rateLimitedOperator string) (answer any, err error) {
 	var body struct {
 		Reason string `json:"reason"`
 	}
@@ -245,7 +245,7 @@ func (h *Handlers) RevealContact(ctx *fasthttp.RequestCtx, operator string) (ans
 	if !ok {
 		return nil, engine.ErrNotFound
 	}
-	if ok, wait, _ := h.reveals.Take(operator, time.Now().UnixNano()); !ok {
+	if ok, wait, _ := h.reveals.Take(rateLimitedOperator, time.Now().UnixNano()); !ok {
 		return nil, errTooManyReveals.WithRetryAfter(wait)
 	}
 	select {

@@ -41,7 +41,7 @@ func GetInstructions(ctx *fasthttp.RequestCtx, p *instructions.Publisher) (answe
 // fileAnswer is an answer with a file instead of JSON.
 type fileAnswer instructions.File
 
-// SendAnswer implements payload.Sender.
+// SendAnswer implements payload.NonJSONAnswer.
 func (f fileAnswer) SendAnswer(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.Set("Cache-Control", "no-store")

@@ -43,7 +43,7 @@ type mailStateJSON struct {
 	LastError    *string `json:"last_error"`
 }
 
-func newReportAnswer(s Service, e *savedreport.Entry, progress MailProgress) reportAnswer {
+func newReportAnswer(s Service, e *savedreport.Entry, progress MailAttemptState) reportAnswer {
 	answer := reportAnswer{
 		ID: e.ID, Name: e.Name, ChangedAt: payload.FormatTimeToSeconds(e.ChangedAt), ChangedBy: e.ChangedBy, ETag: alerts.ETagOf(&e.SavedReport),
 		Query: savedQueryJSON{By: append([]string{}, e.Query.By...), Filters: e.Query.Filters, Period: e.Query.Period, Columns: append([]string{}, e.Query.Columns...), Totals: e.Query.Totals},

@@ -36,9 +36,9 @@ func NewQuestion(q *savedreport.Query, now time.Time, zone *time.Location) (ques
 	for _, name := range slices.Sorted(maps.Keys(q.Filters)) {
 		dimension, ok := report.ParseDimension(name)
 		ok = ok && slices.Contains(filterDimensions, dimension)
-		field := "query.filters." + alerts.PrintableText(name, maxFilter)
+		field := "query.filters." + alerts.RemoveUnprintableAndCut(name, maxFilter)
 		faults.AddIf(!ok, field, errcode.FieldUnknown, "one of "+strings.Join(filterNames(), ", "))
-		alerts.AddLineError(&faults, field, q.Filters[name], maxFilter)
+		alerts.AddErrorUnlessPrintableLine(&faults, field, q.Filters[name], maxFilter)
 		question.Only[dimension] = q.Filters[name]
 	}
 	period, known := payload.NamedPeriod(q.Period, now, zone)
@@ -71,7 +71,7 @@ func addScheduleErrors(faults *payload.FieldErrors, s *savedreport.Schedule) {
 	faults.AddIf(!isWeekly && s.Weekday != "", "schedule.weekday", errcode.FieldNotAllowedValue, "nothing: only a weekly schedule has a weekday")
 	faults.AddIf(isMonthly && (s.Day < 1 || s.Day > 31), "schedule.day", errcode.FieldOutOfRange, "1 to 31; in a shorter month it is the last day")
 	faults.AddIf(!isMonthly && s.Day != 0, "schedule.day", errcode.FieldNotAllowedValue, "nothing: only a monthly schedule has a day")
-	_, ok := savedreport.ParseTime(s.Time)
+	_, ok := savedreport.ParseTimeOfDay(s.Time)
 	faults.AddIf(!ok, "schedule.time", errcode.FieldInvalidFormat, "a time from 00:00 to 23:59, such as 08:30")
 	addRecipientErrors(faults, "schedule.recipients", s.Recipients)
 }

@@ -37,7 +37,7 @@ func (a *API) AddRoutes(add func(method, path string, h alerts.Handler)) {
 	}
 	route("GET", "", listReports)
 	route("POST", "", a.addReport)
-	route("PUT", "/{id}", a.putReport)
+	route("PUT", "/{id}", a.replaceReport)
 	route("DELETE", "/{id}", a.deleteReport)
 	route("POST", "/{id}/send", a.sendReport)
 }
@@ -45,7 +45,7 @@ func (a *API) AddRoutes(add func(method, path string, h alerts.Handler)) {
 const noun = "saved report"
 
 func listReports(_ *fasthttp.RequestCtx, s Service) (answer any, err error) {
-	progress := s.MailProgress()
+	progress := s.MailAttemptStates()
 	return struct {
 		Reports []reportAnswer `json:"saved_reports"`
 		Channel *string        `json:"channel"` // null: there is no e-mail channel
@@ -63,7 +63,7 @@ func parseReportFromBody(ctx *fasthttp.RequestCtx, s Service) (*savedreport.Save
 	}
 	_, faults := NewQuestion(&body.Query, time.Unix(0, s.Now()), s.Zone())
 	faults.AddIf(strings.TrimSpace(body.Name) == "", "name", errcode.FieldMissingRequired, "a name")
-	alerts.AddLineError(&faults, "name", body.Name, maxName)
+	alerts.AddErrorUnlessPrintableLine(&faults, "name", body.Name, maxName)
 	if body.Schedule != nil {
 		addScheduleErrors(&faults, body.Schedule)
 	}
@@ -110,7 +110,7 @@ func answerWithReportAndSetETag(ctx *fasthttp.RequestCtx, s Service, id string) 
 	if !found {
 		return nil, alerts.NewNotFoundError(noun, id)
 	}
-	changed := newReportAnswer(s, &entry, s.MailProgress()[id])
+	changed := newReportAnswer(s, &entry, s.MailAttemptStates()[id])
 	alerts.SetETag(ctx, changed.ETag)
 	return changed, nil
 }
@@ -124,7 +124,7 @@ func checkVersion(s Service, id, expected string) error {
 	return alerts.CheckETag(noun, id, expected, alerts.ETagOf(&entry.SavedReport))
 }
 
-func (a *API) putReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
+func (a *API) replaceReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err error) {
 	id := strings.Clone(payload.PathParameter(ctx, "id"))
 	wanted, err := parseReportFromBody(ctx, s)
 	if err != nil {
@@ -186,7 +186,7 @@ func (a *API) sendReport(ctx *fasthttp.RequestCtx, s Service) (answer any, err e
 		Error *string `json:"error"`
 	}{}
 	if result.Sent, err = s.Send(&entry, body.Recipients, a.CallerName(ctx)); err != nil {
-		result.Error = payload.NullIfEmpty(alerts.PrintableText(err.Error(), 300))
+		result.Error = payload.NullIfEmpty(alerts.RemoveUnprintableAndCut(err.Error(), 300))
 	}
 	return result, nil
 }

@@ -14,12 +14,13 @@ type Service interface {
 	// this id, or its removal if report is nil. No other change happens meanwhile. An error of decide
 	// is returned.
 	ChangeSavedReport(by string, decide func() (id string, report *savedreport.SavedReport, err error)) error
-	// Send sends a report now, with one attempt, and waits for the result. Without recipients it goes to
-	// those of the schedule. isSent means that at least one recipient has it; the error names the others.
+	// Send sends a report now to these recipients, with one attempt, and waits for the result. The
+	// caller fills in those of the schedule. isSent means that at least one recipient has it; the error
+	// names the others.
 	Send(entry *savedreport.Entry, recipients []string, by string) (isSent bool, err error)
-	// MailProgress returns the state of the e-mail of each report that the schedule has sent or tried to
+	// MailAttemptState returns the state of the e-mail of each report that the schedule has sent or tried to
 	// send since the start.
-	MailProgress() map[string]MailProgress
+	MailAttemptStates() map[string]MailAttemptState
 	// MailChannelID returns the id of the channel of alerts that sends e-mail, or an empty text.
 	MailChannelID() string
 	// Zone returns the time zone of schedules and periods.
@@ -28,8 +29,8 @@ type Service interface {
 	Now() int64
 }
 
-// MailProgress is the state of the e-mail of one report.
-type MailProgress struct {
+// MailAttemptState is the state of the e-mail of one report.
+type MailAttemptState struct {
 	IsWaiting    bool      // an e-mail is being sent, or waits for its next attempt
 	FailingSince time.Time // zero: the last attempt succeeded, or there was none
 	LastError    string    // of the attempts since FailingSince

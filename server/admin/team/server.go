@@ -68,7 +68,7 @@ func NewHandlers(server Server) *Handlers { return &Handlers{server} }
 type Handler func(ctx *fasthttp.RequestCtx) (answer any, err error)
 
 // AuthenticatedOperations lists the operations that need authentication, by method and path.
-func (h *Handlers) AuthenticatedOperations() map[string]Handler {
+func (h *Handlers) AuthenticatedOperations() (byMethodAndPath map[string]Handler) {
 	return map[string]Handler{
 		"GET /admin/v1/invitations":                 h.listInvitationsWithClosed,
 		"POST /admin/v1/invitations":                h.invite,
@@ -80,11 +80,11 @@ func (h *Handlers) AuthenticatedOperations() map[string]Handler {
 }
 
 // UnauthenticatedOperations lists the operations that need no authentication, by method and path.
-func (h *Handlers) UnauthenticatedOperations() map[string]Handler {
+func (h *Handlers) UnauthenticatedOperations() (byMethodAndPath map[string]Handler) {
 	return map[string]Handler{
 		"GET /admin/v1/invitations/{invitation}": h.showInvitation,
 		"POST " + PathAccept:                     h.acceptInvitation,
 	}
 }
 
-var errNotOwnFactor = httperror.New(403, errcode.Forbidden, "Only an admin may remove another user's second factor, and only users may turn on their own.")
+var errNotOwnFactor = httperror.New(403, errcode.Forbidden, "You can change only the second factor of your own account. Only an admin may remove another user's second factor.")

@@ -39,9 +39,9 @@ var (
 	errUnsealFactor = httperror.New(503, errcode.Unavailable, "The exchange cannot decrypt the secret of the second factor. An admin can remove the second factor of the user.")
 )
 
-// totpSecretName is the name under which a user's TOTP secret is encrypted, so that the secret of one user
+// totpSealingName is the name under which a user's TOTP secret is encrypted, so that the secret of one user
 // is useless for another.
-func totpSecretName(user string) string { return "users/" + user + "/totp" }
+func totpSealingName(user string) string { return "users/" + user + "/totp" }
 
 // authorizeSecondFactorChange returns the caller if the path names the caller's own account and no API
 // token is used. With orAdmin, an admin may name another account.
@@ -71,9 +71,9 @@ func (h *Handlers) enrollSecondFactor(ctx *fasthttp.RequestCtx) (answer any, err
 	}
 	key, err := totp.Generate(totp.GenerateOpts{Issuer: "pingpost " + h.server.Tenant(), AccountName: user, Period: period})
 	if err != nil {
-		return nil, httperror.New(503, errcode.Unavailable, "cannot create a secret: "+err.Error())
+		return nil, httperror.New(503, errcode.Unavailable, "The exchange cannot create the secret of the second factor: "+err.Error())
 	}
-	if err := e.AsOperator(user).EnrollSecondFactor(user, h.server.Seal(totpSecretName(user), key.Secret())); err != nil {
+	if err := e.AsOperator(user).EnrollSecondFactor(user, h.server.Seal(totpSealingName(user), key.Secret())); err != nil {
 		return nil, err
 	}
 	return payload.SetCreatedAndNoStore(ctx, map[string]string{"secret": key.Secret(), "otpauth_url": key.URL()})
@@ -104,7 +104,7 @@ func (h *Handlers) confirmSecondFactor(ctx *fasthttp.RequestCtx) (answer any, er
 	if err != nil {
 		return nil, err
 	}
-	secret, ok := h.server.Unseal(totpSecretName(user), factor.Sealed)
+	secret, ok := h.server.Unseal(totpSealingName(user), factor.Sealed)
 	if !ok {
 		return nil, errUnsealFactor
 	}
@@ -122,8 +122,8 @@ func (h *Handlers) confirmSecondFactor(ctx *fasthttp.RequestCtx) (answer any, er
 	return map[string]any{"recovery_codes": codes}, nil
 }
 
-// removeSecondFactor turns off a second factor. Users need a code for their own; an admin needs none
-// for another user's.
+// removeSecondFactor turns off a second factor. Users need a code for their own if it is confirmed; an
+// admin needs no code for another user's.
 func (h *Handlers) removeSecondFactor(ctx *fasthttp.RequestCtx) (answer any, err error) {
 	var body struct {
 		Code string `json:"code"`
@@ -169,7 +169,7 @@ func (h *Handlers) UseCode(e *engine.Engine, factor *state.SecondFactor, code st
 	if len(code) != int(otp.DigitsSix) {
 		return wrongCodeIfConflict(actions.UseRecoveryCode(factor.User, h.hashRecoveryCode(factor.User, code)))
 	}
-	secret, ok := h.server.Unseal(totpSecretName(factor.User), factor.Sealed)
+	secret, ok := h.server.Unseal(totpSealingName(factor.User), factor.Sealed)
 	if !ok {
 		return errUnsealFactor
 	}

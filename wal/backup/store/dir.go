@@ -155,7 +155,7 @@ func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, pu
 	defer func() { _ = os.Remove(tmp.Name()) }() // fails harmlessly after the rename
 	err = d.fill(tmp, data)
 	if err = errors.Join(err, tmp.Chmod(filePerm), tmp.Sync(), tmp.Close()); err == nil {
-		err = d.makeFolder(filepath.Dir(d.path(name)))
+		err = d.makeSubfolderDurably(filepath.Dir(d.path(name)))
 	}
 	if err == nil {
 		err = publish(tmp.Name(), d.path(name))
@@ -169,14 +169,14 @@ func (d *Dir) writeThenPublish(ctx context.Context, name string, data []byte, pu
 	return nil
 }
 
-// makeFolder creates a folder below the root and its missing parents, and fsyncs their names.
-func (d *Dir) makeFolder(folder string) error {
+// makeSubfolderDurably creates a folder below the root and its missing parents, and fsyncs their names.
+func (d *Dir) makeSubfolderDurably(folder string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.makeFolderLocked(folder)
+	return d.makeSubfolderDurablyLocked(folder)
 }
 
-func (d *Dir) makeFolderLocked(folder string) error {
+func (d *Dir) makeSubfolderDurablyLocked(folder string) error {
 	if folder == d.root {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (d *Dir) makeFolderLocked(folder string) error {
 	if err == nil && d.synced[parent] {
 		return nil
 	}
-	if err := d.makeFolderLocked(parent); err != nil {
+	if err := d.makeSubfolderDurablyLocked(parent); err != nil {
 		return err
 	}
 	if err := os.Mkdir(folder, dirPerm); err != nil && !errors.Is(err, fs.ErrExist) {

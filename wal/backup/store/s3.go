@@ -57,7 +57,7 @@ func openS3(place string, getenv func(string) (string, bool), transport http.Rou
 		return nil, fmt.Errorf("the S3 endpoint %q is not an address; write for example https://s3.example.com", endpoint)
 	}
 	client, err := minio.New(at.Host, &minio.Options{
-		Creds: credentialsFrom(getenv), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
+		Creds: credentialsFromEnvOrRole(getenv), Secure: at.Scheme == "https", Region: or(u.Query().Get("region"), "AWS_REGION", ""),
 		Transport: transport, MaxRetries: tries,
 	})
 	if err != nil {
@@ -70,7 +70,7 @@ func openS3(place string, getenv func(string) (string, bool), transport http.Rou
 	return &S3{client: client, bucket: u.Host, prefix: prefix}, nil
 }
 
-func credentialsFrom(getenv func(string) (string, bool)) *credentials.Credentials {
+func credentialsFromEnvOrRole(getenv func(string) (string, bool)) *credentials.Credentials {
 	id, _ := getenv("AWS_ACCESS_KEY_ID")
 	secret, _ := getenv("AWS_SECRET_ACCESS_KEY")
 	token, _ := getenv("AWS_SESSION_TOKEN")

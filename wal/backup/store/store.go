@@ -27,8 +27,9 @@ type Object struct {
 type Store interface {
 	// Put writes an object completely or not at all, and replaces an existing one.
 	Put(ctx context.Context, name string, data []byte) error
-	// Create writes an object that must not exist yet; otherwise the error is ErrExists. Of
-	// several concurrent calls, one succeeds.
+	// Create writes an object that must not exist yet; otherwise the error is ErrExists. An existing
+	// object with the same bytes is no error, because a retry may find its own object. Of several
+	// concurrent calls, one succeeds.
 	Create(ctx context.Context, name string, data []byte) error
 	// Get returns an object's bytes. The error is ErrNotFound if it is missing.
 	Get(ctx context.Context, name string) ([]byte, error)
