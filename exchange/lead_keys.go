@@ -173,7 +173,7 @@ func (x *Exchange) findSuspectKeyFilesAndAddChecksums() (map[uint64]*leadkeys.Ke
 			return nil, throttle.ErrStopped
 		}
 		began := time.Now()
-		r := leadkeys.CheckKeyFile(x.settings.DataDir, &key, first)
+		r := leadkeys.CheckKeyFile(x.settings.DataDir, &key, first, highest)
 		if r.Lost == nil && r.Sums != nil {
 			if err := x.createChecksumsIfMissingOrUnusable(r); err != nil {
 				return nil, err
@@ -246,7 +246,7 @@ func CheckLeadKeys(dataDir string) (*LeadKeyReport, error) {
 	}
 	key, report := deriveChecksumKey(v), &LeadKeyReport{}
 	for first, of := range leads {
-		r := leadkeys.CheckKeyFile(dataDir, &key, first)
+		r := leadkeys.CheckKeyFile(dataDir, &key, first, of.HighestSlot(first))
 		report.addCheckedKeyFile(r, of)
 	}
 	return report, nil

@@ -58,6 +58,7 @@ type Key [KeySize]byte
 type keyFileContent struct {
 	first uint64
 	keys  []byte
+	sums  []byte // checksums with which TakeUnusedKey checks keys read from disk; nil: no check
 }
 
 // keyAt returns the bytes of a slot's key, inside f.keys, or nil if the slot belongs to
@@ -165,6 +166,9 @@ func (s *KeyStore) TakeUnusedKey(into *Key) (slot uint64, err error) {
 			s.wakeFileMaker()
 		}
 		s.next++
+		if s.current.sums != nil && !s.sumKey.checksumMatches(s.current.sums, slot, place) {
+			clear(place) // a damaged key is skipped like an erased one
+		}
 		copy(into[:], place)
 		if *into != (Key{}) { // zero: an exchange with a log that is lost erased it
 			return slot, nil
@@ -201,6 +205,7 @@ func (s *KeyStore) useNextPreparedFile() bool {
 // cacheFileLocked keeps a key file in memory for KeyStore.Open, which decrypts. It drops the
 // oldest file if the cache is full. The caller holds mu.
 func (s *KeyStore) cacheFileLocked(f *keyFileContent) {
+	f.sums = nil
 	if len(s.cache) >= maxCached {
 		s.cache = append(s.cache[:0], s.cache[len(s.cache)-maxCached+1:]...)
 	}
@@ -286,5 +291,5 @@ func readKeyFile(path string, first uint64) (*keyFileContent, error) {
 	case len(keys) != fileSize:
 		return nil, &wrongSizeError{path, int64(len(keys))}
 	}
-	return &keyFileContent{first, keys}, nil
+	return &keyFileContent{first: first, keys: keys}, nil
 }

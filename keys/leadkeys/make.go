@@ -122,7 +122,7 @@ func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	made := &keyFileContent{first, make([]byte, fileSize)}
+	made := &keyFileContent{first: first, keys: make([]byte, fileSize)}
 	_, _ = rand.Read(made.keys)
 	if err := s.writeKeyChecksumsFile(made); err != nil {
 		return err
@@ -149,7 +149,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 	defer s.disk.Unlock()
 	found, err := readKeyFile(s.keyFilePath(first), first)
 	if err == nil {
-		err = s.zeroDamagedUnusedKeysInMemory(found)
+		err = s.readChecksumsOfUnusedKeys(found)
 	}
 	if err == nil {
 		err = s.syncKeyFolders()

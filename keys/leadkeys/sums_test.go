@@ -32,7 +32,7 @@ func editFile(t testing.TB, path string, change func(text []byte) []byte) {
 }
 
 // checkFirstFile runs CheckKeyFile on the first file of a folder.
-func checkFirstFile(dir string) *KeyFileReport { return CheckKeyFile(dir, &sumKey, 1) }
+func checkFirstFile(dir string) *KeyFileReport { return CheckKeyFile(dir, &sumKey, 1, PerFile) }
 
 func (r *KeyFileReport) isClean() bool {
 	return r.Lost == nil && r.Sums == nil && r.Changed == KeyFileSlotSet{} && r.Erased == KeyFileSlotSet{}
@@ -90,6 +90,34 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 	s.Close()
 	if r := checkFirstFile(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's checksums: %v", r.Sums)
+	}
+}
+
+// TestCheckEndsAtLastSlot: the check covers the last slot and reports no key after it.
+func TestCheckEndsAtLastSlot(t *testing.T) {
+	dir := t.TempDir()
+	withKeyStore(t, dir, 0, func(*KeyStore) {})
+	var used KeyFileSlotSet
+	if got := used.HighestSlot(1); got != 0 {
+		t.Errorf("an empty set has the highest slot %d", got)
+	}
+	editFile(t, keyFilePath(dir, 1), func(text []byte) []byte {
+		for _, slot := range []uint64{1, 64, 65, 128, PerFile} {
+			text[(slot-1)*KeySize] ^= 1
+			used.Add(slot)
+			if got := used.HighestSlot(1); got != slot {
+				t.Errorf("highest slot %d, want %d", got, slot)
+			}
+		}
+		return text
+	})
+	for _, last := range []uint64{1, 64, 127, 128, PerFile} {
+		r := CheckKeyFile(dir, &sumKey, 1, last)
+		for _, slot := range []uint64{1, 64, 65, 128, PerFile} {
+			if r.Changed.Has(slot) != (slot <= last) {
+				t.Errorf("check up to slot %d: slot %d is reported: %t", last, slot, r.Changed.Has(slot))
+			}
+		}
 	}
 }
 
