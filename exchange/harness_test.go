@@ -145,6 +145,9 @@ func tryStart(t testing.TB, p testDir, change func(*Exchange)) (*testExchange, e
 	if err != nil {
 		return nil, err
 	}
+	if err := p.writePreparedKeys(built.Settings.DataDir); err != nil {
+		return nil, err
+	}
 	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)
 	change(x)
 	if err := x.startConfigured(built); err != nil {

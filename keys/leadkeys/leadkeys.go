@@ -166,11 +166,11 @@ func (s *KeyStore) TakeUnusedKey(into *Key) (slot uint64, err error) {
 			s.wakeFileMaker()
 		}
 		s.next++
-		if s.current.sums != nil && !s.sumKey.checksumMatches(s.current.sums, slot, place) {
-			clear(place) // a damaged key is skipped like an erased one
-		}
 		copy(into[:], place)
-		if *into != (Key{}) { // zero: an exchange with a log that is lost erased it
+		if *into == (Key{}) { // an exchange with a log that is lost erased it
+			continue
+		}
+		if s.current.sums == nil || s.sumKey.checksumMatches(s.current.sums, slot, place) {
 			return slot, nil
 		}
 	}
