@@ -85,7 +85,11 @@ func TestLinearizabilityChecker(t *testing.T) {
 // one lead, each key gets one final answer, and already_sold is the answer only while a sale is
 // valid. Each seed varies the keys, the log's speed and the buyer's replies.
 func TestConcurrentPostsAreLinearizable(t *testing.T) {
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if testing.Short() {
+		seeds = 50
+	}
+	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
 		runWithExchange(t, fmt.Sprintf("seed %d", seed), twoBidders(), func(t *testing.T, x *testExchange) {
 			rejects := random.IntN(4)

@@ -114,7 +114,7 @@ func (x *testExchange) startTestLead(testLeads *sync.WaitGroup, random *rand.Ran
 func TestTestLeadsDoNotAffectProductionLeads(t *testing.T) {
 	seeds := uint64(25)
 	if testing.Short() {
-		seeds = 5
+		seeds = 3
 	}
 	for seed := range seeds {
 		var without, with mixedResult

@@ -95,7 +95,11 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 			return err == nil && len(all) == generation && all[generation-1].Snapshots >= want
 		}
 	}
-	samples := x.sellUntil(600, hasSnapshots(1, 2))
+	leads, moments := 600, 100
+	if testing.Short() {
+		leads, moments = 200, 6
+	}
+	samples := x.sellUntil(leads, hasSnapshots(1, 2))
 	x.stop()
 	next := newTestDir(t, baseConfig)
 	last, _, err := StateHash(p.dataDir(), 0)
@@ -110,7 +114,7 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 		t.Fatalf("start of the exchange that was replaced by a restore: %v, want ErrFenced", err)
 	}
 	x = must.Value(startWithBackup(t, next, to))(t)
-	samples = append(samples, x.sellUntil(600, hasSnapshots(2, 3))...)
+	samples = append(samples, x.sellUntil(leads, hasSnapshots(2, 3))...)
 	x.stop()
 	all, err := repository.Generations(t.Context())
 	if err != nil || len(all) != 2 || all[1].Snapshots < 3 {
@@ -119,10 +123,6 @@ func TestRestoreToAnyEntryOrTime(t *testing.T) {
 
 	var entries []wal.Entry
 	forEachLogEntry(t, next.dataDir(), func(e wal.Entry, _ event.Event) { entries = append(entries, wal.Entry{Seq: e.Seq, At: e.At}) })
-	moments := 100
-	if testing.Short() {
-		moments = 12
-	}
 	for i := range moments {
 		at, want := backup.RestorePoint{}, ""
 		switch i % 3 {
