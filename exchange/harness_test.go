@@ -145,7 +145,7 @@ func tryStart(t testing.TB, p testDir, change func(*Exchange)) (*testExchange, e
 	if err != nil {
 		return nil, err
 	}
-	if err := p.writePreparedKeys(built.Settings.DataDir); err != nil {
+	if err := p.writePreparedKeys(t, built.Settings.DataDir); err != nil {
 		return nil, err
 	}
 	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)

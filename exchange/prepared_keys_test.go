@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"testing"
 
 	"pingpost/keys/leadkeys"
 	"pingpost/keys/vault"
@@ -38,10 +39,17 @@ var preparedKeys = sync.OnceValues(func() (files map[string][]byte, err error) {
 	})
 })
 
+// testsWithPreparedKeys has the tests whose first exchange got the prepared keys.
+var testsWithPreparedKeys sync.Map
+
 // writePreparedKeys writes the prepared keys to a data directory that does not exist yet. It changes
-// no other data directory.
-func (p testDir) writePreparedKeys(dataDir string) error {
+// no other data directory. It does so once for each test, so that two exchanges of a test never
+// have the same keys.
+func (p testDir) writePreparedKeys(t testing.TB, dataDir string) error {
 	if _, err := os.Stat(dataDir); dataDir != p.dataDir() || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if _, used := testsWithPreparedKeys.LoadOrStore(t, true); used {
 		return nil
 	}
 	files, err := preparedKeys()

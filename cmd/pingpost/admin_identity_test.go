@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -68,8 +69,10 @@ func TestAdminCommandsSendCredentials(t *testing.T) {
 		w.WriteHeader(http.StatusConflict)
 	}))
 	defer server.Close()
-	for name, args := range adminCommands(t) {
-		for _, row := range []struct {
+	commands := adminCommands(t)
+	for i, name := range slices.Sorted(maps.Keys(commands)) {
+		args := commands[name]
+		for j, row := range []struct {
 			what, token, want string
 			flags             []string
 		}{
@@ -78,6 +81,9 @@ func TestAdminCommandsSendCredentials(t *testing.T) {
 			{"a token", "ppa_canary", "Bearer ppa_canary", nil},
 			{"the configured password", "", "operator " + adminPassword + " ", nil},
 		} {
+			if testing.Short() && (i+j)%2 == 1 {
+				continue // the next command tries the other credentials
+			}
 			mu.Lock()
 			credentials = nil
 			mu.Unlock()
