@@ -289,14 +289,14 @@ func TestBackupRejectsInvalidArguments(t *testing.T) {
 		must.Succeed(t, os.MkdirAll(folder, 0o700))
 	}
 	for want, args := range map[string][]string{
-		"name the exchange to back up":              {"backup", "--to", f.backups, "--unencrypted"},
-		"either --config":                           {"backup", "--to", f.backups, "--unencrypted", "-c", f.config, "--data-dir", f.data},
-		"give a key file":                           {"backup", "--to", f.backups, "-c", f.config},
-		"not both":                                  {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--key-file", f.key},
-		"cannot read the backup's":                  {"backup", "--to", f.backups, "-c", f.config, "--key-file", f.key},
-		"megabytes":                                 {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--rate", "0"},
-		"such as 30d":                               {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--retain", "soon"},
-		"not a place for backups":                   {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
+		"name the exchange to back up": {"backup", "--to", f.backups, "--unencrypted"},
+		"either --config":              {"backup", "--to", f.backups, "--unencrypted", "-c", f.config, "--data-dir", f.data},
+		"give a key file":              {"backup", "--to", f.backups, "-c", f.config},
+		"not both":                     {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--key-file", f.key},
+		"cannot read the backup's":     {"backup", "--to", f.backups, "-c", f.config, "--key-file", f.key},
+		"megabytes":                    {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--rate", "0"},
+		"such as 30d":                  {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--retain", "soon"},
+		"not a place for backups":      {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
 		"the first start of an exchange creates it": {"backup", "--to", f.backups, "-c", f.config, "--unencrypted"},
 		"there is no backup":                        {"backup", "list", "--from", f.backups + "2"},
 		"not a moment to restore":                   {"restore", "--from", f.backups, "--data-dir", f.data, "--at", "yesterday"},
