@@ -209,7 +209,7 @@ func (c *compiler) compileNetworks(at syntax.KeyPath, list []string) []netip.Pre
 	return out
 }
 
-func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.LimitSettings) ServerLimitSettings {
+func (c *compiler) compileLimits(at syntax.KeyPath, l *schema.ProcessLimitSettings) ServerLimitSettings {
 	if *l.Body > schema.MaxBody {
 		c.reportMistake(at.Key("body"), fmt.Sprintf("is larger than %s: one log entry holds the lead as received and as posted, "+
 			"and an entry is at most 1MiB; give %s to %s", schema.MaxBody, schema.KiB, schema.MaxBody))

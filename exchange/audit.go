@@ -16,10 +16,10 @@ const (
 	operationReload = "reload" // SIGHUP
 )
 
-// activateAndAuditFileRevisionLocked activates a revision that comes from the configuration file, at a start
-// or a reload. If it changes the configuration, the audit log has the changes before they take effect,
-// and then the outcome. The caller holds configMu.
-func (x *Exchange) activateAndAuditFileRevisionLocked(operation string, r *pendingRevision) error {
+// activateAndAuditRevisionFromFileLocked activates a revision that comes from the configuration file,
+// at a start or a reload. If it changes the configuration, the audit log has the changes before they
+// take effect, and then the outcome. The caller holds configMu.
+func (x *Exchange) activateAndAuditRevisionFromFileLocked(operation string, r *pendingRevision) error {
 	changes := x.listChangesSinceLastActive(operation, r)
 	if len(changes) == 0 {
 		return x.activateRevisionLocked(r)

@@ -174,7 +174,7 @@ func (x *Exchange) ReloadConfiguration() error {
 	before, unapplied := x.ActiveConfigurationJSON(), x.listIgnoredInitialValuesOfRevision(revised)
 	withoutAuth := x.warningsOfRemovedAuth(revised.Document)
 	followed := x.listChangedEndpointVariables(&revised.Initial)
-	if err := x.activateAndAuditFileRevisionLocked(operationReload, revised); err != nil {
+	if err := x.activateAndAuditRevisionFromFileLocked(operationReload, revised); err != nil {
 		return err
 	}
 	x.logWarnings(withoutAuth)

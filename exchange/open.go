@@ -164,7 +164,7 @@ func (x *Exchange) alignClockWithLog() error {
 	return nil
 }
 
-// checkClockNearLastEntry returns an error if the wall clock is a week or more clockAhead of the log's
+// checkClockNearLastEntry returns an error if the wall clock is a week or more ahead of the log's
 // last entry, or over an hour behind it. clockAhead is the distance, negative if the clock is behind.
 // lastEntryNanos is the entry's time in Unix nanoseconds.
 func checkClockNearLastEntry(clockAhead time.Duration, lastEntryNanos int64) error {
@@ -181,7 +181,7 @@ func checkClockNearLastEntry(clockAhead time.Duration, lastEntryNanos int64) err
 		clock, log := shows()
 		return fmt.Errorf("the clock, %s, is %s behind the log's last entry, %s; if it is wrong, set it; "+
 			"if it is right, the log was written under a wrong one: wait until that time has come, "+
-			"or start with --accept-clock, and the exchange's clock goes on from there, clockAhead of the real one",
+			"or start with --accept-clock, and the exchange's clock goes on from there, ahead of the real one",
 			clock, (-clockAhead).Round(time.Minute), log)
 	}
 	return nil

@@ -91,7 +91,7 @@ func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 	}
 	seq, hash = s.Hash()
 	if seq < newest || (atSeq != 0 && seq != atSeq) {
-		return seq, hash, fmt.Errorf("the log in %q ends at entry %d, before entry %d", dataDir, seq, max(newest, atSeq))
+		return seq, hash, fmt.Errorf("the log in %q ends at entry %d, before the requested entry or snapshot %d; give an earlier entry, or restore the missing segments from a backup", dataDir, seq, max(newest, atSeq))
 	}
 	return seq, hash, nil
 }

@@ -70,9 +70,9 @@ func (x *Exchange) loadActiveOrStoredOwnEntries() (canonical.Entries, *seededFil
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read the exchange's configuration entries from %q: %w", x.configDocumentPath(hash), err)
 	}
-	seed, err := parseSeededFileEntries(text)
+	seed, err := parseAcceptedFileEntries(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("cannot read from %q which entries of the configuration file the exchange took over: %w", x.configDocumentPath(hash), err)
+		return nil, nil, fmt.Errorf("the stored configuration %q is undamaged, but does not say in a known form which entries of the configuration file the exchange took over; start the version of pingpost that wrote it: %w", x.configDocumentPath(hash), err)
 	}
 	return fromAPI, seed, nil
 }
@@ -149,7 +149,7 @@ func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 		return err
 	}
 	unapplied := x.listIgnoredInitialValuesOfRevision(revised)
-	if err := x.activateAndAuditFileRevisionLocked(operationStart, revised); err != nil {
+	if err := x.activateAndAuditRevisionFromFileLocked(operationStart, revised); err != nil {
 		return err
 	}
 	x.warnOfIgnoredInitialValues(unapplied)

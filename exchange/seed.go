@@ -31,10 +31,10 @@ func encodeStoredEntries(entries canonical.Entries, s *seededFileEntries) []byte
 	return append(entries.AppendCollectionsAsJSON(append(document, '}')), '}')
 }
 
-// parseSeededFileEntries returns the seed in the stored document of the exchange's entries, or nil if the
+// parseAcceptedFileEntries returns the seed in the stored document of the exchange's entries, or nil if the
 // exchange has not taken over the entries of its file. It encodes the accepted entries again,
 // because an earlier version may have stored them without keys of today.
-func parseSeededFileEntries(storedEntries []byte) (*seededFileEntries, error) {
+func parseAcceptedFileEntries(storedEntries []byte) (*seededFileEntries, error) {
 	var document map[string]json.RawMessage
 	if err := json.Unmarshal(storedEntries, &document); err != nil || document[seededFromKey] == nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (x *Exchange) reviseWithSentEntries(built *config.CompiledDocument, operato
 // Otherwise only the variables in addresses apply that the exchange has sealed, and that its own
 // entry has in the same address: their values follow the environment.
 func (x *Exchange) compileSettingsWithEntries(built *config.CompiledDocument, entries canonical.Entries, s *seededFileEntries, takesOver bool) (*pendingRevision, error) {
-	settings, err := canonical.RemoveEntries(built.Canonical)
+	settings, err := canonical.SettingsWithoutEntries(built.Canonical)
 	if err != nil {
 		return nil, err
 	}

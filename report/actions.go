@@ -111,7 +111,7 @@ func (q *ActionQuery) condition() *searchCondition {
 }
 
 // FindLeadsOfPerson returns the leads of a person, newest first, with the log positions of their
-// decisions. hash is that of the person's phone number or e-mail address. It completeFromNanos after
+// decisions. hash is that of the person's phone number or e-mail address. It begins after
 // the lead `after`, or with the newest one if that is zero, and returns at most limit leads.
 // completeFromNanos is the time from which on the report has all leads; zero: since the log's
 // beginning.

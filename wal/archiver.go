@@ -108,7 +108,7 @@ func (a *archiver) archiveOneAndDeleteOne() (changed bool, err error) {
 	if err != nil || !ok || at >= keepAfter {
 		return changed, err
 	}
-	return true, a.deleteArchived(first)
+	return true, a.deleteFromArchive(first)
 }
 
 // oldestArchivableSegment returns the first entry of the oldest live segment if snapshots no
@@ -151,7 +151,7 @@ func (a *archiver) moveToArchive(segment uint64) error {
 	return nil
 }
 
-func (a *archiver) deleteArchived(segment uint64) error {
+func (a *archiver) deleteFromArchive(segment uint64) error {
 	if err := os.Remove(archivePath(a.dir, segment)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -68,7 +68,7 @@ func (w *segmentWriter) openTidwallLog() error {
 		return fmt.Errorf("cannot open the log in %q: %w", w.dir, err)
 	}
 	if last != w.seq {
-		return fmt.Errorf("the log in %q ends with entry %d, but entry %d was written; let no other program change this folder", w.dir, last, w.seq)
+		return fmt.Errorf("the log in %q ends with entry %d, but the last entry written is %d; let no other program change this folder", w.dir, last, w.seq)
 	}
 	w.log, w.rotations = log, 0
 	return nil

@@ -160,8 +160,8 @@ func DiffEntry(ref EntryRef, before, after json.RawMessage) []Change {
 	return Diff(document(before), document(after))
 }
 
-// RemoveEntries returns a canonical document without its entries: its settings.
-func RemoveEntries(canonical []byte) ([]byte, error) {
+// SettingsWithoutEntries returns a canonical document without its entries: its settings.
+func SettingsWithoutEntries(canonical []byte) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(canonical, &members); err != nil {
 		return nil, err

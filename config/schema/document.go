@@ -25,7 +25,7 @@ type Document struct {
 	Idempotency   *Duration                     `json:"idempotency"`      // retention of an idempotency key
 	PingKeys      *Duration                     `json:"ping_idempotency"` // retention of a ping's idempotency key
 	TokenLifetime *Duration                     `json:"token_lifetime"`   // of an OAuth access token
-	Limits        LimitSettings                 `json:"limits"`
+	Limits        ProcessLimitSettings          `json:"limits"`
 	Webhooks      WebhookConcurrencyPerEndpoint `json:"webhooks"`
 	Report        ReportRetentionSettings       `json:"report"`
 	Traces        *TraceSettings                `json:"traces,omitempty"`

@@ -6,9 +6,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// LimitSettings are the limits of the process and of its listeners. The limits of a single supplier
+// ProcessLimitSettings are the limits of the process and of its listeners. The limits of a single supplier
 // or buyer are in its own entry.
-type LimitSettings struct {
+type ProcessLimitSettings struct {
 	Body          *ByteSize `json:"body"`             // of a request
 	Answer        *ByteSize `json:"answer"`           // of a buyer's answer
 	Header        *ByteSize `json:"header"`           // of a request, all of its lines
@@ -25,7 +25,7 @@ type LimitSettings struct {
 // the second time) and for the decision.
 const MaxBody = 400 * KiB
 
-func (l *LimitSettings) fillDefaults() {
+func (l *ProcessLimitSettings) fillDefaults() {
 	l.Body = orPointerTo(l.Body, 64*KiB)
 	l.Answer = orPointerTo(l.Answer, 64*KiB)
 	l.Header = orPointerTo(l.Header, 16*KiB)

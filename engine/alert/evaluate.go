@@ -19,8 +19,8 @@ type Sample struct {
 	Unknown bool
 }
 
-// CurrentValue is a value at the last evaluation.
-type CurrentValue struct {
+// ValueAtLastEvaluation is a value at the last evaluation.
+type ValueAtLastEvaluation struct {
 	Sample
 	// GoodSince is the time, in Unix nanoseconds, since which the value of an alert that fires is good.
 	// Zero: it is not good, or no alert fires.
@@ -47,7 +47,7 @@ const maxFiring = 2000
 type Evaluator struct {
 	badSince  map[Key]PendingAlert
 	goodSince map[Key]int64
-	values    map[Key]CurrentValue // at the last evaluation
+	values    map[Key]ValueAtLastEvaluation // at the last evaluation
 }
 
 // evaluation is the work of one call of Evaluate.
@@ -65,7 +65,7 @@ type evaluation struct {
 // returned again by the next call.
 func (v *Evaluator) Evaluate(settings *Settings, firing []FiringAlert, measure Measure, nowUnixNanos int64) []*event.AlertOrNotificationChanged {
 	run := evaluation{Evaluator: v, settings: settings, firing: make(map[Key]FiringAlert, len(firing)), now: nowUnixNanos}
-	run.next = Evaluator{make(map[Key]PendingAlert), make(map[Key]int64), make(map[Key]CurrentValue)}
+	run.next = Evaluator{make(map[Key]PendingAlert), make(map[Key]int64), make(map[Key]ValueAtLastEvaluation)}
 	for _, f := range firing {
 		run.firing[f.Key] = f
 	}
@@ -137,7 +137,7 @@ func (e *evaluation) evaluateSample(rule *Rule, kind *Kind, sample Sample) {
 		}
 		return
 	}
-	e.next.values[key] = CurrentValue{Sample: sample}
+	e.next.values[key] = ValueAtLastEvaluation{Sample: sample}
 	if !fires {
 		e.fireIfBadForLong(rule, kind, key, sample)
 		return
@@ -148,7 +148,7 @@ func (e *evaluation) evaluateSample(rule *Rule, kind *Kind, sample Sample) {
 			since = e.now
 		}
 		e.next.goodSince[key] = since
-		e.next.values[key] = CurrentValue{sample, since}
+		e.next.values[key] = ValueAtLastEvaluation{sample, since}
 		if e.now-since >= rule.ResolveFor*int64(time.Second) {
 			e.resolve(firing, rule, sample)
 			return
@@ -224,4 +224,4 @@ func (v *Evaluator) PendingAlerts() []PendingAlert {
 
 // Values returns the values at the last evaluation. The caller must not change them; the next
 // evaluation makes a new map.
-func (v *Evaluator) Values() map[Key]CurrentValue { return v.values }
+func (v *Evaluator) Values() map[Key]ValueAtLastEvaluation { return v.values }

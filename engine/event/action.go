@@ -13,7 +13,7 @@ import (
 // data, or empty.
 type OperatorActionRecorded struct {
 	Action     market.RequestID // of the request; the same in both events of an action
-	Phase      ActionPhase
+	Phase      OperatorActionPhase
 	At         int64  // Unix nanoseconds
 	By         string // the operator; empty: no operator, or not known
 	Credential OperatorCredentialKind
@@ -56,19 +56,19 @@ func (a *OperatorActionRecorded) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeUint32(pb, 18, &a.Omitted)
 }
 
-// ActionPhase says which part of an action an OperatorActionRecorded records.
-type ActionPhase uint8
+// OperatorActionPhase says which part of an action an OperatorActionRecorded records.
+type OperatorActionPhase uint8
 
-// The values of ActionPhase.
+// The values of OperatorActionPhase.
 const (
-	ActionBegun ActionPhase = 1
-	ActionEnded ActionPhase = 2
-	ActionWhole ActionPhase = 3 // begun and ended
+	ActionBegun OperatorActionPhase = 1
+	ActionEnded OperatorActionPhase = 2
+	ActionWhole OperatorActionPhase = 3 // begun and ended
 )
 
 var actionPhases = [...]string{"none", "begun", "ended", "whole"}
 
-func (p ActionPhase) String() string { return market.EnumName(actionPhases[:], int(p), "none") }
+func (p OperatorActionPhase) String() string { return market.EnumName(actionPhases[:], int(p), "none") }
 
 // OperatorCredentialKind is the kind of credential with which an operator acted.
 type OperatorCredentialKind uint8

@@ -257,7 +257,7 @@ func pingAuctionMembers(e *PingAuctionCompleted) jsonMembers {
 		{"supplier", e.Supplier},
 		{"catalog", e.Catalog},
 		{"hops", e.Hops},
-		{"name", shortAuctionNameHex(e.Name)},
+		{"name", abbreviateAuctionNameHash(e.Name)},
 		{"theirs", e.SellerAuction},
 		{"reason", e.Reason},
 		{"trail", filterSetsByOutcomeAsJSON(e.Trail)},
@@ -280,14 +280,14 @@ func saleOrTestMember(name string, s *Sale) jsonMember {
 		{"payout", encodedJSON(s.Payout.String())},
 		{"currency", s.Currency},
 		{"caps", len(s.Charges)},
-		{"ping", shortAuctionNameHex(s.Ping)},
+		{"ping", abbreviateAuctionNameHash(s.Ping)},
 		{"test", s.Test},
 	}.encodeWithoutZeros()}
 }
 
-// shortAuctionNameHex returns the first six bytes of an auction's name in hexadecimal, or an empty
+// abbreviateAuctionNameHash returns the first six bytes of an auction's name in hexadecimal, or an empty
 // text for zero. They are enough to find the sale that names the auction.
-func shortAuctionNameHex(auctionName [16]byte) string {
+func abbreviateAuctionNameHash(auctionName [16]byte) string {
 	if auctionName == [16]byte{} {
 		return ""
 	}

@@ -75,8 +75,8 @@ func (d *DecisionInputs) describeExceededCap(set *market.FilterSet, bid *event.B
 	return newRule(KindCap, "cap", "free capacity in all caps", nil, Unknown)
 }
 
-// capUsagesByCheck returns the usage of each cap at each check, in the order of caps. nil is an
-// unknown usage.
+// capUsagesByCheck returns for each time at which the caps were checked, the decisive one first, the
+// usage of each cap, in the order of caps. A nil usage is unknown.
 func (d *DecisionInputs) capUsagesByCheck(caps []*market.Cap) (checks [][]*CapUsage) {
 	if d.CapUsages == nil {
 		return nil

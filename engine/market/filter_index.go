@@ -275,7 +275,8 @@ func (x *listedValueIndex) addValues(setNumber int, values *filterValueSet) {
 	}
 }
 
-// addSet adds the filter set, and creates p if it is nil.
+// addSet adds the filter set's number to p, unless it is the last one already, and returns p. For a nil
+// p it returns a new one.
 func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
 	if p == nil {
 		p = new(setsListingValue)

@@ -32,7 +32,7 @@ type Query struct {
 func DecodeSavedReport(document []byte) (SavedReport, error) {
 	var parsed SavedReport
 	if err := json.Unmarshal(document, &parsed); err != nil {
-		return SavedReport{}, fmt.Errorf("cannot read a saved report of the log: %w", err)
+		return SavedReport{}, fmt.Errorf("cannot decode the saved report (a query and its schedule) in an event of the log: %w", err)
 	}
 	return parsed, nil
 }

@@ -8,7 +8,7 @@
 // zero when the exchange is idle.
 //
 // Rows that grow with the number of leads and auctions (leads, auctions, idempotency keys,
-// duplicate values) are in pointer-free slabs, in shards chosen by the key's bytes. So the
+// duplicate values) are in pointer-free chunked lists, in shards chosen by the key's bytes. So the
 // garbage collector does not walk them, and a shard can be copied at once. The effect of
 // Apply on a shard depends on that shard and the event alone. A snapshot may therefore
 // copy its shards at different positions of the log, each with its stamp. An outbox, the

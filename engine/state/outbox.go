@@ -40,7 +40,7 @@ import (
 // Apply alone changes rows, chains and status, in O(log n) for each webhook of an event. Only
 // switching an outbox off changes every pending one, once. ClaimDueWebhook and UnclaimWebhook
 // change marks and due, also in O(log n). mu guards everything. The growing parts are
-// pointer-free. Rows are in a slab without gaps, where the last row fills the place of a removed
+// pointer-free. Rows are in a list without gaps, where the last row fills the place of a removed
 // one; heaps refer to rows by position.
 //
 // (Rejected: one queue for all suppliers, where a supplier with a hanging endpoint blocks the

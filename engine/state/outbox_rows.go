@@ -120,7 +120,7 @@ func (b *supplierWebhookOutbox) removeFromHeapAndUpdateRow(position, attempts ui
 	b.sum += row.contentHash(b.supplier)
 }
 
-// removeRow removes the webhook at position and moves the last row there, so that the slab has no
+// removeRow removes the webhook at position and moves the last row there, so that the list has no
 // gaps. If the removed webhook was pending, the caller must then call updateDueAndDeadHeapsForLead.
 func (b *supplierWebhookOutbox) removeRow(position uint32) {
 	b.removeRowFromHeap(position)

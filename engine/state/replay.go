@@ -78,7 +78,7 @@ func (r *LogReplay) ApplyQueuedEntries() {
 // the first Apply lets their cache misses overlap.
 //
 // Only Apply's goroutine may call it. It takes no lock, because Apply alone changes tables and no
-// reader uses unused memory of a slab.
+// reader uses unused memory of a list.
 func (s *State) PrefetchIntoCPUCache(e event.Event) { s.prefetched += s.prefetchRowsOfEvent(e) }
 
 // prefetchRowsOfEvent reads the index entries of the event's rows, and writes the memory of their

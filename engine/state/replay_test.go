@@ -80,7 +80,7 @@ func TestPrefetchChangesNothing(t *testing.T) {
 	for n := range uint64(300) {
 		lead := soldLead(n)
 		for _, key := range []*[16]byte{(*[16]byte)(&lead.Lead), &lead.Idempotency.Key, (*[16]byte)(&lead.Sale.Duplicates[0].Key)} {
-			key[14], key[15] = 0, 1 // one shard, so that its slabs have several chunks
+			key[14], key[15] = 0, 1 // one shard, so that its chunked lists have several chunks
 		}
 		settled := &event.PostSettled{Lead: lead.Lead, Settlement: event.SettledDelivered}
 		for range 3 {

@@ -14,16 +14,16 @@ type row[R any] interface {
 	contentHash() uint64       // a hash of all fields
 }
 
-// table holds rows in a slab, with a hash index by key (open addressing).
+// table holds rows in a list, with a hash index by key (open addressing).
 //
 // Invariants: the index has a power of two of entries, at most 3/4 of them used. An entry is zero
 // or refers to a row. Every row is reachable from its key's home entry without crossing a zero.
 // sum is the sum of all rows' content hashes.
 //
-// Each put removes a few expired rows, from a cursor that moves over the slab. So the sequence of
+// Each put removes a few expired rows, from a cursor that moves over the list. So the sequence of
 // events alone determines which rows are removed, and a replay removes the same ones. get does
 // not return an expired row that is still present. (Rejected: Go's maps, which cost twice the
-// memory for these rows, and an expiry queue beside the slab, which costs eight bytes a row.)
+// memory for these rows, and an expiry queue beside the list, which costs eight bytes a row.)
 //
 // The shard's lock guards a table. A pointer that get returns is valid while the caller holds the
 // lock.
@@ -182,7 +182,7 @@ func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 	}
 }
 
-// removeRow removes the row at position and moves the last row there, so that the slab has no
+// removeRow removes the row at position and moves the last row there, so that the list has no
 // gaps. A table that has become almost empty gets a smaller index.
 func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))

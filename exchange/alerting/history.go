@@ -13,8 +13,9 @@ const (
 	maxWindow = 3600
 )
 
-// tradeCountHistory has readings of the counters of the last hour, one a minute, and the newest reading.
-type tradeCountHistory struct {
+// lastHourLeadAndBuyerCounts has readings of the counters of the last hour, one a minute, and the
+// newest reading.
+type lastHourLeadAndBuyerCounts struct {
 	kept   []countReading // oldest first
 	newest countReading
 }
@@ -24,7 +25,7 @@ type countReading struct {
 	counts metrics.TradeCounts
 }
 
-func (h *tradeCountHistory) add(nowUnixNanos int64, counts metrics.TradeCounts) {
+func (h *lastHourLeadAndBuyerCounts) add(nowUnixNanos int64, counts metrics.TradeCounts) {
 	h.newest = countReading{nowUnixNanos, counts}
 	if n := len(h.kept); n == 0 || nowUnixNanos-h.kept[n-1].at >= countStep {
 		h.kept = append(h.kept, h.newest)
@@ -36,7 +37,7 @@ func (h *tradeCountHistory) add(nowUnixNanos int64, counts metrics.TradeCounts) 
 
 // newestAndWindowStart returns the newest reading, and the one at the beginning of a window of this
 // many seconds. isComplete is false if the readings do not go back that far.
-func (h *tradeCountHistory) newestAndWindowStart(nowUnixNanos, windowSeconds int64) (now, before metrics.TradeCounts, isComplete bool) {
+func (h *lastHourLeadAndBuyerCounts) newestAndWindowStart(nowUnixNanos, windowSeconds int64) (now, before metrics.TradeCounts, isComplete bool) {
 	begin := nowUnixNanos - windowSeconds*int64(time.Second)
 	before = h.kept[0].counts
 	for i := range h.kept {

@@ -31,7 +31,7 @@ type Sources struct {
 // measurer measures the values of rules. It serves one evaluation at a time.
 type measurer struct {
 	sources Sources
-	counts  tradeCountHistory
+	counts  lastHourLeadAndBuyerCounts
 	reports throttledReportCache
 	now     int64
 	catalog *market.Catalog

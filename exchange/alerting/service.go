@@ -67,7 +67,7 @@ type Service struct {
 // evaluation is the result of an evaluation. Its list and map do not change.
 type evaluation struct {
 	pending     []alert.PendingAlert
-	values      map[alert.Key]alert.CurrentValue
+	values      map[alert.Key]alert.ValueAtLastEvaluation
 	atUnixNanos int64
 }
 
@@ -310,11 +310,11 @@ func (s *Service) ChangeSettings(by string, change func(*alert.Settings) error) 
 
 // LastEvaluation returns the alerts that are pending, the function that returns the current values, and
 // the time of the last evaluation (zero: none). It does not wait for an evaluation that runs.
-func (s *Service) LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.CurrentValue, bool), atUnixNanos int64) {
+func (s *Service) LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.ValueAtLastEvaluation, bool), atUnixNanos int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := s.last
-	return last.pending, func(key alert.Key) (alert.CurrentValue, bool) {
+	return last.pending, func(key alert.Key) (alert.ValueAtLastEvaluation, bool) {
 		value, ok := last.values[key]
 		return value, ok
 	}, last.atUnixNanos

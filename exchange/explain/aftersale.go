@@ -115,9 +115,10 @@ func (c *leadTimeline) addWebhookAttemptOrDecision(ev *event.WebhookAttemptedOrD
 	}
 }
 
-// setWebhookStates fills in the state of each webhook in the explanation. A webhook whose last
-// attempt delivered or dropped it has that outcome as its state. For the others the state comes
-// from the outbox in memory.
+// setWebhookStates fills in the state of each webhook in the explanation. A webhook that the last
+// attempt delivered, or that an operator dropped afterwards, has this outcome as its state. For the
+// others the state comes from the outbox in memory: dead, pending, or forgotten if the outbox no longer
+// has the webhook.
 func (c *leadTimeline) setWebhookStates() {
 	for i := range c.webhooks {
 		webhook, outcome := &c.doc.Webhooks[i], c.webhooks[i].last.Outcome

@@ -34,8 +34,9 @@ func (c *leadTimeline) setSupplierAnswerAtDecision(decidedAtNanos int64) {
 // the first one that decided this answer. It ignores entries after the first decisive one.
 //
 // If the delivery was still open when the answer was due, the answer depends on the call. An
-// ingest got ACCEPTED, because the lead has its buyer. A post got an error, because its success
-// would mean that the buyer has the lead.
+// ingest (POST /api/v1/ingest) got ACCEPTED: its answer only promises that a buyer was chosen. A
+// post (POST /v1/post, after a ping) got an error: its success would mean that the buyer has the
+// lead.
 func (c *leadTimeline) setSupplierAnswerIfDecidedBy(entry *logEntry) {
 	ev, ok := entry.event.(*event.PostSettled)
 	if !ok || c.doc.Answer != nil || c.unanswered {

@@ -5,10 +5,10 @@ import (
 	"pingpost/engine/market"
 )
 
-// webhookProgress is a webhook to the supplier, with its last recorded attempt.
+// webhookProgress is a webhook to the supplier, with its last recorded attempt or operator's decision.
 type webhookProgress struct {
 	kind market.WebhookType
-	last event.WebhookAttemptedOrDecided // zero before the first attempt
+	last event.WebhookAttemptedOrDecided // zero before the first attempt or decision
 }
 
 // matchesStateInMemory reports whether the events read so far lead to exactly the status, the return
@@ -22,16 +22,16 @@ func (c *leadTimeline) matchesStateInMemory() bool {
 		return false
 	}
 	for i := range c.webhooks {
-		if !c.lastAttemptMatchesOutbox(&c.webhooks[i]) {
+		if !c.lastEventMatchesOutbox(&c.webhooks[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// lastAttemptMatchesOutbox reports whether the webhook's last recorded attempt leads to the
+// lastEventMatchesOutbox reports whether the webhook's last recorded attempt leads to the
 // webhook's current state in the outbox.
-func (c *leadTimeline) lastAttemptMatchesOutbox(webhook *webhookProgress) bool {
+func (c *leadTimeline) lastEventMatchesOutbox(webhook *webhookProgress) bool {
 	now, queued := c.state.FindWebhook(c.lead, webhook.kind)
 	switch {
 	case !queued:

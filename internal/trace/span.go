@@ -7,7 +7,7 @@ import (
 	"pingpost/engine/timing"
 )
 
-// spanKind is a span's spanKind, with OTLP's numbers.
+// spanKind is a span's kind, with OTLP's numbers.
 type spanKind int32
 
 const (

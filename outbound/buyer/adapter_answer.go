@@ -150,7 +150,7 @@ func rejectionCodeOrEmpty(f *reading.AnswerFields) string {
 // buyerLeadIDOrEmpty returns the id that the buyer gave the lead, or "" if it is too long or may be an
 // e-mail address.
 func buyerLeadIDOrEmpty(f *reading.AnswerFields) string {
-	if id := f[reading.LeadID]; len(id) <= maxLeadID && mayBeBuyerLeadID(id) {
+	if id := f[reading.LeadID]; len(id) <= maxLeadID && isVisibleASCIIWithoutAt(id) {
 		return id
 	}
 	return ""

@@ -39,7 +39,7 @@ func FuzzAdapterAnswer(f *testing.F) {
 				t.Fatalf("%+v", result)
 			}
 			post := d.judgePostFrom2xxBody(market.BuyerPostResult{Status: 200}, []byte(body), true)
-			if post.Verdict == 0 || errorCodeOrEmpty(post.Code) != post.Code || !mayBeBuyerLeadID(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
+			if post.Verdict == 0 || errorCodeOrEmpty(post.Code) != post.Code || !isVisibleASCIIWithoutAt(post.BuyerLeadID) || len(post.BuyerLeadID) > maxLeadID {
 				t.Fatalf("%+v", post)
 			}
 		}

@@ -207,7 +207,7 @@ func (a *parsedJSONAnswer) buyerLeadID() (idOrEmpty string) {
 
 func validBuyerLeadIDOfMember(object *strictjson.Object, name string) (idOrEmpty string) {
 	m, _ := object.Lookup(name)
-	if id := stringOrNumberText(m); len(id) <= maxLeadID && mayBeBuyerLeadID(id) {
+	if id := stringOrNumberText(m); len(id) <= maxLeadID && isVisibleASCIIWithoutAt(id) {
 		return id
 	}
 	return ""
@@ -231,9 +231,9 @@ func errorCodeOrEmpty(text string) string {
 	return text
 }
 
-// mayBeBuyerLeadID reports whether a text from a buyer may be an id: visible ASCII characters
+// isVisibleASCIIWithoutAt reports whether a text from a buyer may be an id: visible ASCII characters
 // without @. An e-mail address must not be logged as an id.
-func mayBeBuyerLeadID(text string) bool {
+func isVisibleASCIIWithoutAt(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c <= ' ' || c > '~' || c == '@' {
 			return false

@@ -53,8 +53,8 @@ type ConfigEntryChange struct {
 	Dry      bool
 }
 
-// ConfigEntryChangeResult is the result of a ConfigEntryChange: the changes, the initial values in
-// the entry that have no effect, and warnings.
+// ConfigEntryChangeResult is the result of a ConfigEntryChange: the changes, the initial values in the
+// entry that have no effect because a value was set before, and warnings.
 type ConfigEntryChangeResult struct {
 	ETag      string   `json:"etag,omitempty"` // empty: the entry was removed
 	Changes   []string `json:"changes"`

@@ -40,7 +40,8 @@ type pieceManifest struct {
 	Newest uint64   `json:"newest,omitempty"`
 }
 
-// backupGeneration is one copy of the log in the store, as read from a listing of its objects.
+// backupGeneration is one copy of the log in the store, as read from the listing of its objects, and
+// from its claim and manifests.
 type backupGeneration struct {
 	number     int
 	claim      generationClaim
@@ -116,7 +117,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 		switch {
 		case of == folder:
 			var m generationCompleteMarker
-			if ok, err := g.readManifestOrRecordProblem(ctx, o.Name, &m); err != nil {
+			if ok, err := g.readManifestOrRecordIfChanged(ctx, o.Name, &m); err != nil {
 				return err
 			} else if ok {
 				g.completion = &m
@@ -127,7 +128,7 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 			}
 		case isWhole && strings.HasPrefix(name, "snapshot/"):
 			var p pieceManifest
-			if ok, err := g.readManifestOrRecordProblem(ctx, o.Name, &p); err != nil {
+			if ok, err := g.readManifestOrRecordIfChanged(ctx, o.Name, &p); err != nil {
 				return err
 			} else if ok {
 				g.snapshots = append(g.snapshots, p)
@@ -140,10 +141,10 @@ func (b *encryptedStore) readClaimAndManifests(ctx context.Context, g *backupGen
 	return nil
 }
 
-// readManifestOrRecordProblem reads a manifest into value. If its checksum shows that the
+// readManifestOrRecordIfChanged reads a manifest into value. If its checksum shows that the
 // manifest was changed, it adds the error to g.problems and returns ok false without an
 // error.
-func (g *backupGeneration) readManifestOrRecordProblem(ctx context.Context, name string, value any) (ok bool, err error) {
+func (g *backupGeneration) readManifestOrRecordIfChanged(ctx context.Context, name string, value any) (ok bool, err error) {
 	err = g.getManifestSignedLikeClaim(ctx, name, value)
 	if errors.Is(err, ErrChanged) {
 		g.problems = append(g.problems, err)

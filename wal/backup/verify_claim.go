@@ -52,7 +52,7 @@ func (r *Repository) checkClaim(g *backupGeneration, earlierGenerations []*backu
 	afterSigned := slices.ContainsFunc(earlierGenerations, func(b *backupGeneration) bool { return b.claim.sum != "" })
 	switch {
 	case g.claim.sum == "" && afterSigned:
-		check.addProblem(fmt.Errorf("the claim %s in %s has no checksum, but those of earlier generations have one: %w", claim, r.box.store, ErrChanged))
+		check.addProblem(fmt.Errorf("the backup %s: the claim %s, the first object of a backup generation, has no checksum, but the claims of earlier generations have one: %w", r.box.store, claim, ErrChanged))
 	case g.claim.sum == "":
 		verification.Notes = append(verification.Notes, fmt.Sprintf("the claim %s has no checksum, because an earlier version wrote it, so a change may not be detected; the exchange's next start with --backup-to begins a generation that has checksums", claim))
 	}

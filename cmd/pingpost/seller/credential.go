@@ -40,9 +40,9 @@ func (f *sellerFlags) AfterApply(ctx *kong.Context) error {
 	return nil
 }
 
-// chooseCredential chooses which of the given credentials a request carries. apiKey is empty
+// chooseCredentialOrNone chooses which of the given credentials a request carries. apiKey is empty
 // for commands that accept no API key. A chosen OAuth client may still lack its secret.
-func (f *sellerFlags) chooseCredential(apiKey string) (chosenCredentialKind, error) {
+func (f *sellerFlags) chooseCredentialOrNone(apiKey string) (chosenCredentialKind, error) {
 	ways := [...]struct {
 		way      credentialKind
 		given    bool

@@ -54,7 +54,7 @@ func (c *PingCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 	}
 	request := sellerRequest{flags: &c.sellerFlags, path: "/v1/ping", scope: "ping", fields: fields, keyField: "auction_id"}
 	addRows := addBidRows
-	switch request.credential, err = c.chooseCredential(c.APIKey); {
+	switch request.credential, err = c.chooseCredentialOrNone(c.APIKey); {
 	case err != nil:
 		return err
 	case request.credential.kind == byNothing:

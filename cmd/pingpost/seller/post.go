@@ -49,7 +49,7 @@ func (c *PostCommand) run(ctx context.Context, in io.Reader, out, messages io.Wr
 		return err
 	}
 	request := sellerRequest{flags: &c.sellerFlags, path: "/v1/post", scope: "post", fields: fields, keyField: "lead.lead_uuid"}
-	if request.credential, err = c.chooseCredential(""); err != nil {
+	if request.credential, err = c.chooseCredentialOrNone(""); err != nil {
 		return err
 	}
 	response, err := request.sendOnce(ctx)

@@ -6,9 +6,9 @@ import (
 	"pingpost/exchange/explain"
 )
 
-// reportAndReturnDecisionRows returns a timeline row for each status report, such as a return, that followed
-// the lead's sale.
-func reportAndReturnDecisionRows(explained *explain.Explanation) (rows []timelineRow) {
+// buyerReportOrOperatorDecisionRows returns a timeline row for each status report of a buyer, such as a
+// return, and for each decision of an operator on a return.
+func buyerReportOrOperatorDecisionRows(explained *explain.Explanation) (rows []timelineRow) {
 	for i := range explained.Reports {
 		r := &explained.Reports[i]
 		actor := r.Buyer

@@ -113,7 +113,7 @@ func TestStatusReportRows(t *testing.T) {
 		{explain.BuyerReportOrOperatorDecision{By: "operator", Result: "refused", To: "returned", Reason: "r"}, "operator", "refuses the return", "reason r"},
 	} {
 		row.report.Buyer = "buy"
-		got := reportAndReturnDecisionRows(&explain.Explanation{Reports: []explain.BuyerReportOrOperatorDecision{row.report}})
+		got := buyerReportOrOperatorDecisionRows(&explain.Explanation{Reports: []explain.BuyerReportOrOperatorDecision{row.report}})
 		if len(got) != 1 || got[0].actor != row.actor || got[0].action != row.action || got[0].detail != row.detail {
 			t.Errorf("%+v: rows %+v", row.report, got)
 		}

@@ -59,7 +59,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 	if explained.Answer != nil {
 		rows = append(rows, timelineRow{at: max(explained.Answer.At, decided), actor: explained.Supplier, action: "is answered", detail: describeExchangeAnswer(explained)})
 	}
-	rows = append(append(rows, reportAndReturnDecisionRows(explained)...), webhookRows(explained)...)
+	rows = append(append(rows, buyerReportOrOperatorDecisionRows(explained)...), webhookRows(explained)...)
 	slices.SortStableFunc(rows, func(a, b timelineRow) int { return cmp.Compare(a.at, b.at) })
 	return formatColumns(rows, explained.Received, width)
 }

@@ -22,7 +22,7 @@ type Service interface {
 	// Test sends a test notification to a channel and waits for the result.
 	Test(channel *alert.Channel) error
 	// LastEvaluation returns the pending alerts, the current values, and the time of the last evaluation.
-	LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.CurrentValue, bool), atUnixNanos int64)
+	LastEvaluation() (pending []alert.PendingAlert, valueOf func(alert.Key) (alert.ValueAtLastEvaluation, bool), atUnixNanos int64)
 	HealthByChannel() map[string]ChannelHealth
 	// IsConfiguredSubject reports whether the active configuration has a buyer, campaign or supplier of
 	// this id.

@@ -26,7 +26,7 @@ type Actor struct {
 	Address    netip.Addr
 }
 
-func (a *Actor) newRecord(operation string, phase event.ActionPhase) event.OperatorActionRecorded {
+func (a *Actor) newRecord(operation string, phase event.OperatorActionPhase) event.OperatorActionRecorded {
 	record := event.OperatorActionRecorded{
 		Action: httperror.NewRequestID(), Phase: phase, Credential: a.Credential, Token: a.Token, Role: a.Role, Operation: operation,
 	}
@@ -118,17 +118,17 @@ func (a *Action) End(ctx *fasthttp.RequestCtx) {
 	if id, ok := market.ParseRequestID(string(ctx.Response.Header.Peek(httperror.HeaderRequestID))); ok {
 		ended.Answer = id
 	}
-	a.finish(&ended, recordedResultValues(ctx, a.record.Operation))
+	a.recordEndWithTarget(&ended, recordedResultValues(ctx, a.record.Operation))
 }
 
 // EndPanicked records that the handler of the action panicked.
 func (a *Action) EndPanicked() {
 	if a != nil {
-		a.finish(&event.OperatorActionRecorded{Action: a.record.Action, Phase: event.ActionEnded, Status: fasthttp.StatusInternalServerError}, "")
+		a.recordEndWithTarget(&event.OperatorActionRecorded{Action: a.record.Action, Phase: event.ActionEnded, Status: fasthttp.StatusInternalServerError}, "")
 	}
 }
 
-func (a *Action) finish(ended *event.OperatorActionRecorded, result string) {
+func (a *Action) recordEndWithTarget(ended *event.OperatorActionRecorded, result string) {
 	ended.Result = result
 	after := a.recorder.describeTargetNow(a.engine, &a.record)
 	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {

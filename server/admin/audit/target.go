@@ -60,7 +60,7 @@ func (r *Recorder) describeTargetNow(e *engine.Engine, record *event.OperatorAct
 	}
 	switch kind {
 	case "campaign":
-		return describeWithPaused(e, event.ObjectCampaign, id, map[string]any{})
+		return encodeCampaignOrBuyerWithPaused(e, event.ObjectCampaign, id, map[string]any{})
 	case "buyer", "supplier":
 		return describeBuyerOrSupplier(e, kind, id)
 	case "suppression_list":
@@ -137,18 +137,18 @@ func describeBuyerOrSupplier(e *engine.Engine, kind, id string) string {
 	if funds := e.State().AppliedBuyerFunds(ref); funds.Opened {
 		values["balance"] = funds.Balance
 	}
-	return describeWithPaused(e, event.ObjectBuyer, id, values)
+	return encodeCampaignOrBuyerWithPaused(e, event.ObjectBuyer, id, values)
 }
 
-// describeWithPaused returns the values of a campaign or buyer as JSON, and adds whether it is paused.
-// It returns null if the object does not exist.
-func describeWithPaused(e *engine.Engine, kind event.ConfigObjectKind, id string, values map[string]any) string {
+// encodeCampaignOrBuyerWithPaused returns the current values of a campaign or buyer as JSON, and adds
+// whether it is paused. It returns null if the object does not exist.
+func encodeCampaignOrBuyerWithPaused(e *engine.Engine, kind event.ConfigObjectKind, id string, currentValues map[string]any) (jsonOrNull string) {
 	ref := e.State().RefOf(kind, id)
 	if ref == 0 {
 		return "null"
 	}
-	values["paused"], _ = e.State().PauseStatus(kind, ref)
-	return encode(values)
+	currentValues["paused"], _ = e.State().PauseStatus(kind, ref)
+	return encode(currentValues)
 }
 
 // maxDocument is the size in bytes of an entry of the configuration that a record contains. A record has

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A slab has the rows of a slice, and its capacity follows its length, up and down.
+// A list has the rows of a slice, and its capacity follows its length, up and down.
 func TestSlabMatchesSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows chunkedRowList[[3]uint32]

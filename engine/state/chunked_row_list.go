@@ -1,11 +1,11 @@
 package state
 
 // chunkedRowList is a list of rows that grows without moving the rows of full chunks. The rows are in
-// chunks of one size, and a full slab gets another chunk. Only the first chunk starts smaller, and is
+// chunks of one size, and a full list gets another chunk. Only the first chunk starts smaller, and is
 // copied as it doubles, so a thousand tables with a few rows each cost little.
 //
 // Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
-// chunkRows. At most two chunks at the end are empty, so that a slab whose length alternates around
+// chunkRows. At most two chunks at the end are empty, so that a list whose length alternates around
 // a chunk's border neither frees nor allocates a chunk each time.
 //
 // (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the garbage
@@ -21,13 +21,13 @@ const (
 	firstChunk = 8
 )
 
-// at returns the row at position, which must be below the slab's length. The pointer is valid
+// at returns the row at position, which must be below the list's length. The pointer is valid
 // until the next push or pop.
 func (s *chunkedRowList[R]) at(position int) *R {
 	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
 }
 
-// push appends a copy of row, and returns the address of the copy in the slab.
+// push appends a copy of row, and returns the address of the copy in the list.
 func (s *chunkedRowList[R]) push(row *R) *R {
 	if s.n == s.rowCapacity() {
 		s.addCapacity()
