@@ -10,7 +10,7 @@ import (
 	"pingpost/server/apidocs"
 )
 
-//go:embed dist
+//go:embed all:dist
 var dist embed.FS
 
 // Policy is the Content-Security-Policy of the page. Charts and gauges set styles by

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,6 +28,23 @@ func TestPageSizeIsLimited(t *testing.T) {
 	t.Logf("%7d  total", sum)
 	if sum > maxPageSize {
 		t.Errorf("the files have %d bytes, want at most %d", sum, maxPageSize)
+	}
+}
+
+// Go leaves files whose names begin with _ or . out of an embedded folder, unless the pattern says all.
+func TestEachBuiltFileIsServed(t *testing.T) {
+	built := 0
+	err := fs.WalkDir(os.DirFS("dist"), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && name != "index.html" {
+			built++
+			if FindFile("/"+name) == nil {
+				t.Errorf("dist/%s is not served", name)
+			}
+		}
+		return err
+	})
+	if err != nil || built < 3 {
+		t.Errorf("found %d built files: %v", built, err)
 	}
 }
 
