@@ -70,7 +70,7 @@ func TestFindPerson(t *testing.T) {
 		t.Helper()
 		for body, want := range map[string]string{
 			`{"phone":"` + janePhone + `"}`: first, `{"phone":"+1` + janeDigits + `"}`: first, `{"phone":"415.555.0142"}`: first,
-			`{"email":"jane.roe@quux.example"}`: outside + first, `{"email":"JANE.ROE@QUUX.EXAMPLE"}`: outside + first, `{"phone":"4155550177"}`: duplicate,
+			`{"email":"jane.roe@quux.example"}`: outside + first, `{"email":"JANE.ROE@QUUX.EXAMPLE"}`: outside + first, `{"email":" jane.roe@quux.example "}`: outside + first, `{"phone":"4155550177"}`: duplicate,
 			`{"phone":"4155550199"}`: outside, `{"phone":"4155550143"}`: "", `{"email":"jane@quux.example"}`: "",
 		} {
 			page := x.findPerson(body)

@@ -190,6 +190,7 @@ func readFindQuery(ctx *fasthttp.RequestCtx) (*Query, error) {
 	if err := payload.DecodeJSONBody(ctx, &body); err != nil {
 		return nil, err
 	}
+	body.Phone, body.Email = strings.TrimSpace(body.Phone), strings.TrimSpace(body.Email)
 	q := &Query{Limit: defaultLeads}
 	var wrong payload.FieldErrors
 	wrong.AddIf((body.Phone == "") == (body.Email == ""), "phone", errcode.FieldMissingRequired, "a phone number, or in its place an email")
