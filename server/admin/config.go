@@ -64,8 +64,7 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 		case payload.NonJSONAnswer:
 			answer.SendAnswer(ctx)
 		case payload.EncodedJSON:
-			ctx.SetContentType(httperror.TypeJSON)
-			ctx.SetBody(answer)
+			payload.SendEncodedJSON(ctx, answer)
 		default:
 			payload.SendJSON(ctx, answer)
 		}

@@ -25,8 +25,29 @@ func EncodeJSON(document any) []byte {
 // SendJSON answers with a value as JSON. It leaves the status unchanged, which is 200 by
 // default.
 func SendJSON(ctx *fasthttp.RequestCtx, document any) {
-	ctx.SetContentType(httperror.TypeJSON)
-	ctx.SetBody(append(EncodeJSON(document), '\n'))
+	SendEncodedJSON(ctx, append(EncodeJSON(document), '\n'))
+}
+
+// minCompressed is the length in bytes from which compression is worth its time.
+const minCompressed = 1 << 10
+
+// SendEncodedJSON answers with a JSON text, compressed if it is long and the client accepts gzip. It
+// does not compress an answer with Cache-Control: no-store: from the length of a compressed answer,
+// an attacker could guess a secret in it.
+func SendEncodedJSON(ctx *fasthttp.RequestCtx, text []byte) {
+	header := &ctx.Response.Header
+	header.SetContentType(httperror.TypeJSON)
+	if len(text) < minCompressed || string(header.Peek("Cache-Control")) == "no-store" {
+		ctx.SetBody(text)
+		return
+	}
+	header.Add("Vary", "Accept-Encoding")
+	if !ctx.Request.Header.HasAcceptEncoding("gzip") {
+		ctx.SetBody(text)
+		return
+	}
+	header.Set("Content-Encoding", "gzip")
+	ctx.Response.SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestSpeed))
 }
 
 // SetCreatedAndNoStore makes the answer a 201 with a new secret, and returns the document. No later
