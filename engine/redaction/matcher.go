@@ -100,7 +100,8 @@ func containsWholeWord(text, word []byte) bool {
 		if !isWordRune(before) && !isWordRune(after) {
 			return true
 		}
-		at = end
+		_, size := utf8.DecodeRune(word)
+		at = begin + size // an occurrence may overlap this one
 	}
 }
 

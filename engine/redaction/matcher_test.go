@@ -47,6 +47,17 @@ func TestContactDataIsFound(t *testing.T) {
 	}
 }
 
+// TestOverlappingWordIsFound: a whole word may begin inside an occurrence that is part of another word.
+func TestOverlappingWordIsFound(t *testing.T) {
+	var p redaction.ContactMatcher
+	p.Add("first_name", []byte("Ann-Ann"))
+	for text, want := range map[string]bool{"Joann-Ann-Ann": true, "joann-ann": false, "ann-annann-ann": false} {
+		if got := p.ContactFoundIn([]byte(text)); got != want {
+			t.Errorf("%q: found is %v", text, got)
+		}
+	}
+}
+
 // TestResetForgetsContactData reuses a matcher for several leads, without allocations.
 func TestResetForgetsContactData(t *testing.T) {
 	var p redaction.ContactMatcher
