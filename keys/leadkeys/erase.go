@@ -34,17 +34,14 @@ func (s *KeyStore) Erase(slots []uint64) error {
 }
 
 // eraseInMemory overwrites the keys of these slots with zeros in every file that is in
-// memory.
+// memory. A file can be in memory more than once.
 func (s *KeyStore) eraseInMemory(slots []uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	files := slices.Concat([]*keyFileContent{s.current}, s.ahead, s.cache)
 	for _, slot := range slots {
-		for {
-			place := s.keyInMemoryLocked(slot)
-			if place == nil || Key(place) == (Key{}) {
-				break
-			}
-			clear(place)
+		for _, file := range files {
+			clear(file.keyAt(slot))
 		}
 	}
 }

@@ -93,3 +93,21 @@ func TestEraseClearsKeysReadByOpen(t *testing.T) {
 		t.Errorf("Open of an erased slot: %v, want ErrErased", err)
 	}
 }
+
+// TestEraseClearsAllCopiesInMemory: a file that was read for a decryption can later be used for new keys
+// too, and is then in memory twice.
+func TestEraseClearsAllCopiesInMemory(t *testing.T) {
+	s, _ := openWithFaults(t, t.TempDir(), 0, testFaults{})
+	slot, _ := mustNext(t, s)
+	copies := []*keyFileContent{must.Value(readKeyFile(s.keyFilePath(1), 1))(t), must.Value(readKeyFile(s.keyFilePath(1), 1))(t)}
+	s.mu.Lock()
+	s.cacheFileLocked(copies[0])
+	s.cacheFileLocked(copies[1])
+	s.mu.Unlock()
+	must.Succeed(t, s.Erase([]uint64{slot}))
+	for n, file := range append(copies, s.current) {
+		if key := Key(file.keyAt(slot)); key != (Key{}) {
+			t.Errorf("copy %d in memory has the key %x", n, key[:4])
+		}
+	}
+}
