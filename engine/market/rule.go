@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -232,7 +233,7 @@ func (r *fieldRule) describeConfiguredBound(integerBound int64, floatBound float
 	case r.fieldType == TypeInteger:
 		return fmt.Sprint(integerBound)
 	}
-	return fmt.Sprint(floatBound)
+	return strconv.FormatFloat(floatBound, 'f', -1, 64)
 }
 
 // describeLengthLimits returns the limits of a text's length in words, or an empty string without
