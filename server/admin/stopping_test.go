@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pingpost/engine"
+	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/internal/must"
 	"pingpost/server/servertest"
@@ -118,6 +119,31 @@ func TestUnrecordedActionIsLoggedWhileServing(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A token whose revocation has no record stays valid, and keeps its time of last use.
+func TestUnrecordedRevocationKeepsLastUse(t *testing.T) {
+	l := openAccounts(t, servertest.Password)
+	l.createUser("bob", market.RoleOperator)
+	bob := l.mustLogIn("bob", testPassword)
+	var made struct{ Token, ID string }
+	must.Succeed(t, json.Unmarshal([]byte(l.send("POST /admin/v1/api-tokens", bob.write, `{"name":"sheet"}`).body), &made))
+	if !l.isAuthenticated("Authorization: Bearer " + made.Token + "\r\n") {
+		t.Fatal("the token is not valid")
+	}
+	l.log.Refuse(func(_ int, data []byte) error {
+		var decoder event.Decoder
+		if _, isToken := must.Value(decoder.Decode(data))(t).(*event.APITokenAddedOrRevoked); isToken {
+			return errors.New("the log is closed")
+		}
+		return nil
+	})
+	if got := l.send("DELETE /admin/v1/api-tokens/"+made.ID, bob.write, ""); got.status != 503 {
+		t.Errorf("got %+v, want 503", got)
+	}
+	if got := l.send("GET /admin/v1/api-tokens", bob.read, ""); got.status != 200 || strings.Contains(got.body, `"last_used":null`) {
+		t.Errorf("after a failed revocation: %+v", got)
 	}
 }
 

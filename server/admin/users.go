@@ -135,8 +135,11 @@ func (a *Admin) revokeAPIToken(ctx *fasthttp.RequestCtx, e *engine.Engine) (answ
 			if who := principalFrom(ctx); who.token != nil && who.role < market.RoleAdmin && who.token.Hash != token.Hash {
 				return nil, errOtherToken
 			}
+			if err := e.AsOperator(callerNameOf(ctx)).RevokeAPIToken(&token); err != nil {
+				return nil, err
+			}
 			a.sessions.forgetLastTokenUse(token.Hash)
-			return nil, e.AsOperator(callerNameOf(ctx)).RevokeAPIToken(&token)
+			return nil, nil
 		}
 	}
 	return nil, errUnknownAPIToken
