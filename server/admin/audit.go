@@ -179,7 +179,7 @@ func (a *Admin) recordFailedSignInOrRefusal(ctx *fasthttp.RequestCtx, actor *aud
 func (a *Admin) auditHandler() fasthttp.RequestHandler {
 	exports := make(chan struct{}, maxAuditExports)
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, source *report.Report, _ bool) (answer any, err error) {
-		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
+		r := a.newSearchParameterParser(ctx)
 		query, format := r.readAuditQuery()
 		if len(r.faults) > 0 {
 			return nil, payload.NewInvalidFieldsError(r.faults)

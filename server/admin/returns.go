@@ -25,7 +25,7 @@ const maxReturnNote = 1000
 // listPendingReturns lists the returns of leads that buyers requested and that wait for an
 // operator's approval, oldest leads first. The parameters limit and after select a page.
 func (a *Admin) listPendingReturns(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-	r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
+	r := a.newSearchParameterParser(ctx)
 	limit, after := r.readLimit(defaultReturns, maxReturns), readAfterCursor(r, market.ParseLeadID, "a lead's id, such as next of the page before")
 	if len(r.faults) > 0 {
 		return nil, payload.NewInvalidFieldsError(r.faults)

@@ -36,7 +36,9 @@ func (a *Admin) withReportAndSearchSlot(h func(r *searchParameterParser, from *r
 		select {
 		case a.searches <- struct{}{}:
 			defer func() { <-a.searches }()
-			answer, err = h(&searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone(), hasNewest: hasNewest}, from)
+			r := a.newSearchParameterParser(ctx)
+			r.hasNewest = hasNewest
+			answer, err = h(r, from)
 		case <-late.C:
 			err = errTooManySearches
 		}
@@ -48,9 +50,14 @@ func (a *Admin) withReportAndSearchSlot(h func(r *searchParameterParser, from *r
 // invalid one.
 type searchParameterParser struct {
 	query     *fasthttp.Args
+	now       time.Time      // of the exchange's clock, for named periods
 	zone      *time.Location // of days
 	hasNewest bool           // the report has the newest log entries
 	faults    payload.FieldErrors
+}
+
+func (a *Admin) newSearchParameterParser(ctx *fasthttp.RequestCtx) *searchParameterParser {
+	return &searchParameterParser{query: ctx.QueryArgs(), now: time.Unix(0, a.exchange.Now()), zone: a.timeZone()}
 }
 
 func (r *searchParameterParser) parameter(name string) string { return string(r.query.Peek(name)) }
@@ -61,7 +68,7 @@ func (r *searchParameterParser) readCommonParameters() (s report.LeadOrAuctionQu
 	s.Campaign, s.Supplier, s.Buyer = r.parameter("campaign"), r.parameter("supplier"), r.parameter("buyer")
 	s.From, s.To = r.readTimeNanos("from"), r.readTimeNanos("to")
 	var invalid *payload.DetailedError
-	if err := readNamedPeriod(r.query, time.Now(), r.zone, &s.From, &s.To); errors.As(err, &invalid) {
+	if err := readNamedPeriod(r.query, r.now, r.zone, &s.From, &s.To); errors.As(err, &invalid) {
 		r.faults = append(r.faults, invalid.Fields...)
 	}
 	r.faults.AddIf(s.From != 0 && s.To != 0 && s.From >= s.To, "to", errcode.FieldOutOfRange, "a time after from; the search ends before it")
@@ -127,7 +134,7 @@ var errTooManyExports = httperror.New(503, errcode.Unavailable, "Too many export
 func (a *Admin) leadExportHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxExports)
 	return a.withCurrentReport(func(ctx *fasthttp.RequestCtx, from *report.Report, _ bool) (answer any, err error) {
-		r := &searchParameterParser{query: ctx.QueryArgs(), zone: a.timeZone()}
+		r := a.newSearchParameterParser(ctx)
 		s := r.readLeadSearch()
 		if now := a.exchange.Now(); s.To == 0 || s.To > now {
 			s.To = now // the export ends although leads arrive

@@ -48,7 +48,7 @@ var errTooManyStatements = httperror.New(503, errcode.Unavailable, "Too many sta
 func (a *Admin) statementHandler() fasthttp.RequestHandler {
 	places := make(chan struct{}, maxStatements)
 	return a.withEngine(func(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
-		ask, err := readStatementQuery(ctx, e, a.timeZone())
+		ask, err := readStatementQuery(ctx, e, time.Unix(0, a.exchange.Now()), a.timeZone())
 		if err != nil {
 			return nil, err
 		}
@@ -96,8 +96,9 @@ type statementQuery struct {
 	form   outputFormat
 }
 
-// readStatementQuery parses the parameters of GET statement. Days are those of the zone.
-func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, zone *time.Location) (*statementQuery, error) {
+// readStatementQuery parses the parameters of GET statement. now is the time by the exchange's clock,
+// for named periods. Days are those of the zone.
+func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, now time.Time, zone *time.Location) (*statementQuery, error) {
 	query := ctx.QueryArgs()
 	buyer, supplier := string(query.Peek("buyer")), string(query.Peek("supplier"))
 	if (buyer == "") == (supplier == "") {
@@ -108,7 +109,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, zone *time.L
 		ask.party.Kind, ask.id = event.ObjectSupplier, supplier
 	}
 	ask.party.Ref = e.State().RefOf(ask.party.Kind, ask.id)
-	if err := readNamedPeriod(query, time.Now(), zone, &ask.period.From, &ask.period.To); err != nil {
+	if err := readNamedPeriod(query, now, zone, &ask.period.From, &ask.period.To); err != nil {
 		return nil, err
 	}
 	for name, into := range map[string]*int64{"from": &ask.period.From, "to": &ask.period.To} {
