@@ -77,7 +77,7 @@ func (v *Evaluator) Evaluate(settings *Settings, firing []FiringAlert, measure M
 	for _, f := range firing {
 		rule := settings.FindRule(f.Rule)
 		if rule == nil || rule.Off {
-			run.resolve(f, rule, Sample{Value: f.Value, Note: "the rule was removed or turned off"})
+			run.resolve(f, rule, Sample{Value: f.Value, Note: noteRuleOff})
 		}
 	}
 	*v = run.next
@@ -104,7 +104,7 @@ func (e *evaluation) evaluateRule(rule *Rule, measure Measure) {
 	}
 	for key, f := range e.firing {
 		if key.Rule == rule.ID && !seen[key.Subject] {
-			e.resolve(f, rule, Sample{Value: f.Value, Note: "it is no longer configured or measured"})
+			e.resolve(f, rule, Sample{Value: f.Value, Note: noteSubjectGone})
 		}
 	}
 }

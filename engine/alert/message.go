@@ -86,6 +86,17 @@ var wordsOf = map[KindName]messageTexts{
 // itself.
 const TotalCapNote = "cap by total"
 
+// The notes of alerts that end although their value did not become good.
+const (
+	noteRuleOff     = "the rule was removed or turned off"
+	noteSubjectGone = "it is no longer configured or measured"
+)
+
+// titlesWithoutRecovery are the beginnings of the titles of these alerts, by note.
+var titlesWithoutRecovery = map[string]string{
+	noteRuleOff: "Rule removed or turned off: ", noteSubjectGone: "No longer configured or measured: ",
+}
+
 // DescribeChange puts a change in words. rule is the alert's present rule, or nil if it was removed.
 func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	var kind *Kind
@@ -106,6 +117,12 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 	if strings.HasSuffix(m.Link, "/") {
 		m.Link += escapePathPart(subject)
 	}
+	if prefix := titlesWithoutRecovery[note]; prefix != "" && transition == event.AlertResolved {
+		m.Title = fill.Replace(prefix + w.title)
+		m.Text = fill.Replace("The alert ended because {note}. It fired at the value {value}, and may not have recovered.")
+		m.Action = "Nothing if this is intended. Otherwise look at the page of the subject."
+		return m
+	}
 	if transition == event.AlertResolved {
 		m.Title = fill.Replace("Resolved: " + w.resolved)
 		m.Text = m.Title + "."
@@ -121,6 +138,7 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 // no unit.
 func describeChangeOfUnknownKind(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	subject = cmp.Or(subject, "the exchange")
+	resolvedTitle := cmp.Or(titlesWithoutRecovery[note], "Resolved: ") + "alert about " + subject
 	if note != "" {
 		note = " (" + strings.TrimLeft(note, ";, ") + ")"
 	}
@@ -130,7 +148,7 @@ func describeChangeOfUnknownKind(rule *Rule, transition event.AlertOrNotificatio
 	}
 	if transition == event.AlertResolved {
 		return Message{
-			Title: "Resolved: alert about " + subject, Text: fmt.Sprintf("The alert about %s ended at the value %s%s. %s", subject, value, note, reason),
+			Title: resolvedTitle, Text: fmt.Sprintf("The alert about %s ended at the value %s%s. %s", subject, value, note, reason),
 			Action: "Nothing. The alert has ended.", Link: "#/alerts",
 		}
 	}
