@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -164,18 +165,20 @@ func (x *Exchange) adminListenerURL() string {
 
 // describeSignIn says how an operator can sign in to the dashboard.
 func (x *Exchange) describeSignIn() string {
-	accounts := len(x.state.OperatorUsers())
-	switch {
-	case x.settings.OIDC.Issuer != "" && !x.settings.AdminPassword.IsGivenOrDeclared() && accounts == 0:
-		return "at the identity provider of admin.oidc"
-	case x.settings.AdminPassword.IsGivenOrDeclared() && accounts > 0:
-		return "with an account, or with any user name and the password of admin.password"
-	case x.settings.AdminPassword.IsGivenOrDeclared():
-		return "with any user name and the password of admin.password"
-	case accounts > 0:
-		return "with an account"
+	var ways []string
+	if x.settings.OIDC.Issuer != "" {
+		ways = append(ways, "at the identity provider of admin.oidc")
 	}
-	return "not possible: there is no account yet, and admin.password is not set; set it, and restart the exchange"
+	if len(x.state.OperatorUsers()) > 0 {
+		ways = append(ways, "with an account")
+	}
+	if x.settings.AdminPassword.IsGivenOrDeclared() {
+		ways = append(ways, "with any user name and the password of admin.password")
+	}
+	if len(ways) == 0 {
+		return "not possible: there is no account yet, and admin.password is not set; set it, and restart the exchange"
+	}
+	return strings.Join(ways, ", or ")
 }
 
 // loadConfiguration reads and compiles the configuration file at path. It returns an error if a
