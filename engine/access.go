@@ -49,10 +49,21 @@ func (e *TooManyCredentialsError) Error() string {
 	return fmt.Sprintf("the supplier or OAuth client has %d active keys or secrets, which is the limit; name the one that the new one replaces", len(e.Active))
 }
 
+// UnknownReplacedHintError is returned by AddCredential if no active credential has the hint of the one
+// that the new credential replaces. Active has the credentials that can be replaced.
+type UnknownReplacedHintError struct {
+	Active []state.Credential // oldest first
+}
+
+func (e *UnknownReplacedHintError) Error() string {
+	return fmt.Sprintf("no active key or secret has the given hint; the supplier or OAuth client has %d active ones", len(e.Active))
+}
+
 // AddCredential activates a credential and revokes the one that it replaces. It revokes first, so
 // that a crash between the two steps never leaves a third active secret. The errors:
 //
 //   - TooManyCredentialsError: one secret or API key too many.
+//   - UnknownReplacedHintError: the credential to replace does not exist or was revoked.
 //   - ErrConflict: the client id or the credential already belongs to another supplier or buyer.
 //   - ErrNotFound: the credential's owner was never configured.
 func (e OperatorActions) AddCredential(c *Credential) error {
@@ -75,6 +86,9 @@ func (e OperatorActions) AddCredential(c *Credential) error {
 	replaced := slices.IndexFunc(active, func(r state.Credential) bool { return c.Replaces != "" && r.Hint == c.Replaces })
 	if replaced < 0 && len(active) >= maxActiveSecrets {
 		return &TooManyCredentialsError{Active: active}
+	}
+	if replaced < 0 && c.Replaces != "" {
+		return &UnknownReplacedHintError{Active: active}
 	}
 	if replaced >= 0 {
 		if err := e.commitRevocation(&active[replaced]); err != nil {

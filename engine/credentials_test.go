@@ -75,6 +75,27 @@ func TestClientHasTwoLiveSecrets(t *testing.T) {
 	})
 }
 
+// A hint that no active secret has must not look like a replacement: the caller would believe that the
+// old secret is revoked.
+func TestReplacedSecretMustBeActive(t *testing.T) {
+	runWithExchange(t, "replaced", marketSpec{}, func(t *testing.T, x *testExchange) {
+		for n, row := range []struct{ replaces, live string }{
+			{"9", ""}, {"", "one/1 "}, {"9", "one/1 "}, {"1", "one/3 "}, {"1", "one/3 "}, {"", "one/3 one/5 "},
+		} {
+			c := newClientSecret(event.ObjectSupplier, "acme", "one", byte(n))
+			c.Replaces = row.replaces
+			time.Sleep(time.Second)
+			before := x.liveCredentials(event.CredentialOAuthClient, event.ObjectSupplier, "acme")
+			err := x.engine.AsOperator("").AddCredential(c)
+			var unknown *engine.UnknownReplacedHintError
+			if isRejected := before == row.live; isRejected != errors.As(err, &unknown) || isRejected != (err != nil) {
+				t.Errorf("secret %d replaces %q: %v", n, row.replaces, err)
+			}
+			expectEqual(t, x.liveCredentials(event.CredentialOAuthClient, event.ObjectSupplier, "acme"), row.live, "after secret ", n)
+		}
+	})
+}
+
 func TestClientHasOneOwner(t *testing.T) {
 	runWithExchange(t, "owners", marketSpec{buyers: []buyer{{id: "acme"}}, suppliers: []string{"zeta"}}, func(t *testing.T, x *testExchange) {
 		for _, row := range []struct {

@@ -177,6 +177,8 @@ func TestWebhookSecretRotation(t *testing.T) {
 	const first = "whsec_Y2FuYXJ5LXNlY3JldC1vZi1hY21l"
 	want(first)
 	x.mustAdmin(404, "DELETE", "/admin/v1/webhooks/sup_acme/secret/previous", "").mustFail(t, 404, "not_found")
+	x.mustAdmin(422, "POST", "/admin/v1/webhooks/sup_acme/secret", replacesBody("whsec_none")).mustFail(t, 422, "invalid_payload")
+	want(first)
 	second := rotate("")
 	want(second, first)
 	x = x.restart()

@@ -123,8 +123,11 @@ func TestThirdKeyNeedsConfirmation(t *testing.T) {
 	x.mustAdmin(204, "DELETE", path+"/"+third[:8], "")
 	fourth := x.createKey("sup_acme", replacesBody(first))
 	x.checkKeys(map[string]bool{acmeKey: false, third: false, fourth: true})
-	fifth := x.createKey("sup_acme", replacesBody(first)) // already ended
-	x.checkKeys(map[string]bool{fourth: true, fifth: true})
+	a := x.mustAdmin(422, "POST", path, replacesBody(first)) // it is revoked already
+	if a.mustFail(t, 422, "invalid_payload"); !strings.Contains(a.body, `"field":"replaces"`) || !strings.Contains(a.body, "the hint of a valid key or secret: "+fourth[:8]) {
+		t.Errorf("replacement of a revoked key: %v", a.body)
+	}
+	x.checkKeys(map[string]bool{acmeKey: false, fourth: true})
 }
 
 // TestRemovedSupplierKeyIsInvalid: until the supplier is in the configuration again.

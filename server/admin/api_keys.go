@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -129,6 +130,16 @@ var errTwoSecretsValid = httperror.New(409, errcode.ConfirmationRequired, "Two s
 // request must name the one to replace. The answer lists the valid secrets.
 func newTwoSecretsValidError(validSecrets any) error {
 	return &payload.DetailedError{Failure: errTwoSecretsValid, Members: map[string]any{"live": validSecrets}}
+}
+
+// newUnknownReplacedHintError is the error that the request names a secret to replace that is not valid.
+// validHints are the hints of the valid ones.
+func newUnknownReplacedHintError(validHints []string) error {
+	expected := "missing, because no key or secret is valid"
+	if len(validHints) > 0 {
+		expected = "the hint of a valid key or secret: " + strings.Join(validHints, ", ")
+	}
+	return payload.NewInvalidFieldError("replaces", errcode.FieldNotAllowedValue, expected)
 }
 
 // addMembersToErrorAnswer adds JSON members to the error that the request's answer already contains.

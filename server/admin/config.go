@@ -14,6 +14,7 @@ import (
 	"pingpost/config/syntax"
 	"pingpost/engine"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
 	"pingpost/server/admin/payload"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
@@ -106,6 +107,7 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 	var conflict *ConfigChangeRefusedError
 	var problems *syntax.Problems
 	var rotation *engine.TooManyCredentialsError
+	var unknownHint *engine.UnknownReplacedHintError
 	switch {
 	case errors.As(err, &failure):
 		a.sendError(ctx, failure)
@@ -116,6 +118,8 @@ func (a *Admin) sendAsAPIError(ctx *fasthttp.RequestCtx, err error) {
 		a.sendAsAPIError(ctx, conflict.asAPIError())
 	case errors.As(err, &rotation):
 		a.sendAsAPIError(ctx, newTwoSecretsValidError(payload.ConvertAll(rotation.Active, newCredentialSummary)))
+	case errors.As(err, &unknownHint):
+		a.sendAsAPIError(ctx, newUnknownReplacedHintError(payload.ConvertAll(unknownHint.Active, func(c *state.Credential) string { return c.Hint })))
 	case errors.Is(err, engine.ErrNotFound):
 		a.sendError(ctx, httperror.New(404, errcode.NotFound, err.Error()))
 	case errors.Is(err, engine.ErrConflict):

@@ -117,8 +117,13 @@ func (a *Admin) rotateSupplierWebhookSecret(ctx *fasthttp.RequestCtx, o *supplie
 	}
 	name, previous := config.WebhookSecretName(o.id), config.PreviousWebhookSecretName(o.id)
 	old, signs := a.exchange.RevealSecret(name)
-	if before, both := a.exchange.RevealSecret(previous); signs && both && replaced != WebhookSecretPrefixHint(old) && replaced != WebhookSecretPrefixHint(before) {
+	before, both := a.exchange.RevealSecret(previous)
+	switch both = both && signs; {
+	case signs && replaced == WebhookSecretPrefixHint(old), both && replaced == WebhookSecretPrefixHint(before), !both && replaced == "":
+	case both:
 		return nil, newTwoSecretsValidError(a.listSupplierWebhookSecretHints(o))
+	default:
+		return nil, newUnknownReplacedHintError(payload.ConvertAll(a.listSupplierWebhookSecretHints(o), func(s *webhookSecretHintJSON) string { return s.Hint }))
 	}
 	if signs && replaced != WebhookSecretPrefixHint(old) {
 		if err := o.engine.AsOperator(callerNameOf(ctx)).SetOutgoingSecret(previous, a.exchange.Seal(previous, old)); err != nil {
