@@ -126,7 +126,11 @@ func (p *Provider) Finish(ctx context.Context, cookie string, query url.Values) 
 func describeTokenRequestError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {
-		return fmt.Errorf("%w: the token endpoint answers %d %q", ErrInvalid, refused.Response.StatusCode, refused.ErrorCode)
+		cause := ErrInvalid
+		if refused.Response.StatusCode >= 500 {
+			cause = ErrUnreachable
+		}
+		return fmt.Errorf("%w: the token endpoint answers %d %q", cause, refused.Response.StatusCode, refused.ErrorCode)
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }

@@ -271,6 +271,23 @@ func TestProviderDownAndUpAgain(t *testing.T) {
 	}
 }
 
+// A failure of the token endpoint is the provider's, not an invalid sign-in of the person.
+func TestFailingTokenEndpointIsUnreachable(t *testing.T) {
+	idp := startProvider(t)
+	p := NewProvider(idp.options())
+	for code, want := range map[int]error{500: ErrUnreachable, 503: ErrUnreachable, 400: ErrInvalid} {
+		location, cookie, err := p.Begin(callback)
+		must.Succeed(t, err)
+		query := authorize(t, location)
+		for range 2 { // the client repeats its first request with the secret in the body
+			idp.QueueError(&mockoidc.ServerError{Code: code, Error: "server_error"})
+		}
+		if _, err := p.Finish(t.Context(), cookie, query); !errors.Is(err, want) {
+			t.Errorf("an answer of %d: %v, want %v", code, err, want)
+		}
+	}
+}
+
 // Requests to the provider obey the network rules: no private address outside trusted_networks.
 func TestPrivateProviderNeedsTrustedNetwork(t *testing.T) {
 	idp := startProvider(t)
