@@ -100,7 +100,7 @@ func (in *ingestOrPostInput) setSellerLeadIDOrAddFault(m *market.JSONMember) {
 func isPrintableUnicode(text []byte) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
+		if r == utf8.RuneError && size == 1 || !unicode.IsPrint(r) { // size 1: invalid UTF-8
 			return false
 		}
 		text = text[size:]

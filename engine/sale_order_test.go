@@ -91,7 +91,7 @@ func TestPostThatMatchesItsPingIsAccepted(t *testing.T) {
 			r.campaigns[0].consent = []string{"paid"}
 			x := newExchange(t, r)
 			p := postFor(1, x.pingAuction(supplierPing(1, test.ping...)), test.lead...)
-			p.supplierLeadID = strings.Repeat("é", 255)
+			p.supplierLeadID = strings.Repeat("é", 254) + "\ufffd" // a valid character, not invalid UTF-8
 			expectEqual(t, x.saleResult(p), "blue theirs 8")
 		})
 	}
