@@ -134,7 +134,8 @@ func Test401RenewsOnlyRotatedSecret(t *testing.T) {
 		{"unchanged", []string{"old"}, []reply{unauthorized}, []string{"old"}, refused},
 		{"rotated", []string{"old", "new"}, []reply{unauthorized, created}, []string{"old", "new"}, accepted},
 		{"rotated twice", []string{"old", "new", "new", "newer"}, []reply{unauthorized}, []string{"old", "new"}, refused},
-		{"removed", []string{"old", "", ""}, []reply{unauthorized, created}, []string{"old"}, market.VerdictNotSent},
+		{"replaced by an empty one", []string{"old", ""}, []reply{unauthorized, created}, []string{"old"}, refused},
+		{"replaced by an unprintable one", []string{"old", "a\r\nX-Admin: 1"}, []reply{unauthorized, created}, []string{"old"}, refused},
 		{"unprintable", []string{"a\r\nX-Admin: 1"}, []reply{created}, nil, market.VerdictNotSent},
 	}
 	for _, row := range rows {

@@ -22,7 +22,7 @@ func (s staticSecret) credential(time.Time) (string, market.OutboundRequestFault
 	return secret, market.FaultNone
 }
 
-func (s staticSecret) renewAfter401(rejected string, _ time.Time) (hasAnother bool) {
-	secret, ok := s.secrets(s.name)
-	return ok && secret != rejected
+func (s staticSecret) renewAfter401(rejected string, deadline time.Time) (hasAnother bool) {
+	secret, fault := s.credential(deadline)
+	return fault == market.FaultNone && secret != rejected
 }
