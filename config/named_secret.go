@@ -63,5 +63,5 @@ func DescribeSecretMistake(storedName, value string) (requiredForm string) {
 // a URL of a supplier or buyer. Only the configuration and its environment set such a value; the
 // API cannot.
 func IsAddressVariable(secretName string) bool {
-	return strings.Contains(secretName, escape.VariablePart)
+	return escape.IsVariableName(secretName)
 }

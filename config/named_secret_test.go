@@ -44,6 +44,23 @@ func TestBuyerSecrets(t *testing.T) {
 	}
 }
 
+// An id may be the word "variable", which is also a part of the names of address variables.
+func TestSecretsOfBuyerNamedVariable(t *testing.T) {
+	built := compileText(t, strings.Replace(secretsDocument, `"id":"old"`, `"id":"variable"`, 1), secretsEnv)
+	got := built.OutboundSecretNamesOf(canonical.EntryRef{Kind: canonical.Buyers, ID: "variable"})
+	if len(got) != 1 || got[0] != "buyer/variable/secret/key" {
+		t.Errorf("outbound secrets are %q", got)
+	}
+	for name, want := range map[string]bool{
+		"buyer/variable/bearer": false, "supplier/variable/webhook": false, "buyer/variable/secret/variable": false,
+		"buyer/variable/variable/TOK": true, "supplier/old/variable/TOK": true,
+	} {
+		if IsAddressVariable(name) != want {
+			t.Errorf("%s: is an address variable: %t, want %t", name, !want, want)
+		}
+	}
+}
+
 func TestInvalidSecretReferences(t *testing.T) {
 	for _, row := range []struct{ old, replacement, want string }{
 		{`{{secret \"key\"}}/ping`, `{{secret \"kex\"}}/ping`, `buyers[0].ping_url: there is no secret "kex"`},

@@ -149,6 +149,10 @@ func TestUnresolvedPlaceholders(t *testing.T) {
 }
 
 func TestPlaceholdersForDisplay(t *testing.T) {
+	namedVariable := string(escape.AppendSecretPlaceholder(nil, escape.Form, "buyer/variable/secret/key"))
+	if got := escape.RewritePlaceholdersForDisplay(namedVariable); got != `{{secret "key"}}` {
+		t.Errorf("a secret of the buyer with the id variable is shown as %s", got)
+	}
 	address := "https://old.example/" +
 		string(escape.AppendSecretPlaceholder(nil, escape.Form, fullKey)) + "?k=" +
 		string(escape.AppendSecretPlaceholder(nil, escape.None, "buyer/old"+escape.VariablePart+"OLD_KEY"))

@@ -118,7 +118,7 @@ func RewritePlaceholdersForDisplay(text string) string {
 		switch {
 		case i%2 == 0:
 			b.WriteString(part)
-		case strings.Contains(part, VariablePart):
+		case IsVariableName(part):
 			b.WriteString("${" + name + "}")
 		default:
 			b.WriteString(`{{secret "` + name + `"}}`)
@@ -127,10 +127,17 @@ func RewritePlaceholdersForDisplay(text string) string {
 	return b.String()
 }
 
-// VariablePart is the part of a secret's name by which RewritePlaceholdersForDisplay recognizes the
-// value of an environment variable. The full name is buyer/<id>/variable/<NAME>, or the same with
-// supplier.
+// VariablePart is the part of a secret's name that marks the value of an environment variable. The
+// full name is buyer/<id>/variable/<NAME>, or the same with supplier.
 const VariablePart = "/variable/"
+
+// IsVariableName reports whether a secret of this name is the value of an environment variable.
+// VariablePart must follow the id. The id itself may be the word "variable".
+func IsVariableName(secretName string) bool {
+	_, idAndRest, _ := strings.Cut(secretName, "/")
+	_, rest, _ := strings.Cut(idAndRest, "/")
+	return strings.HasPrefix("/"+rest, VariablePart)
+}
 
 // TrimSlashesOfAddressAndVariable returns the address without slashes at its end. If the address ends with a
 // variable, the slashes at the end of the variable's value are removed on sending.
