@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"pingpost/internal/must"
@@ -114,4 +115,21 @@ func TestNoSnapshotErrorNamesCauses(t *testing.T) {
 	}
 	wantError(t, err, none.Bad[1].Err)
 	equal(t, "order", fmt.Sprint(none.Bad[0].Path, none.Bad[1].Path), snapshotPath(dir, 5)+snapshotPath(dir, 3))
+}
+
+// A snapshot that has its name is usable, even if an older one cannot be deleted.
+func TestCommitSucceedsIfOldSnapshotStays(t *testing.T) {
+	dir, j := t.TempDir(), new(journal)
+	takeSnapshot(t, dir, 3, 3)
+	takeSnapshot(t, dir, 4, 4)
+	l := mustOpen(t, dir, Options{Logger: j.logger()})
+	w := must.Value(l.BeginSnapshot(SnapshotRateOptions{BytesPerSecond: -1}))(t)
+	w.remove = func(string) error { return syscall.EIO }
+	info := must.Value(w.Commit(9, 9, nil))(t)
+	equal(t, "written", info.Newest, 9)
+	equal(t, "the files", names(t, dir), "[9 4 3]")
+	if !j.contains("cannot delete old snapshots") {
+		t.Error("the failure was not logged")
+	}
+	mustClose(t, l)
 }

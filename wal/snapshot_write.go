@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -49,8 +50,10 @@ type SnapshotWriter struct {
 	index    uint32
 	off      int64
 	info     SnapshotInfo
-	open     bool // a section has begun
-	ended    bool // by Commit or Abort
+	open     bool                    // a section has begun
+	ended    bool                    // by Commit or Abort
+	remove   func(path string) error // os.Remove, except in tests
+	log      *slog.Logger
 	err      error
 }
 
@@ -71,7 +74,7 @@ func BeginSnapshot(dir string, opt SnapshotRateOptions) (*SnapshotWriter, error)
 	}
 	w := &SnapshotWriter{
 		dir: dir, tmp: tmp, f: f, readRate: reading, lift: opt.LiftLimit, pace: newThrottle(writing), verified: new(verifiedSnapshotCache),
-		block: make([]byte, 0, blockFill),
+		block: make([]byte, 0, blockFill), remove: os.Remove, log: slog.New(slog.DiscardHandler),
 	}
 	w.pace.lift = opt.LiftLimit
 	return w, nil
@@ -81,7 +84,7 @@ func BeginSnapshot(dir string, opt SnapshotRateOptions) (*SnapshotWriter, error)
 func (l *Log) BeginSnapshot(opt SnapshotRateOptions) (*SnapshotWriter, error) {
 	w, err := BeginSnapshot(l.dir, opt)
 	if err == nil {
-		w.verified = l.verified
+		w.verified, w.log = l.verified, l.log
 	}
 	return w, err
 }
@@ -115,7 +118,7 @@ func (w *SnapshotWriter) EndSection() error {
 // Commit finishes the snapshot and makes it durable. Every section contains the effects of
 // all entries up to oldest, and of no entry after newest. meta belongs to the caller and has
 // at most maxMeta bytes, just under 1 MiB. Commit deletes the snapshots that are older than
-// the newest valid earlier one.
+// the newest valid earlier one. If that fails, it logs a warning, and the next Commit tries again.
 func (w *SnapshotWriter) Commit(oldest, newest uint64, meta []byte) (SnapshotInfo, error) {
 	if newest == 0 || oldest > newest || len(meta) > maxMeta {
 		w.Abort()
@@ -160,7 +163,10 @@ func (w *SnapshotWriter) publish(newest uint64) (SnapshotInfo, error) {
 		return info, err
 	}
 	w.verified.add(newest)
-	return info, w.removeOldSnapshots(newest)
+	if err := w.removeOldSnapshots(newest); err != nil {
+		w.log.Warn("cannot delete old snapshots; they stay until the next snapshot is written", "error", err)
+	}
+	return info, nil
 }
 
 // newReadBackThrottle returns a throttle that limits the rate at which a written snapshot is
@@ -215,7 +221,7 @@ func (w *SnapshotWriter) removeOldSnapshots(written uint64) error {
 		case !fallback:
 			fallback = w.isSnapshotFileValid(info)
 		default:
-			if err := os.Remove(info.Path); err != nil {
+			if err := w.remove(info.Path); err != nil {
 				return err
 			}
 			removed = true
