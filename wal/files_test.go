@@ -57,6 +57,23 @@ func TestMoveFile(t *testing.T) {
 	wantError(t, moveFile(from, to), fs.ErrNotExist)
 }
 
+// A crash must lose none of the new folders, so the parent of each must be fsynced.
+func TestMakeDirFsyncsParentsOfNewFolders(t *testing.T) {
+	dir := t.TempDir()
+	for folder, want := range map[string][]string{
+		dir:                               {filepath.Dir(dir)},
+		filepath.Join(dir, "a"):           {dir},
+		filepath.Join(dir, "a/b"):         {filepath.Join(dir, "a"), dir},
+		filepath.Join(dir, "a/b/c") + "/": {filepath.Join(dir, "a/b"), filepath.Join(dir, "a"), dir},
+		"/":                               {"/"},
+		"no-such-folder/a":                {"no-such-folder", "."},
+	} {
+		equal(t, folder, parentsToSync(folder), want)
+	}
+	must.Succeed(t, makeDir(filepath.Join(dir, "a/b/c")))
+	equal(t, "later", parentsToSync(filepath.Join(dir, "a/b/c")), []string{filepath.Join(dir, "a/b")})
+}
+
 func TestParseName(t *testing.T) {
 	for name, want := range map[string]uint64{
 		"00000000000000000001":      1,
