@@ -141,7 +141,7 @@ func (a *archiver) moveToArchive(segment uint64) error {
 	if err := makeDir(archiveDir(a.dir)); err != nil {
 		return err
 	}
-	if err := moveFile(livePath(a.dir, segment), archivePath(a.dir, segment)); err != nil {
+	if err := moveFileOrCompleteMove(livePath(a.dir, segment), archivePath(a.dir, segment)); err != nil {
 		return err
 	}
 	a.mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pingpost/internal/must"
 )
 
 // segmentNames returns the first entries of the archived and of the live segments.
@@ -116,6 +118,24 @@ func TestArchiverLogsErrorAndRetries(t *testing.T) {
 		equal(t, "archived", archived, "[1 2 3 4 5]")
 		mustClose(t, l)
 		equal(t, "entries", all(t, dir, 0), append(numbered(5), "another lead"))
+	})
+}
+
+// If a move's fsync fails, the file is in the archive already. The next attempt completes the move.
+func TestArchiverCompletesInterruptedMove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12)})
+		put(t, l, numbered(5)...)
+		must.Succeed(t, makeDir(archiveDir(dir)))
+		must.Succeed(t, os.Rename(livePath(dir, 1), archivePath(dir, 1)))
+		l.RaiseArchiveAndDeletionLimits(100, 0)
+		time.Sleep(time.Minute)
+		archived, _ := segmentNames(t, dir)
+		equal(t, "archived", archived, "[1 2 3 4]")
+		st := l.Stats()
+		equal(t, "stats", []int{st.Archived, st.Live}, "[4 2]")
+		mustClose(t, l)
 	})
 }
 

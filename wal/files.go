@@ -90,6 +90,20 @@ func moveFile(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
+	return syncFoldersOfMove(from, to)
+}
+
+// moveFileOrCompleteMove is moveFile. If an earlier call has moved the file but could not fsync both
+// directories, it only fsyncs them.
+func moveFileOrCompleteMove(from, to string) error {
+	err := moveFile(from, to)
+	if _, statErr := os.Lstat(to); errors.Is(err, fs.ErrNotExist) && statErr == nil {
+		return syncFoldersOfMove(from, to)
+	}
+	return err
+}
+
+func syncFoldersOfMove(from, to string) error {
 	if err := durable.SyncFolder(filepath.Dir(to)); err != nil {
 		return err
 	}
