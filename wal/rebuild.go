@@ -93,12 +93,16 @@ func (b *Rebuilder) finishSegment() error {
 }
 
 // CheckSnapshot verifies a snapshot by reading all bytes of its file from r. The result's
-// Path is empty.
+// Path is empty. The error wraps ErrDamaged if the snapshot is damaged, but not if r returns an error.
 func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
-	blocks := newBlockReader(r)
+	source := &failureRecordingReader{r: r}
+	blocks := newBlockReader(source)
 	info, err := checkBlocks("", &blocks, newThrottle(0))
 	if err != nil {
 		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
+	}
+	if source.err != nil {
+		return info, fmt.Errorf("cannot read the snapshot to its end: %w", source.err)
 	}
 	return info, nil
 }
@@ -106,6 +110,21 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 // PutSnapshot copies a snapshot file from content into a folder that no process serves yet.
 // It verifies and fsyncs the file before the file gets a snapshot's name.
 func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
+// failureRecordingReader reads from r, and records the error by which reading failed. io.EOF is the
+// end and no failure.
+type failureRecordingReader struct {
+	r   io.Reader
+	err error
+}
+
+func (f *failureRecordingReader) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
+}
+
 	if err := makeDir(snapshotDir(dir)); err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot store the copied snapshot: %w", err)
 	}

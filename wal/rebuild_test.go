@@ -3,6 +3,7 @@ package wal
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -148,6 +149,23 @@ func TestPutSnapshotIsAtomic(t *testing.T) {
 		}
 		if left, err := os.ReadDir(snapshotDir(bad)); err != nil || len(left) > 0 && (cut < 5 || cut > 7) {
 			t.Fatalf("at %d it leaves %v, %v", cut, left, err)
+		}
+	}
+}
+
+// A read error does not mean that the snapshot is damaged.
+func TestCheckSnapshotDistinguishesReadErrors(t *testing.T) {
+	content := mustRead(t, takeSnapshot(t, t.TempDir(), 3, 9).Path)
+	broken := errors.New("the network is down")
+	for _, size := range []int{0, blockHeader, len(content) / 2, len(content)} {
+		_, err := CheckSnapshot(io.MultiReader(bytes.NewReader(content[:size]), errReader{broken}))
+		wantError(t, err, broken)
+		if errors.Is(err, ErrDamaged) || strings.Contains(err.Error(), "damaged") {
+			t.Errorf("a read error after %d bytes is reported as damage: %v", size, err)
+		}
+		if size < len(content) {
+			_, err = CheckSnapshot(bytes.NewReader(content[:size]))
+			wantError(t, err, ErrDamaged)
 		}
 	}
 }
