@@ -36,12 +36,15 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if err := makeDir(logDir(dir)); err != nil {
 		return nil, fmt.Errorf("cannot create %q: %w", logDir(dir), err)
 	}
-	if there, err := Segments(dir); err != nil || len(there) > 0 {
-		return nil, errors.Join(fmt.Errorf("cannot rebuild a log in %q, because this needs a readable folder without a log", dir), err)
+	there, err := Segments(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot rebuild a log in %q: %w", dir, err)
+	}
+	if len(there) > 0 {
+		return nil, fmt.Errorf("cannot rebuild a log in %q, because this needs a folder without a log", dir)
 	}
 	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: frameOrderChecker{frameHeader: frameHeader{seq: first - 1}}}
-	err := b.startSegment(first)
-	return b, err
+	return b, b.startSegment(first)
 }
 
 // Append adds the next entry to the log. The error is an I/O error, or the reason why the
@@ -98,18 +101,15 @@ func CheckSnapshot(r io.Reader) (SnapshotInfo, error) {
 	source := &failureRecordingReader{r: r}
 	blocks := newBlockReader(source)
 	info, err := checkBlocks("", &blocks, newThrottle(0))
-	if err != nil {
-		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
-	}
 	if source.err != nil {
 		return info, fmt.Errorf("cannot read the snapshot to its end: %w", source.err)
+	}
+	if err != nil {
+		return info, fmt.Errorf("the snapshot is %w: %w", ErrDamaged, err)
 	}
 	return info, nil
 }
 
-// PutSnapshot copies a snapshot file from content into a folder that no process serves yet.
-// It verifies and fsyncs the file before the file gets a snapshot's name.
-func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 // failureRecordingReader reads from r, and records the error by which reading failed. io.EOF is the
 // end and no failure.
 type failureRecordingReader struct {
@@ -125,6 +125,9 @@ func (f *failureRecordingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// PutSnapshot copies a snapshot file from content into a folder that no process serves yet.
+// It verifies and fsyncs the file before the file gets a snapshot's name.
+func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
 	if err := makeDir(snapshotDir(dir)); err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot store the copied snapshot: %w", err)
 	}

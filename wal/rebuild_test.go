@@ -169,3 +169,12 @@ func TestCheckSnapshotDistinguishesReadErrors(t *testing.T) {
 		}
 	}
 }
+
+// If the folder cannot be listed, the error does not claim that it contains a log.
+func TestRebuilderNamesCause(t *testing.T) {
+	dir := t.TempDir()
+	mustWrite(t, archiveDir(dir), []byte("a file where a folder is due"))
+	if _, err := NewRebuilder(dir, 1); err == nil || strings.Contains(err.Error(), "without a log") {
+		t.Errorf("an unreadable folder: %v", err)
+	}
+}

@@ -217,3 +217,17 @@ func TestNothingToBackUp(t *testing.T) {
 		t.Errorf("a key alone: %v", err)
 	}
 }
+
+func TestLogReadErrorSaysOnceWhatFailed(t *testing.T) {
+	s := newSite(t, t.TempDir())
+	s.put("lead")
+	shipper := shipping(t, s, small(newDir(t, t.TempDir()), nil))
+	must.Succeed(t, shipper.ShipAll(t.Context()))
+	shipper.reader.Close()
+	shipper.reader = nil
+	shipper.src.NewReader = func(uint64) (*wal.Reader, error) { return nil, errFlaky }
+	err := shipper.ShipAll(t.Context())
+	if !errors.Is(err, errFlaky) || strings.Count(err.Error(), "to back it up") != 1 {
+		t.Errorf("%v", err)
+	}
+}

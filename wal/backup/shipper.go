@@ -267,6 +267,7 @@ func (s *Shipper) nextLogEntry() (wal.Entry, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.reader.Close()
 		s.reader = nil
+		err = fmt.Errorf("cannot read the log to back it up: %w", err)
 	}
 	return e, err
 }

@@ -73,7 +73,7 @@ func (s *Shipper) readNewEntries() (atEnd bool, err error) {
 			return true, nil
 		}
 		if err != nil {
-			return false, fmt.Errorf("cannot read the log to back it up: %w", err)
+			return false, err
 		}
 		if e.Seq != s.tail.due {
 			panic(fmt.Sprintf("BUG: the log gives entry %d where %d is due", e.Seq, s.tail.due))
