@@ -42,7 +42,7 @@ func readStoredListFile(dataDir string, file state.SuppressionListFile) (*finger
 	return fingerprint.ParseFingerprintTable(data)
 }
 
-// maxLine limits the length of a line in a list's file.
+// maxLine limits the length of a line in a list's file, without its line ending.
 const maxLine = 4096
 
 // importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash
@@ -195,10 +195,14 @@ func (g *suppressionListBuilder) buildTableAndReset(existing *fingerprint.Finger
 func forEachSuppressionEntryLine(source io.Reader, visit func(lineNumber int, line []byte) error, skippedLines *uint64) (linesSHA256 string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
-	lines.Buffer(make([]byte, maxLine), maxLine) // the larger of the two counts
+	const longest = maxLine + len("\r\n")
+	lines.Buffer(make([]byte, longest), longest) // the larger of the two counts
 	number := 1
 	for ; lines.Scan(); number++ {
 		line := lines.Bytes()
+		if len(line) > maxLine {
+			return "", lineAtNumberTooLongError(number)
+		}
 		_, _ = hash.Write(append(line, '\n'))
 		if len(line) == 0 || line[0] == '#' {
 			*skippedLines++

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,5 +48,26 @@ func TestSuppressionListFileChecks(t *testing.T) {
 				t.Errorf("got %v, want %q", err, row.want)
 			}
 		})
+	}
+}
+
+// The limit of a line does not count its line ending.
+func TestListLineLimit(t *testing.T) {
+	for length, wantError := range map[int]bool{maxLine - 1: false, maxLine: false, maxLine + 1: true, maxLine + 2: true} {
+		for _, ending := range []string{"", "\n", "\r\n"} {
+			text, found := strings.Repeat("x", length)+ending, 0
+			if ending != "" {
+				text += "next"
+			}
+			_, err := forEachSuppressionEntryLine(strings.NewReader(text), func(_ int, line []byte) error {
+				if len(line) == length {
+					found++
+				}
+				return nil
+			}, new(uint64))
+			if wantError != errors.Is(err, lineAtNumberTooLongError(1)) || wantError == (found == 1) {
+				t.Errorf("a line of %d bytes that ends with %q: %v", length, ending, err)
+			}
+		}
 	}
 }
