@@ -34,8 +34,8 @@ func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	if o.States, wrong[2] = market.ParseUSStatesOrAll(c.States); wrong[2] != nil {
 		wrong[2] = fmt.Errorf("--states: %w", wrong[2])
 	}
-	o.Latency, wrong[3] = parseOptionalLatency(c.Latency)
-	o.PostLatency, wrong[4] = parseOptionalLatency(c.PostLatency)
+	o.Latency, wrong[3] = parseOptionalLatency("--latency", c.Latency)
+	o.PostLatency, wrong[4] = parseOptionalLatency("--post-latency", c.PostLatency)
 	o.TokenLifetime, wrong[5] = parsePositiveDuration("--token-lifetime", c.TokenLifetime)
 	if c.OAuth != "" {
 		client, secret, _ := strings.Cut(c.OAuth, ":")
@@ -49,12 +49,17 @@ func (c *referenceBuyerCmd) parseOptions() (refbuyer.Options, error) {
 	return o, errors.Join(wrong[:]...)
 }
 
-// parseOptionalLatency parses a latency. An empty text means no latency.
-func parseOptionalLatency(text string) (refbuyer.Latency, error) {
+// parseOptionalLatency parses a latency. An empty text means no latency. The error names the flag or
+// the member of a scenario.
+func parseOptionalLatency(name, text string) (refbuyer.Latency, error) {
 	if text == "" {
 		return nil, nil
 	}
-	return refbuyer.ParseLatency(text)
+	latency, err := refbuyer.ParseLatency(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return latency, nil
 }
 
 // parsePositiveDuration parses a duration above zero. The error names the flag.

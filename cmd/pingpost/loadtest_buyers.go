@@ -71,7 +71,7 @@ func (s *buyersProcessSpec) serveAndPrintAddresses(ctx context.Context) error {
 		all = append(all, buyer)
 	}
 	if s.Webhooks != nil {
-		latency, err := parseOptionalLatency(s.Webhooks.Latency)
+		latency, err := parseOptionalLatency("webhooks.latency", s.Webhooks.Latency)
 		if err != nil {
 			return err
 		}
@@ -105,8 +105,8 @@ func (b *loadTestBuyerSpec) referenceBuyerOptions(seed uint64, maxRememberedPost
 	}
 	var wrong [3]error
 	o.Bid, wrong[0] = refbuyer.ParsePricing(b.Bid)
-	o.Latency, wrong[1] = parseOptionalLatency(b.Latency)
-	o.PostLatency, wrong[2] = parseOptionalLatency(b.PostLatency)
+	o.Latency, wrong[1] = parseOptionalLatency("latency", b.Latency)
+	o.PostLatency, wrong[2] = parseOptionalLatency("post_latency", b.PostLatency)
 	return o, errors.Join(wrong[:]...)
 }
 

@@ -53,6 +53,6 @@ func (c *webhookReceiverCmd) Run(ctx context.Context) error {
 }
 
 func (c *webhookReceiverCmd) parseOptions() (refreceiver.Options, error) {
-	latency, err := parseOptionalLatency(c.Latency)
+	latency, err := parseOptionalLatency("--latency", c.Latency)
 	return refreceiver.Options{Listen: c.Listen, Secret: c.Secret, Seed: c.Seed, Latency: latency, FailRate: c.FailRate, MalformedRate: c.MalformedRate}, err
 }
