@@ -66,7 +66,7 @@ func TestLiveStreamSendsEachEventOnce(t *testing.T) {
 	for _, version := range []string{"1.1", "1.0"} {
 		b := newStreamServer(t, numberedEvent)
 		k, header, body := b.stream(t, version)
-		if header.Get("Content-Type") != "text/event-stream" || header.Get("Cache-Control") != "no-store" {
+		if header.Get("Content-Type") != "text/event-stream" || header.Get("Cache-Control") != "no-store" || header.Get("X-Accel-Buffering") != "no" {
 			t.Fatal(header)
 		}
 		lines, last := bufio.NewReader(body), int64(0)

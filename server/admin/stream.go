@@ -297,15 +297,15 @@ func (b *streamedBody) sendAnswer(ctx *fasthttp.RequestCtx) {
 }
 
 // sendStreamOverHTTP10 sends a streamed body to an HTTP/1.0 client, which does not understand chunks:
-// the body ends with the connection. It drops the answer's headers except Content-Type and
-// Cache-Control. After an error it resets the connection, so that the client does not take the part for
-// the whole.
+// the body ends with the connection. It sends the headers that the answer has now. After an error it
+// resets the connection, so that the client does not take the part for the whole.
 func sendStreamOverHTTP10(ctx *fasthttp.RequestCtx, body io.ReadCloser) {
-	kind, client := string(ctx.Response.Header.ContentType()), connection.FromRequest(ctx)
+	ctx.Response.Header.SetConnectionClose()
+	head, client := string(ctx.Response.Header.Header()), connection.FromRequest(ctx)
 	ctx.HijackSetNoResponse(true)
 	ctx.Hijack(func(conn net.Conn) {
 		defer func() { _ = body.Close() }()
-		_, err := io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: "+kind+"\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n")
+		_, err := io.WriteString(conn, head)
 		if err == nil {
 			_, err = io.Copy(conn, body)
 		}
