@@ -188,11 +188,11 @@ func (x *Exchange) RequestBackupNow() (requested bool) {
 }
 
 // BackupStatus returns the progress of the backup for the admin API: whether one is configured, the last
-// entry that is in the store, the lag and the last error. Before the exchange is ready it returns a
-// zero status.
+// entry that is in the store, the lag and the last error. While the exchange is not ready, the result
+// says only whether a backup is configured.
 func (x *Exchange) BackupStatus() admin.BackupStatus {
 	if x.Ready() != nil || x.backupRunner.shipper == nil {
-		return admin.BackupStatus{}
+		return admin.BackupStatus{Configured: x.options.Backup != nil}
 	}
 	now := x.backupRunner.shipper.Status()
 	status := admin.BackupStatus{Configured: true, Shipped: now.Shipped, Lag: now.Lag.Seconds()}

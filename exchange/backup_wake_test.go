@@ -42,3 +42,14 @@ func TestBackupHasEntriesSecretsAndUploads(t *testing.T) {
 	y.adminRequest("POST", "/admin/v1/backup", "").mustFail(t, 409, "conflict")
 	y.adminRequest("GET", "/admin/v1/backup", "").mustHave(t, 200, `"configured":false`)
 }
+
+// Before the exchange is ready, the status says that a backup is configured.
+func TestBackupStatusBeforeReady(t *testing.T) {
+	x := &Exchange{options: Options{Backup: func(string) (backup.Options, error) { return backup.Options{}, nil }}}
+	if status := x.BackupStatus(); !status.Configured || status.Shipped != 0 {
+		t.Errorf("with a backup: %+v", status)
+	}
+	if status := new(Exchange).BackupStatus(); status.Configured {
+		t.Errorf("without a backup: %+v", status)
+	}
+}
