@@ -78,7 +78,8 @@ func (c *SendCommand) Run(ctx context.Context) error {
 		total = countNonBlankLines(c.File)
 	}
 	var readErr error
-	took := s.sendLines(ctx, nonBlankLines(in, &readErr), func(a *lineSendResult) {
+	sentAll := false
+	took := s.sendLines(ctx, withEndFlag(nonBlankLines(in, &readErr), &sentAll), func(a *lineSendResult) {
 		summary.add(a)
 		out.add(a)
 		shown.ShowPercentAndTimeLeft(summary.String(), int64(summary.sent), total)
@@ -86,8 +87,8 @@ func (c *SendCommand) Run(ctx context.Context) error {
 	shown.End()
 	fmt.Print(summary.formatTable(took))
 	err = errors.Join(readErr, out.flushAndClose())
-	if err == nil && ctx.Err() != nil {
-		err = errors.New("interrupted; the remaining lines of the file, if any, were not sent")
+	if err == nil && !sentAll {
+		err = errors.New("interrupted; the remaining lines of the file were not sent")
 	}
 	if err == nil && (summary.lost > 0 || summary.sent > 0 && summary.refused == summary.sent) {
 		return terminal.ExitCodeError(1)
@@ -148,6 +149,18 @@ func countNonBlankLines(path string) (count int64) {
 		return 0
 	}
 	return count
+}
+
+// withEndFlag returns the lines, and sets reachedEnd once the caller has taken all of them.
+func withEndFlag(lines iter.Seq[numberedLine], reachedEnd *bool) iter.Seq[numberedLine] {
+	return func(yield func(numberedLine) bool) {
+		for line := range lines {
+			if !yield(line) {
+				return
+			}
+		}
+		*reachedEnd = true
+	}
 }
 
 // nonBlankLines returns the lines of the input that are not blank. It sets readErr if it cannot read

@@ -1,6 +1,7 @@
 package seller
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,5 +158,29 @@ func TestSendExitCodeAfterRefusals(t *testing.T) {
 	}
 	if _, err := sendFile(t, "\n\n", nil); err != nil {
 		t.Errorf("an empty file: %v, want exit 0", err)
+	}
+}
+
+// TestInterruptedSendNamesUnsentLines: an interrupt is an error only if lines of the file were not
+// sent.
+func TestInterruptedSendNamesUnsentLines(t *testing.T) {
+	for lines, wantError := range map[int]string{1: "", 50: "interrupted; the remaining lines of the file were not sent"} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			interrupt()
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.WriteString(w, acceptedAnswer)
+		}))
+		file := filepath.Join(t.TempDir(), "leads.ndjson")
+		must.Succeed(t, os.WriteFile(file, []byte(strings.Repeat("{}\n", lines)), 0o600))
+		c := &SendCommand{File: file, To: server.URL, APIKey: "key_1", Concurrency: 1, Idempotency: true}
+		got := ""
+		if err := c.Run(ctx); err != nil {
+			got = err.Error()
+		}
+		server.Close()
+		if got != wantError {
+			t.Errorf("%d lines: the error is %q, want %q", lines, got, wantError)
+		}
 	}
 }
