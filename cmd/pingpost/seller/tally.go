@@ -82,11 +82,11 @@ func describeFailure(result *lineSendResult) string {
 // different words it counts new ones as "other".
 func incrementBoundedCount(counts map[string]int, word string) {
 	word = strings.TrimLeft(word, ": ")
+	if len(word) > maxKind {
+		word = strings.ToValidUTF8(word[:maxKind], "") // without a part of a character at the end
+	}
 	if _, known := counts[word]; !known && len(counts) >= maxKinds {
 		word = "other"
-	}
-	if len(word) > maxKind {
-		word = word[:maxKind]
 	}
 	counts[word]++
 }

@@ -81,3 +81,18 @@ func TestSendSummaryLimitsKinds(t *testing.T) {
 		}
 	}
 }
+
+// TestSendSummaryCutsLongWords: a long word is cut between two characters. Its later repeats count
+// as the same word, also after the limit of different words.
+func TestSendSummaryCutsLongWords(t *testing.T) {
+	sum := newSendSummary()
+	long := strings.Repeat("x", maxKind-1)
+	sum.add(refusalResult(400, long+"é"))
+	for i := range maxKinds {
+		sum.add(refusalResult(400, fmt.Sprintf("error %d", i)))
+	}
+	sum.add(refusalResult(400, long+"é"))
+	if sum.errors[long] != 2 || sum.errors["other"] != 1 {
+		t.Errorf("%v", sum.errors)
+	}
+}
