@@ -22,7 +22,7 @@ const (
 	eraseTimeout = 35 * time.Second
 )
 
-// contactDataEraser carries out one request to erase persons. It collects the matching leads from
+// contactDataEraser carries out one request to erase a person or a lead. It collects the matching leads from
 // the log and erases their contact data, at most maxErasePerEvent leads with each event.
 type contactDataEraser struct {
 	x          *Exchange
@@ -33,7 +33,8 @@ type contactDataEraser struct {
 }
 
 // EraseContactData deletes the encryption keys of matching leads, so that their contact data becomes
-// unreadable for good. erasure names a lead id, a phone number or an e-mail address. The result
+// unreadable for good. erasure names a lead id, a phone number or an e-mail address. A lead id erases
+// only that lead, not the person's other leads. The result
 // counts the erased leads, and lists matching leads that were not erased. The error is
 // engine.ErrNotFound if the log has no lead with the id.
 func (x *Exchange) EraseContactData(erasure *admin.ErasureRequest) (admin.ErasureResult, error) {

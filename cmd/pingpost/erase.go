@@ -21,8 +21,12 @@ type eraseContactDataCmd struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*eraseContactDataCmd) Help() string {
-	return `Erasing deletes the keys that encrypt a person's leads. It cannot be undone.
+	return `Erasing deletes the keys that encrypt the contact data of leads. It cannot be undone.
 Decisions, money and statuses stay, without the person.
+
+A lead id erases this lead only. The person's other leads stay: give --phone or
+--email to erase all leads of a person. A lead with another phone number or e-mail
+address needs a second call. pingpost find shows the leads of a person.
 
   pingpost erase lead_01jd…
   pingpost erase --phone "+1 415 555 0132"
