@@ -44,7 +44,8 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 		return nil, fmt.Errorf("cannot rebuild a log in %q, because this needs a folder without a log", dir)
 	}
 	b := &Rebuilder{dir: dir, size: Options{}.withDefaults().SegmentSize, chain: frameOrderChecker{frameHeader: frameHeader{seq: first - 1}}}
-	return b, b.startSegment(first)
+	err = b.startSegment(first)
+	return b, err
 }
 
 // Append adds the next entry to the log. The error is an I/O error, or the reason why the
