@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -189,6 +190,9 @@ func (g *suppressionListBuilder) buildTableAndReset(existing *fingerprint.Finger
 	return fingerprint.NewFingerprintTable(all)
 }
 
+// byteOrderMark begins the text files of some programs, such as Excel. It is no part of the first line.
+const byteOrderMark = "\ufeff"
+
 // forEachSuppressionEntryLine calls visit with each line that has a value or hash. It counts the other
 // lines (empty ones and comments) in skippedLines. It returns the hex SHA-256 of all lines, without
 // regard to the kind of line endings.
@@ -200,6 +204,9 @@ func forEachSuppressionEntryLine(source io.Reader, visit func(lineNumber int, li
 	number := 1
 	for ; lines.Scan(); number++ {
 		line := lines.Bytes()
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte(byteOrderMark))
+		}
 		if len(line) > maxLine {
 			return "", lineAtNumberTooLongError(number)
 		}

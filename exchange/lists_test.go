@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,6 +53,22 @@ func TestSuppressionListFileChecks(t *testing.T) {
 }
 
 // The limit of a line does not count its line ending.
+// Excel and Windows begin text files with a byte order mark.
+func TestByteOrderMarkIsNoPartOfList(t *testing.T) {
+	var got []string
+	sums := map[string]bool{}
+	for _, text := range []string{"+14155550142\nx\ufeff\n", "\ufeff+14155550142\r\nx\ufeff\r\n"} {
+		sum := must.Value(forEachSuppressionEntryLine(strings.NewReader(text), func(_ int, line []byte) error {
+			got = append(got, string(line))
+			return nil
+		}, new(uint64)))(t)
+		sums[sum] = true
+	}
+	if want := []string{"+14155550142", "x\ufeff", "+14155550142", "x\ufeff"}; !slices.Equal(got, want) || len(sums) != 1 {
+		t.Errorf("got lines %q with %d hashes, want %q with one", got, len(sums), want)
+	}
+}
+
 func TestListLineLimit(t *testing.T) {
 	for length, wantError := range map[int]bool{maxLine - 1: false, maxLine: false, maxLine + 1: true, maxLine + 2: true} {
 		for _, ending := range []string{"", "\n", "\r\n"} {
