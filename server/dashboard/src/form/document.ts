@@ -64,8 +64,8 @@ export interface Difference {
   after: unknown;
 }
 
-// differences lists the differing leaves. Lists of objects with an id are compared by id,
-// other lists by position.
+// differences lists the differing leaves. Lists of mappings are compared by position, other lists as a
+// whole.
 export function differences(before: unknown, after: unknown, path: Path = []): Difference[] {
   if (before === after) return [];
   if (isMap(before) && isMap(after)) {
@@ -85,7 +85,8 @@ export function differences(before: unknown, after: unknown, path: Path = []): D
   return [{ path: nameOf(path), before, after }];
 }
 
-function isMap(value: unknown): value is Doc {
+// isMap reports whether a value of a document is a mapping.
+export function isMap(value: unknown): value is Doc {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
@@ -112,14 +113,4 @@ export function pathOf(name: string): Path {
     .split(/[.[]/)
     .filter((part) => part !== '')
     .map((part) => (part.endsWith(']') ? Number(part.slice(0, -1)) : part));
-}
-
-// merge returns mine with the saved values at some of the paths that differ. It works from the
-// last difference to the first, so that a removed entry of a list moves none of the others.
-export function merge(saved: Doc, mine: Doc, paths: string[]): Doc {
-  let merged = mine;
-  for (const d of differences(saved, mine).reverse()) {
-    if (paths.includes(d.path)) merged = put(merged, pathOf(d.path), d.before);
-  }
-  return merged;
 }

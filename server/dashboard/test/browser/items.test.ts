@@ -77,7 +77,8 @@ test('two operators who change the same entry merge both versions', async () => 
   await field(page, 'Leads a second').fill('60');
   await rename('Renamed again');
   await button(page, 'Review changes').click();
-  await both.getByRole('radio', { name: 'name: saved' }).check();
+  expect(await both.getByRole('radio', { name: 'name: saved' }).isChecked()).toBe(true);
+  expect(await both.getByRole('radio', { name: 'ingest_rate: yours' }).isChecked()).toBe(true);
   await button(both, 'Merge and review').click();
   await save(page, /ingest_rate/);
   const now = await order<{ document: { name: string; ingest_rate: number }; etag: string }>(place, 'GET', at);

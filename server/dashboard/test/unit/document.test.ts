@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, differences, errorsAt, errorsWithin, isSet, merge, nameOf, pathOf, put } from '../../src/form/document';
+import { at, differences, errorsAt, errorsWithin, isSet, nameOf, pathOf, put } from '../../src/form/document';
 
 test('a path is named as the exchange names it', () => {
   expect(nameOf(['caps', 0, 'count'])).toBe('caps[0].count');
@@ -61,28 +61,6 @@ test('a secret that is set is told from one that is written', () => {
   for (const value of [undefined, null, 'x', { set: false }, ['set']]) expect(isSet(value)).toBe(false);
 });
 
-test('two versions are merged by the choice for each difference', () => {
-  const saved = { name: 'Renamed', caps: [{ per: 'day', count: 5 }], rate: 100 };
-  const mine = {
-    name: 'Two',
-    caps: [
-      { per: 'day', count: 7 },
-      { per: 'hour', count: 1 },
-    ],
-    rate: 50,
-  };
-  expect(merge(saved, mine, [])).toEqual(mine);
-  expect(merge(saved, mine, ['name', 'caps[1]'])).toEqual({
-    ...mine,
-    name: 'Renamed',
-    caps: [{ per: 'day', count: 7 }],
-  });
-  expect(
-    merge(
-      saved,
-      mine,
-      differences(saved, mine).map((d) => d.path),
-    ),
-  ).toEqual(saved);
+test('a name of a field is read back as its path', () => {
   expect(pathOf('caps[0].count')).toEqual(['caps', 0, 'count']);
 });

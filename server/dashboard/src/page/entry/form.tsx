@@ -62,7 +62,7 @@ interface Of {
 export function Form({ kind, item, title, specs, more = [], saved }: Of) {
   const of = kinds[kind];
   const [document, set] = useState<Doc>(item?.document ?? (kind === 'buyers' ? withExchangeZone(of.fresh) : of.fresh));
-  const [etag, base] = useState(item?.etag);
+  const [base, rebase] = useState<Item | undefined>(item); // the version that the changes are based on
   const [review, show] = useState<Applied | undefined>();
   const [failure, fail] = useState<Failure | undefined>();
   const [stale, meet] = useState<{ current: Item | null } | undefined>();
@@ -75,7 +75,7 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
   const order = async (dry: boolean) => {
     fail(undefined);
     try {
-      const applied = await putEntry(kind, id, document, etag, dry);
+      const applied = await putEntry(kind, id, document, base?.etag, dry);
       if (dry) return show(applied);
       show(undefined);
       loadEntries();
@@ -151,6 +151,7 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
       )}
       {stale && (
         <Merge
+          base={base?.document ?? {}}
           current={stale.current}
           mine={document}
           close={() => meet(undefined)}
@@ -158,13 +159,17 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
             meet(undefined);
             if (!stale.current) return go(of.place);
             set(stale.current.document);
-            base(stale.current.etag);
+            rebase(stale.current);
           }}
           keep={(merged) => {
             meet(undefined);
             set(merged);
-            base(stale.current?.etag);
-            say('Your version is kept. Review it against the saved version.');
+            rebase(stale.current ?? undefined);
+            say(
+              stale.current
+                ? 'Both versions are merged. Review the changes before you save.'
+                : 'Your version is kept. Review it before you save.',
+            );
           }}
         />
       )}
