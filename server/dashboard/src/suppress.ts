@@ -1,45 +1,39 @@
 // Reads files for suppression lists: detects their form, and hashes plain values, so that no
 // phone number or email leaves the browser if the list has hashes.
 
-export type Form = 'plain' | 'md5' | 'sha256';
+import { convertLines, isBinary, isEntry } from './list-file';
+import { isValue, normal, reasonOf } from './list-line';
+
+export type Form = 'plain' | 'md5' | 'sha256' | 'binary';
 
 export interface Detected {
   form: Form;
-  field: 'phone' | 'email' | '';
+  field: 'phone' | 'email' | ''; // of most of the plain values
   lines: string[]; // the first values, for the preview
 }
 
-const isMd5 = /^[0-9a-f]{32}$/i;
-const isSha = /^[0-9a-f]{64}$/i;
+const hashText = { md5: /^[0-9a-f]{32}$/i, sha256: /^[0-9a-f]{64}$/i };
 
-// valuesOf returns the values of a file's text, without comments and blank lines.
-export const valuesOf = (text: string): string[] =>
-  text
-    .split(/\r\n|\n|\r/)
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'));
+const isHash = (line: string): boolean => hashText.md5.test(line) || hashText.sha256.test(line);
 
 // detect looks at the first values of a file.
 export function detect(text: string): Detected {
-  const lines = valuesOf(text).slice(0, 50);
-  const all = (test: (line: string) => boolean) => lines.length > 0 && lines.every(test);
-  if (all((l) => isMd5.test(l))) return { form: 'md5', field: '', lines };
-  if (all((l) => isSha.test(l))) return { form: 'sha256', field: '', lines };
-  const emails = lines.filter((l) => l.includes('@')).length;
-  return { form: 'plain', field: lines.length === 0 ? '' : emails * 2 > lines.length ? 'email' : 'phone', lines };
+  if (isBinary(text)) return { form: 'binary', field: '', lines: [] };
+  const lines = text
+    .split(/\r\n|\n|\r/)
+    .map((line) => line.trim())
+    .filter(isEntry)
+    .slice(0, 50);
+  const all = (test: RegExp) => lines.length > 0 && lines.every((line) => test.test(line));
+  if (all(hashText.md5)) return { form: 'md5', field: '', lines };
+  if (all(hashText.sha256)) return { form: 'sha256', field: '', lines };
+  const values = lines.filter((line) => !isHash(line));
+  const most = (field: string) => values.filter((line) => isValue(field, line)).length * 2 > values.length;
+  return { form: 'plain', field: most('email') ? 'email' : most('phone') ? 'phone' : '', lines };
 }
 
-// normal returns a plain value as the exchange hashes it: a phone number as E.164, an email in
-// lower case. Ten digits are a US number.
-export function normal(field: string, value: string): string {
-  if (field === 'email') return value.trim().toLowerCase();
-  const digits = value.replace(/\D/g, '');
-  if (digits === '') return value.trim();
-  return `+${digits.length === 10 ? '1' : ''}${digits}`;
-}
-
-// hashed returns the hash of a plain value. The library is loaded when it is needed first.
-export async function hasher(form: 'md5' | 'sha256'): Promise<(value: string) => string> {
+// hasher returns a function that hashes a plain value. The library is loaded when it is needed first.
+async function hasher(form: 'md5' | 'sha256'): Promise<(value: string) => string> {
   const [{ md5 }, { sha256 }, { bytesToHex, utf8ToBytes }] = await Promise.all([
     import('@noble/hashes/legacy.js'),
     import('@noble/hashes/sha2.js'),
@@ -49,9 +43,11 @@ export async function hasher(form: 'md5' | 'sha256'): Promise<(value: string) =>
   return (value) => bytesToHex(hash(utf8ToBytes(value)));
 }
 
-const block = 4 << 20; // bytes of a file that are hashed at once
+const pieceSize = 1 << 20;
 
-// hashFile returns a file with the hash of each of its values.
+// hashFile returns a file with the hash of each value. A line that is a hash already stays, and a blank
+// line or a comment becomes a comment without text, so that the exchange counts it. hashFile throws a
+// Failure if the file has binary data, or a line that is neither a value of the field nor a hash.
 export async function hashFile(
   file: File,
   field: string,
@@ -59,15 +55,22 @@ export async function hashFile(
   progress: (done: number) => void,
 ): Promise<File> {
   const hash = await hasher(form);
-  const pieces: string[] = [];
-  let rest = '';
-  for (let at = 0; at < file.size || at === 0; at += block) {
-    const text = rest + (await file.slice(at, at + block).text());
-    const end = at + block >= file.size ? text.length : text.lastIndexOf('\n') + 1;
-    rest = text.slice(end);
-    for (const value of valuesOf(text.slice(0, end))) pieces.push(`${hash(normal(field, value))}\n`);
-    progress(Math.min(1, (at + block) / Math.max(1, file.size)));
-    await new Promise((resolve) => setTimeout(resolve)); // the page stays responsive
-  }
-  return new File(pieces, file.name, { type: 'text/plain' });
+  const pieces: string[] = []; // a few large ones, because a file of many small ones is slow
+  let piece = '';
+  const add = (line: string): string => {
+    piece += `${line}\n`;
+    if (piece.length >= pieceSize) {
+      pieces.push(piece);
+      piece = '';
+    }
+    return '';
+  };
+  const convert = (line: string): string => {
+    if (!isEntry(line)) return add('#');
+    const value = line.trim();
+    if (hashText[form].test(value)) return add(value);
+    return reasonOf(field, value) || add(hash(normal(field, value)));
+  };
+  await convertLines(file, convert, progress);
+  return new File([...pieces, piece], file.name, { type: 'text/plain' });
 }

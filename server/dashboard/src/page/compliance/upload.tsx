@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { address, Failure, failureOf, headersFor, part, unreachable } from '../../call';
 import { bytes, count, instant } from '../../format';
+import { binaryText, withoutMark } from '../../list-file';
 import { asFailure, useLoad } from '../../load';
 import { Act, Button } from '../../part/button';
 import { DropZone } from '../../part/drop';
@@ -35,9 +36,10 @@ export function Upload({ id, hash, field }: { id: string; hash: string; field: s
   const [failure, fail] = useState<Failure | undefined>();
   const [done, tell] = useState<Uploaded | undefined>();
   const denied = useDenied('operator');
-  const take = async (file: File) => {
+  const take = async (given: File) => {
     fail(undefined);
     tell(undefined);
+    const file = await withoutMark(given);
     choose({ file, found: detect(await file.slice(0, 8192).text()) });
   };
   const mustHash = chosen?.found.form === 'plain' && (hash === 'md5' || hash === 'sha256');
@@ -128,15 +130,16 @@ export function Upload({ id, hash, field }: { id: string; hash: string; field: s
   );
 }
 
-const forms = { plain: 'plain values', md5: 'MD5 hashes', sha256: 'SHA-256 hashes' };
+const forms = { plain: 'plain values', md5: 'MD5 hashes', sha256: 'SHA-256 hashes', binary: 'binary data' };
 
 // clash returns the reason why a file does not fit the list, empty if it does.
 function clash(of: Detected, hash: string, field: string): string {
+  if (of.form === 'binary') return binaryText;
   if (of.lines.length === 0) return '';
   if (of.form !== 'plain' && of.form !== hash) {
     return `The file has ${forms[of.form]}, but this list has ${hash === 'plain' ? 'plain values' : `${hash} hashes`}.`;
   }
-  if (of.form === 'plain' && hash !== 'plain' && of.field !== field) {
+  if (of.form === 'plain' && hash !== 'plain' && of.field !== '' && of.field !== field) {
     return `The file has ${of.field} values, but this list has the field ${field}.`;
   }
   return '';
@@ -145,13 +148,19 @@ function clash(of: Detected, hash: string, field: string): string {
 function Preview({ of, hash, field }: { of: Chosen; hash: string; field: string }) {
   const wrong = clash(of.found, hash, field);
   const plain = of.found.form === 'plain';
+  const unknown = plain && of.found.field === '' && of.found.lines.length > 0;
   return (
     <div class="preview">
       <p>
         <strong>{of.file.name}</strong>, {bytes(of.file.size)}:{' '}
         {plain && of.found.field ? `${of.found.field} values, ` : ''}
-        {forms[of.found.form]}
-        {plain && hash !== 'plain' && wrong === '' && '. They are hashed in this browser; the plain values stay here'}.
+        {unknown ? 'most lines are neither phone numbers nor email addresses' : forms[of.found.form]}
+        {plain &&
+          !unknown &&
+          hash !== 'plain' &&
+          wrong === '' &&
+          '. They are hashed in this browser; the plain values stay here'}
+        .
       </p>
       {wrong && <p class="note bad">{wrong}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
