@@ -19,7 +19,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start or seed. May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start or seed. May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
 	Dir          string   `placeholder:"DIR" help:"Parent of the temporary data folder. By default tmp/ of the repository, because /tmp is often in memory."`
@@ -127,7 +127,7 @@ var measurements = []measurement{
 	{"hooks", (*bench).webhooks},
 	{"commit", (*bench).commit},
 	{"committer", (*bench).committer},
-	{"report", (*bench).report},
+	{"report-viewers", (*bench).ingestBesideViewers},
 	{"report-rebuild", (*bench).rebuild},
 	{"report-pages", (*bench).pages},
 	{"replay", (*bench).replay},

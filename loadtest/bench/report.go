@@ -18,10 +18,10 @@ import (
 	"pingpost/loadtest/bench/console"
 )
 
-// report compares the ingest latency of three exchanges: with a report, dashboard viewers and alert
+// ingestBesideViewers compares the ingest latency of three exchanges: with a report, dashboard viewers and alert
 // rules, with a report only, and without a report. Leads arrive at a fixed rate. In a closed loop the
 // report would only take CPU time from the leads.
-func (b *bench) report() ([]row, error) {
+func (b *bench) ingestBesideViewers() ([]row, error) {
 	kept := catalogWithCampaigns(10)
 	kept.Report = object{"keep": "90d"}
 	watched, err := b.startPaused("watched", kept)
