@@ -67,7 +67,7 @@ func (e *Engine) Configure(update CatalogUpdate) error {
 		}
 	}
 	if err := e.assignAndCommitPermanentNumbers(&update); err != nil {
-		return fmt.Errorf("cannot assign numbers to the configuration's names: %w", err)
+		return fmt.Errorf("the configuration is not activated, because the log cannot record the permanent numbers of its new suppliers, buyers, campaigns, lists and caps: %w", err)
 	}
 	if err := e.commitMissingInitialValues(&update); err != nil {
 		return fmt.Errorf("the configuration is not activated, because its initial values (credentials, secrets, balances, pauses, lists) cannot be stored: %w", err)

@@ -27,7 +27,7 @@ func (in *ingestOrPostWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	in.fillIntentWithBuyerEndpoint(&in.record.Post)
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomePostPending)
 	in.recordOutcomesAndBids()
-	in.encryptContactIntoEvent(in.body)
+	in.encryptContactAndBuyerPostIntoEvent(in.body)
 	in.reserved.TransferDuplicateKeyClaims(&in.deliveryClaims)
 	d, err := e.registerDelivery(in.id)
 	if err != nil {

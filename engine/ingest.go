@@ -196,7 +196,7 @@ func (in *ingestOrPostWorkspace) sellToChosenBuyer() (IngestAnswer, error) {
 	}
 	in.candidates.Exclude(in.choice.filterSet, market.OutcomeWon)
 	in.recordOutcomesAndBids()
-	in.encryptContactIntoEvent(nil)
+	in.encryptContactAndBuyerPostIntoEvent(nil)
 	if err := in.queueDecision(); err != nil {
 		return IngestAnswer{}, err
 	}

@@ -196,7 +196,7 @@ func (p *pingWorkspace) setCampaignOrAddFault(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
-	p.live = p.plan.findCampaign(market.CampaignID(id), p.test)
+	p.live = p.plan.findCampaignOrItsTestCampaign(market.CampaignID(id), p.test)
 	if p.live == nil {
 		p.addFault(member, errcode.FieldUnknown, "the id of a campaign")
 		return

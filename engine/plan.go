@@ -90,9 +90,9 @@ func (o *compiledCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auc
 	}
 }
 
-// findCampaign returns the campaign with this id, or its test campaign if forTestLead is set. It
-// returns nil if the configuration does not have the campaign.
-func (p *compiledCatalog) findCampaign(id market.CampaignID, forTestLead bool) *compiledCampaign {
+// findCampaignOrItsTestCampaign returns the campaign with this id, or its test campaign if forTestLead
+// is set. It returns nil if the configuration does not have the campaign.
+func (p *compiledCatalog) findCampaignOrItsTestCampaign(id market.CampaignID, forTestLead bool) *compiledCampaign {
 	return p.campaigns[id].selfOrTestCampaign(forTestLead)
 }
 

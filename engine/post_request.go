@@ -205,5 +205,5 @@ func (in *ingestOrPostInput) readAuctionAndAdvanceTime(row *state.AuctionRow) (e
 // configuration. It returns nil if the campaign was removed.
 func (in *ingestOrPostInput) liveCampaignOfAuction() *compiledCampaign {
 	id := in.engine.state.NameOf(event.ObjectCampaign, in.accepted.auction.Campaign)
-	return in.plan.findCampaign(market.CampaignID(id), in.test)
+	return in.plan.findCampaignOrItsTestCampaign(market.CampaignID(id), in.test)
 }

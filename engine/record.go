@@ -79,9 +79,9 @@ func (in *leadSaleWorkspace) takeEncryptionKey() (err error) {
 	return err
 }
 
-// encryptContactIntoEvent encrypts the lead's contact part into the event. postBodyOrNil is the
+// encryptContactAndBuyerPostIntoEvent encrypts the lead's contact part into the event. postBodyOrNil is the
 // post's body, or nil without a post; a restart needs it to continue the delivery.
-func (in *leadSaleWorkspace) encryptContactIntoEvent(postBodyOrNil []byte) {
+func (in *leadSaleWorkspace) encryptContactAndBuyerPostIntoEvent(postBodyOrNil []byte) {
 	in.contact.Body = postBodyOrNil
 	in.plain = in.contact.AppendEncoded(in.plain[:0])
 	in.record.Slot = in.keySlot

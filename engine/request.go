@@ -130,7 +130,7 @@ func findIDsAndRenameAliases(members []market.JSONMember, plan *compiledCatalog,
 		return ids
 	}
 	if member, _ := ids.campaign.memberAndNameUsed(); member != nil {
-		if live := plan.findCampaign(market.CampaignID(stringValueOf(member)), test); live != nil {
+		if live := plan.findCampaignOrItsTestCampaign(market.CampaignID(stringValueOf(member)), test); live != nil {
 			ids.campaign.ignoreAliasIfField(live.Campaign.Mapping)
 			ids.supplier.ignoreAliasIfField(live.Campaign.Mapping)
 		}
@@ -200,7 +200,7 @@ func (in *ingestOrPostInput) setCampaignOrAddFault(id []byte, member string) {
 	if len(id) == 0 {
 		return
 	}
-	in.live = in.plan.findCampaign(market.CampaignID(id), in.test)
+	in.live = in.plan.findCampaignOrItsTestCampaign(market.CampaignID(id), in.test)
 	switch {
 	case in.live == nil:
 		in.addFault(member, errcode.FieldUnknown, "the id of a campaign")

@@ -248,7 +248,7 @@ func (in *leadSaleWorkspace) queueUnsoldDecision(reason market.UnsoldReason) (In
 	in.record.Reason = reason
 	in.record.Decided = in.now
 	in.recordOutcomesAndBids()
-	in.encryptContactIntoEvent(nil)
+	in.encryptContactAndBuyerPostIntoEvent(nil)
 	if err := in.queueDecision(); err != nil {
 		return IngestAnswer{}, err
 	}

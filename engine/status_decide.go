@@ -95,9 +95,10 @@ func (r *statusRequestInProgress) fillChangeAndCountReturnInRequest(change *even
 	return err
 }
 
-// confirmDeliveryProvenByReport commits that the buyer has the lead of an unconfirmed delivery,
-// because the buyer has reported on it. If an operator has resolved the delivery meanwhile, it
-// commits no event. Afterwards the caller must read the lead again.
+// confirmDeliveryProvenByReport commits that the buyer has the lead of an unconfirmed delivery, because
+// the buyer has reported on it. If the delivery is just ending, it waits for that. In this case, and if
+// the delivery was resolved meanwhile, it commits no event. Afterwards the caller must read the lead
+// again.
 func (r *statusRequestInProgress) confirmDeliveryProvenByReport(lead market.LeadID) error {
 	e := r.engine
 	err := e.AsOperator("").ResolveUnconfirmedDelivery(lead, event.SettledConfirmed)

@@ -243,3 +243,20 @@ func TestAuditLogHasAppliedDocumentsAndTakenSides(t *testing.T) {
 		}
 	}
 }
+
+// TestAuditLogHasLongAnswers: the client gets a long answer compressed; the record has its text.
+func TestAuditLogHasLongAnswers(t *testing.T) {
+	t.Parallel()
+	seeded := strings.NewReplacer("provisioning: enforce", "provisioning: seed", "report: {keep: 0s}", "report: {keep: 400d}")
+	x := start(t, newTestDir(t, seeded.Replace(baseConfig)))
+	var buyers strings.Builder
+	buyers.WriteString("buyers:\n")
+	for n := range 50 {
+		fmt.Fprintf(&buyers, "  - {id: buy_%d, states: [CA]}\n", n)
+	}
+	x.mustAdmin(200, "PUT", "/admin/v1/config", strings.Replace(seeded.Replace(baseConfig), "buyers:\n", buyers.String(), 1))
+	entries, _ := x.audit("?target_kind=configuration&limit=1")
+	if got := entries[0].String(); strings.Count(got, "buy_") < 20 {
+		t.Errorf("the record lacks the changes: %s", got)
+	}
+}

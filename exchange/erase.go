@@ -22,8 +22,9 @@ const (
 	eraseTimeout = 35 * time.Second
 )
 
-// contactDataEraser carries out one request to erase a person or a lead. It collects the matching leads from
-// the log and erases their contact data, at most maxErasePerEvent leads with each event.
+// contactDataEraser carries out one request to erase a person or a lead. It collects the matching leads
+// from the log and erases their contact data, at most maxErasePerEvent leads with each event. The last
+// event has all leads that were in delivery.
 type contactDataEraser struct {
 	x          *Exchange
 	engine     engine.OperatorActions

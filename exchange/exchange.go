@@ -86,7 +86,7 @@ type Exchange struct {
 	snapshots                     snapshotter
 	lastUses                      credentialLastUsesFile
 	backupRunner                  backupRunner
-	reporter                      reportRunner
+	reporter                      backgroundReportBuilder
 	alerts                        alertRunner
 	reportMail                    reportMailRunner
 	tracer                        *trace.Tracer // nil disables tracing

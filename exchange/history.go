@@ -86,7 +86,7 @@ func (h *configHistoryPageBuilder) addVersionIfQueried(version, previousVersion 
 			entry.More++
 			continue
 		}
-		shown := admin.ConfigValueChange{Path: dottedPathFromBracketed(change.Path), Before: changedValueJSON(change, change.Old), After: changedValueJSON(change, change.New)}
+		shown := admin.ConfigValueChange{Path: dottedPathFromBracketed(change.Path), Before: oldOrNewValueAsJSON(change, change.Old), After: oldOrNewValueAsJSON(change, change.New)}
 		h.valueBytes += len(shown.Before) + len(shown.After)
 		entry.Changes = append(entry.Changes, shown)
 	}
@@ -137,9 +137,9 @@ func dottedPathFromBracketed(path string) string {
 	return path
 }
 
-// changedValueJSON returns the old or new value of a change as JSON, or nil if valueText is empty.
+// oldOrNewValueAsJSON returns the old or new value of a change as JSON, or nil if valueText is empty.
 // For a changed order of entries, valueText is a list of names, which becomes a JSON string.
-func changedValueJSON(change canonical.Change, valueText string) (valueOrNil json.RawMessage) {
+func oldOrNewValueAsJSON(change canonical.Change, valueText string) (valueOrNil json.RawMessage) {
 	if valueText == "" {
 		return nil
 	}

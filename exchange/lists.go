@@ -199,7 +199,7 @@ const byteOrderMark = "\ufeff"
 func forEachSuppressionEntryLine(source io.Reader, visit func(lineNumber int, line []byte) error, skippedLines *uint64) (linesSHA256 string, err error) {
 	hash := sha256.New()
 	lines := bufio.NewScanner(source)
-	const longest = maxLine + len("\r\n")
+	const longest = len(byteOrderMark) + maxLine + len("\r\n")
 	lines.Buffer(make([]byte, longest), longest) // the larger of the two counts
 	number := 1
 	for ; lines.Scan(); number++ {

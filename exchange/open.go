@@ -12,6 +12,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/internal/durable"
 	"pingpost/keys/leadkeys"
 	"pingpost/keys/token"
 	"pingpost/keys/vault"
@@ -190,7 +191,7 @@ func checkClockNearLastEntry(clockAhead time.Duration, lastEntryNanos int64) err
 // createDataDirAndCheckWritable creates the data directory and writes a test file, so that a start
 // without write permission fails with a clear error.
 func createDataDirAndCheckWritable(dataDir string) error {
-	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+	if err := durable.MakeFolder(dataDir); err != nil {
 		return fmt.Errorf("cannot create data_dir %q: %w", dataDir, err)
 	}
 	probe := filepath.Join(dataDir, ".probe")

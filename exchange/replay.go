@@ -41,9 +41,10 @@ func replayEntries(entries logEntryReader, s *state.State, lastSeq uint64) (appl
 	}
 }
 
-// forEachEvent calls visit with each event of the log, and the number of its entry, until visit
-// returns false or the log ends. It calls pause before each entry, and ends with the error of pause
-// or visit. An event is valid until visit returns. Errors of the log begin with task.
+// forEachEvent calls visit with each event of the log, and the number of its entry, until visit returns
+// false or the log ends. It calls pause before each entry, and ends with the error of pause or visit.
+// An event is valid until visit returns. Errors of the log name task, as in "cannot read the log to
+// TASK".
 func forEachEvent(task string, log logEntryReader, pause func() error, visit func(seq uint64, ev event.Event) (more bool, err error)) error {
 	decoder := &event.Decoder{ForReplay: true}
 	for {

@@ -14,9 +14,9 @@ import (
 	"pingpost/wal"
 )
 
-// reportRunner builds the report on leads and revenue in the background. Requests never wait for
+// backgroundReportBuilder builds the report on leads and revenue in the background. Requests never wait for
 // it.
-type reportRunner struct {
+type backgroundReportBuilder struct {
 	report *report.Report // nil if the report is off
 	stop   context.CancelFunc
 	ended  chan struct{}
@@ -49,7 +49,7 @@ func (x *Exchange) Report() (reportOrNil *report.Report) { return x.reporter.rep
 
 // startIfEnabled begins to read the log for the report in the background, if the configuration enables
 // the report. It also registers the report's metrics.
-func (r *reportRunner) startIfEnabled(x *Exchange) {
+func (r *backgroundReportBuilder) startIfEnabled(x *Exchange) {
 	if x.settings.Report.Keep == 0 {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *reportRunner) startIfEnabled(x *Exchange) {
 
 // close stops the report and waits until it has ended. The next start continues where it
 // stopped.
-func (r *reportRunner) close() {
+func (r *backgroundReportBuilder) close() {
 	if r.report != nil {
 		r.stop()
 		<-r.ended

@@ -108,7 +108,7 @@ func allColumnsFor(q *Question) []outputColumn {
 	}
 	for measure := range projection.MeasureNames {
 		if !isMoney(measure) {
-			all = append(append(all, newMeasureColumn(measure)), derivedColumnsAfter(measure)...)
+			all = append(append(all, newMeasureColumn(measure)), rateAndPercentileColumnsAfter(measure)...)
 		}
 	}
 	return all
@@ -131,9 +131,9 @@ func isMoney(measure int) bool {
 	return false
 }
 
-// derivedColumnsAfter returns the computed columns (rates and latency percentiles) that the
+// rateAndPercentileColumnsAfter returns the computed columns (rates and latency percentiles) that the
 // output shows right after a measure.
-func derivedColumnsAfter(measure int) []outputColumn {
+func rateAndPercentileColumnsAfter(measure int) []outputColumn {
 	switch measure {
 	case projection.CountBids:
 		return []outputColumn{newRatioColumn("bid_rate", projection.CountBids, projection.CountPings)}

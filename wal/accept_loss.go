@@ -114,7 +114,7 @@ func truncateAtDamage(dir string, end logEnd, damage *DamageError, segments []Se
 		loss.Epoch, err = NextEpoch(max(epoch, end.chain.epoch))
 	}
 	if err == nil {
-		err = errors.Join(makeDir(damageDir(dir)), makeDir(loss.Kept), WriteEpoch(dir, loss.Epoch))
+		err = errors.Join(durable.MakeFolder(damageDir(dir)), durable.MakeFolder(loss.Kept), WriteEpoch(dir, loss.Epoch))
 	}
 	if err != nil {
 		return loss, err

@@ -138,7 +138,7 @@ func (a *archiver) oldestArchivedSegment() (firstEntry, firstEntryOfNext uint64,
 }
 
 func (a *archiver) moveToArchive(segment uint64) error {
-	if err := makeDir(archiveDir(a.dir)); err != nil {
+	if err := durable.MakeFolder(archiveDir(a.dir)); err != nil {
 		return err
 	}
 	if err := moveFileOrCompleteMove(livePath(a.dir, segment), archivePath(a.dir, segment)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pingpost/internal/durable"
 	"pingpost/internal/must"
 )
 
@@ -127,7 +128,7 @@ func TestArchiverCompletesInterruptedMove(t *testing.T) {
 		dir := t.TempDir()
 		l := mustOpen(t, dir, Options{SegmentSize: recordSize(12)})
 		put(t, l, numbered(5)...)
-		must.Succeed(t, makeDir(archiveDir(dir)))
+		must.Succeed(t, durable.MakeFolder(archiveDir(dir)))
 		must.Succeed(t, os.Rename(livePath(dir, 1), archivePath(dir, 1)))
 		l.RaiseArchiveAndDeletionLimits(100, 0)
 		time.Sleep(time.Minute)

@@ -20,34 +20,6 @@ const (
 	filePerm fs.FileMode = 0o600
 )
 
-// makeDir creates a directory, and missing parents, unless it exists. It fsyncs the direct parent and
-// the parent of each directory that it creates, so that the new names survive a crash. It skips the
-// fsync of a parent that this process may not read, because another user created that one earlier.
-func makeDir(dir string) error {
-	parents := parentsToSync(dir)
-	if err := os.MkdirAll(dir, dirPerm); err != nil {
-		return err
-	}
-	for _, parent := range parents {
-		if err := durable.SyncFolder(parent); err != nil && !errors.Is(err, fs.ErrPermission) {
-			return err
-		}
-	}
-	return nil
-}
-
-// parentsToSync returns the direct parent of dir and, for each missing one of its parents, the parent
-// of that one.
-func parentsToSync(dir string) (innermostFirst []string) {
-	for dir = filepath.Clean(dir); ; {
-		dir = filepath.Dir(dir)
-		innermostFirst = append(innermostFirst, dir)
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return innermostFirst
-		}
-	}
-}
-
 // copyFileOver atomically replaces the file at path by the first size bytes of the file
 // source. It writes a temporary file, fsyncs and renames it, and fsyncs the directory. With
 // source equal to path it rewrites the file, which forces the page cache's content onto the

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"pingpost/internal/durable"
 	"pingpost/internal/must"
 )
 
@@ -51,27 +52,10 @@ func TestMoveFile(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "a", "x"), filepath.Join(dir, "b", "y")
 	mustWrite(t, from, []byte("moved"))
-	must.Succeed(t, makeDir(filepath.Join(dir, "b")))
+	must.Succeed(t, durable.MakeFolder(filepath.Join(dir, "b")))
 	must.Succeed(t, moveFile(from, to))
 	equal(t, "there", string(mustRead(t, to)), "moved")
 	wantError(t, moveFile(from, to), fs.ErrNotExist)
-}
-
-// A crash must lose none of the new folders, so the parent of each must be fsynced.
-func TestMakeDirFsyncsParentsOfNewFolders(t *testing.T) {
-	dir := t.TempDir()
-	for folder, want := range map[string][]string{
-		dir:                               {filepath.Dir(dir)},
-		filepath.Join(dir, "a"):           {dir},
-		filepath.Join(dir, "a/b"):         {filepath.Join(dir, "a"), dir},
-		filepath.Join(dir, "a/b/c") + "/": {filepath.Join(dir, "a/b"), filepath.Join(dir, "a"), dir},
-		"/":                               {"/"},
-		"no-such-folder/a":                {"no-such-folder", "."},
-	} {
-		equal(t, folder, parentsToSync(folder), want)
-	}
-	must.Succeed(t, makeDir(filepath.Join(dir, "a/b/c")))
-	equal(t, "later", parentsToSync(filepath.Join(dir, "a/b/c")), []string{filepath.Join(dir, "a/b")})
 }
 
 func TestParseName(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"pingpost/internal/durable"
 )
 
 // Log is an append-only log that this process alone has open for writing.
@@ -62,7 +64,7 @@ type durableLogEnd struct {
 func Open(dir string, opt Options) (*Log, error) {
 	opt = opt.withDefaults()
 	for _, d := range []string{dir, logDir(dir)} {
-		if err := makeDir(d); err != nil {
+		if err := durable.MakeFolder(d); err != nil {
 			return nil, fmt.Errorf("cannot create %q: %w", d, err)
 		}
 	}

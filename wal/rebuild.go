@@ -33,7 +33,7 @@ func NewRebuilder(dir string, first uint64) (*Rebuilder, error) {
 	if first == 0 {
 		return nil, errors.New("BUG: the first entry of a log has number 1 or more")
 	}
-	if err := makeDir(logDir(dir)); err != nil {
+	if err := durable.MakeFolder(logDir(dir)); err != nil {
 		return nil, fmt.Errorf("cannot create %q: %w", logDir(dir), err)
 	}
 	there, err := Segments(dir)
@@ -129,7 +129,7 @@ func (f *failureRecordingReader) Read(p []byte) (int, error) {
 // PutSnapshot copies a snapshot file from content into a folder that no process serves yet.
 // It verifies and fsyncs the file before the file gets a snapshot's name.
 func PutSnapshot(dir string, content io.Reader) (SnapshotInfo, error) {
-	if err := makeDir(snapshotDir(dir)); err != nil {
+	if err := durable.MakeFolder(snapshotDir(dir)); err != nil {
 		return SnapshotInfo{}, fmt.Errorf("cannot store the copied snapshot: %w", err)
 	}
 	f, err := os.CreateTemp(snapshotDir(dir), "*.tmp")

@@ -102,7 +102,7 @@ func createSegment(path string) error {
 // copyTornSegment saves a copy of the last segment under damage/ before recoverTail cuts off
 // its unfinished last write (the torn tail). It also logs the cut, which follows.
 func copyTornSegment(dir string, end logEnd, torn *DamageError, opt Options) error {
-	if err := makeDir(damageDir(dir)); err != nil {
+	if err := durable.MakeFolder(damageDir(dir)); err != nil {
 		return err
 	}
 	kept := filepath.Join(damageDir(dir), fmt.Sprintf("%s.%d.torn", segmentName(end.seg.First), opt.Now()))

@@ -64,7 +64,7 @@ func BeginSnapshot(dir string, opt SnapshotRateOptions) (*SnapshotWriter, error)
 	if opt.BytesPerSecond == 0 {
 		writing, reading = SnapshotRate, snapshotReadBackRate
 	}
-	if err := makeDir(snapshotDir(dir)); err != nil {
+	if err := durable.MakeFolder(snapshotDir(dir)); err != nil {
 		return nil, fmt.Errorf("cannot create a snapshot: %w", err)
 	}
 	tmp := filepath.Join(snapshotDir(dir), "next.tmp")
@@ -273,7 +273,7 @@ func (l *Log) QuarantineSnapshots(bad []BadSnapshot) error {
 			continue // already removed by the process that had the folder before
 		}
 		kept := filepath.Join(damageDir(l.dir), fmt.Sprintf("%s.%d.bad", filepath.Base(b.Path), l.opt.Now()))
-		err := makeDir(damageDir(l.dir))
+		err := durable.MakeFolder(damageDir(l.dir))
 		if err == nil {
 			err = moveFile(b.Path, kept)
 		}

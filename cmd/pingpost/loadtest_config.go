@@ -89,7 +89,7 @@ func newCampaignsConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec) (campa
 			} else {
 				ingestCampaigns = append(ingestCampaigns, id)
 			}
-			form["buyers"] = newFilterSetsConfig(&group, i, buyers)
+			form["buyers"] = newCampaignBuyersConfig(&group, i, buyers)
 			campaignEntries = append(campaignEntries, form)
 		}
 	}
@@ -99,10 +99,10 @@ func newCampaignsConfig(s *scenario.Scenario, buyers []loadTestBuyerSpec) (campa
 	return campaignEntries, ingestCampaigns
 }
 
-// newFilterSetsConfig returns the entries of buyers (filter sets) in one campaign of a load test. These
+// newCampaignBuyersConfig returns the entries of buyers (filter sets) in one campaign of a load test. These
 // are all buyers, or group.Seats of them, beginning with another buyer in each campaign. Only
 // buyers with an endpoint can bid, so the others are left out of auctions.
-func newFilterSetsConfig(group *scenario.Campaigns, campaignIndex int, buyers []loadTestBuyerSpec) (filterSets []any) {
+func newCampaignBuyersConfig(group *scenario.Campaigns, campaignIndex int, buyers []loadTestBuyerSpec) (filterSets []any) {
 	if group.Method == scenario.PingPostMethod {
 		buyers = slices.DeleteFunc(slices.Clone(buyers), func(b loadTestBuyerSpec) bool { return b.Recorded })
 	}

@@ -97,7 +97,7 @@ func addMoneyRemedy(err error) error {
 	return err
 }
 
-// Share is a fraction of a price from 0 to 1, stored in millionths.
+// Share is a share from 0 to 1, such as 0.8, stored in millionths.
 type Share market.ShareInMillionths
 
 func (s *Share) decodeNode(n *syntax.Node) error {

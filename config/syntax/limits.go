@@ -18,7 +18,8 @@ type unsafeYAMLGuard struct {
 	started bool         // the document has begun
 }
 
-// yamlBlockLevel is one level of indentation: a mapping with its number of keys, or a list.
+// yamlBlockLevel is a level of indentation that is open at the current token: a mapping with its number
+// of keys so far, or a list.
 type yamlBlockLevel struct {
 	column int
 	list   bool

@@ -37,7 +37,7 @@ func run(args []string) error {
 	s.created = time.Unix(*created, 0).UTC()
 	var err error
 	if s.certificates, err = os.ReadFile(*certificates); err != nil {
-		return fmt.Errorf("cannot read the certificates of trusted issuers: %w", err)
+		return fmt.Errorf("cannot read the certificates of trusted issuers for the image (-certificates): %w", err)
 	}
 	for _, arg := range flags.Args() {
 		architecture, path, found := strings.Cut(arg, "=")

@@ -104,7 +104,7 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 		kind = FindKind(rule.Kind)
 	}
 	if kind == nil {
-		return describeChangeOfUnknownKind(rule, transition, subject, value, threshold, note)
+		return describeChangeOfRemovedOrUnknownRule(rule, transition, subject, value, threshold, note)
 	}
 	w := wordsOf[kind.Name]
 	fill := strings.NewReplacer(
@@ -134,9 +134,9 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 	return m
 }
 
-// describeChangeOfUnknownKind puts a change in words if the kind of its rule is unknown, so that its value has
-// no unit.
-func describeChangeOfUnknownKind(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
+// describeChangeOfRemovedOrUnknownRule puts a change in words if the kind of its rule is unknown, so
+// that its value has no unit.
+func describeChangeOfRemovedOrUnknownRule(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
 	subject = cmp.Or(subject, "the exchange")
 	resolvedTitle := cmp.Or(titlesWithoutRecovery[note], "Resolved: ") + "alert about " + subject
 	if note != "" {

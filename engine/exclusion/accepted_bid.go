@@ -31,7 +31,7 @@ func (d *DecisionInputs) UnmetRuleOfAcceptedBid(reason market.UnsoldReason, filt
 	case market.ReasonFiltered:
 		return d.filterRuleOfBid(filterSetIndex, set)
 	case market.ReasonSuppressed:
-		return d.suppressionRuleOfBid(set)
+		return d.suppressionRuleOfCampaignOrBidder(set)
 	case market.ReasonDuplicate:
 		return d.duplicateRuleOfBid(set)
 	}
@@ -69,11 +69,11 @@ func (d *DecisionInputs) filterRuleOfBid(filterSetIndex int, set *market.FilterS
 	return newRule(KindFilter, "filters", "the filters of "+whose, nil, Unknown), owner
 }
 
-// suppressionRuleOfBid returns the rule of the first list of the campaign and the buyer that has the
-// lead. It looks the lead up, unless the buyer is known and there is only one list. If it finds no
-// list, the rule says that the list is unknown. The rule is nil if a known buyer and the campaign have
-// no list.
-func (d *DecisionInputs) suppressionRuleOfBid(set *market.FilterSet) (*UnmetRule, RuleOwner) {
+// suppressionRuleOfCampaignOrBidder returns the rule of the first list of the campaign and the buyer
+// that has the lead. It looks the lead up, unless the buyer is known and there is only one list. If it
+// finds no list, the rule says that the list is unknown. The rule is nil if a known buyer and the
+// campaign have no list.
+func (d *DecisionInputs) suppressionRuleOfCampaignOrBidder(set *market.FilterSet) (*UnmetRule, RuleOwner) {
 	own := d.Campaign.Suppression
 	if set == nil {
 		if rule := d.ruleOfFirstListWithLead(own); rule != nil {

@@ -35,10 +35,10 @@ const (
 	KindRaw     FieldValueKind = 5 // any JSON, unchanged (unknown: keep)
 )
 
-// FieldValue is the value of one field of a lead. Text is its canonical text: a string's
-// characters, a number's digits (an integer without exponent or fraction), true or false, or raw
-// JSON. Num is the number for comparison with min and max. The memory of the text belongs to the
-// lead.
+// FieldValue is the value of one field of a lead. Text is its canonical text: a string's characters, a
+// number's digits (an integer without exponent or fraction), true or false, or raw JSON. Num is the
+// number for comparison with min and max. Text is read only, and valid until the lead is reset or the
+// request's body is reused (see Lead).
 type FieldValue struct {
 	Kind FieldValueKind
 	Text []byte

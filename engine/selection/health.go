@@ -12,7 +12,7 @@ import (
 // is pinged less. The zero BuyerPingHealth is a healthy buyer.
 //
 // The rule. A score from 0 to 1 estimates the share of failed pings. Each failure moves the score
-// by an eighth of the way to 1, and any other answer by an eighth of the way to 0. Up to one
+// by an eighth of the way to 1, and any other answer, except a 429, by an eighth of the way to 0. Up to one
 // half, the buyer is pinged in every auction. Above that it is pinged less the higher the score
 // is, down to one auction in ten. This begins at the seventh failure in a row; one failure in
 // three does not suffice.

@@ -8,7 +8,7 @@ import (
 )
 
 // A list has the rows of a slice, and its capacity follows its length, up and down.
-func TestSlabMatchesSlice(t *testing.T) {
+func TestChunkedRowListMatchesSlice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var rows chunkedRowList[[3]uint32]
 		var model [][3]uint32
@@ -43,7 +43,7 @@ func TestSlabMatchesSlice(t *testing.T) {
 }
 
 // Only rows of the first, growing chunk move.
-func TestSlabDoesNotMoveRowsOfFullChunks(t *testing.T) {
+func TestChunkedRowListDoesNotMoveRowsOfFullChunks(t *testing.T) {
 	var rows chunkedRowList[uint64]
 	for n := range uint64(chunkRows) {
 		rows.push(&n)
@@ -61,7 +61,7 @@ func TestSlabDoesNotMoveRowsOfFullChunks(t *testing.T) {
 }
 
 // A thousand tables with a row each need little memory.
-func TestSlabStartsSmall(t *testing.T) {
+func TestChunkedRowListStartsSmall(t *testing.T) {
 	var rows chunkedRowList[uint64]
 	for n := range uint64(20) {
 		rows.push(&n)
@@ -72,7 +72,7 @@ func TestSlabStartsSmall(t *testing.T) {
 }
 
 // A length that changes around the border of a chunk allocates no memory.
-func TestSlabKeepsOneChunkInReserve(t *testing.T) {
+func TestChunkedRowListKeepsOneChunkInReserve(t *testing.T) {
 	var rows chunkedRowList[uint64]
 	var row uint64
 	for range 3 * chunkRows {

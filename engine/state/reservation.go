@@ -96,8 +96,8 @@ func (s *State) ReserveRotationTurn(owner *RequestReservations, campaign market.
 }
 
 // PeekRotationTurn returns which buyer would get the campaign's next turn, and reserves no turn.
-// buyersAndWeightsHash is a hash of the eligible buyers and their weights. buyerIndex is the
-// buyer's index in weights.
+// buyersAndWeightsHash is a hash of the eligible buyers and their weights. indexInWeights is
+// the buyer's index in weights.
 func (s *State) PeekRotationTurn(campaign market.PermanentNumber, buyersAndWeightsHash uint64, weights []int32) (indexInWeights uint32) {
 	return s.rotations.peekTurn(campaign, buyersAndWeightsHash, weights)
 }

@@ -23,7 +23,7 @@ func (s *State) applyPostSettled(seq uint64, batchUnixNanos int64, e *event.Post
 	shard.mu.Lock()
 	if seq > shard.loaded {
 		before := shard.countPostsOutOfAttemptsLocked(e.Lead)
-		shard.table.editRow((*[16]byte)(&e.Lead), func(l *Lead) { l.applySettlement(e, seq) })
+		shard.table.editRow((*[16]byte)(&e.Lead), func(l *Lead) { l.applyPostResultOrDecision(e, seq) })
 		shard.settleUnfinishedPost(e)
 		s.addToUnknownDeliveryCount(&e.Sale, shard.countPostsOutOfAttemptsLocked(e.Lead)-before)
 	}
@@ -82,9 +82,9 @@ func (s *State) releaseFailedSaleAndChargeNextSale(seq uint64, e *event.PostSett
 	}
 }
 
-// applySettlement sets the lead's status and delivery state to the outcome of its delivery. If
+// applyPostResultOrDecision sets the lead's status and delivery state to the outcome of its delivery. If
 // the supplier has received an answer, this recorded answer stays unchanged.
-func (l *Lead) applySettlement(e *event.PostSettled, seq uint64) {
+func (l *Lead) applyPostResultOrDecision(e *event.PostSettled, seq uint64) {
 	if e.Settlement.EndsPost() {
 		l.Settled = seq
 	}

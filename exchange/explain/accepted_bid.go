@@ -20,10 +20,10 @@ func leadClaimedEarlierBid(decided *event.LeadDecided, config *campaignConfigOfV
 	return decided.Sale.Ping != [16]byte{} || decided.SellerAuction != "" || config.method == market.PingPost.String() && decided.Auction.ID.IsZero()
 }
 
-// mayBeRejectedBidClaim reports whether a lead without recorded outcomes accepted the bid of an
+// rejectedLeadMayHaveClaimedBid reports whether a lead without recorded outcomes accepted the bid of an
 // earlier ping, or may have done so. The event of a rejected lead names the auction of a post, but not
 // the ping of an ingest.
-func mayBeRejectedBidClaim(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
+func rejectedLeadMayHaveClaimedBid(decided *event.LeadDecided, config *campaignConfigOfVersion) bool {
 	_, rejectable := outcomesOfBidBuyer[decided.Reason]
 	return rejectable && len(decided.Trail) == 0 && (decided.SellerAuction != "" || config.compiled != nil && config.compiled.Method == market.PingPost)
 }

@@ -60,8 +60,8 @@ func (c *leadTimeline) setSupplierAnswerIfDecidedBy(entry *logEntry) {
 // setSupplierAnswerForOpenDelivery records the answer to a call that ended while its delivery was still
 // open, or without a clear result.
 //
-// A restart after a crash records the same kind of event for each open delivery, but without an
-// HTTP status and without a fault. In that case the call got no answer.
+// A restart after a crash records the same kind of event for each open delivery whose call has no
+// recorded answer, but without an HTTP status and without a fault. In that case the call got no answer.
 func (c *leadTimeline) setSupplierAnswerForOpenDelivery(atNanos int64, ev *event.PostSettled) {
 	c.doc.stoppedAtAnswer = ev.Settlement == event.SettledUnknown
 	switch {

@@ -14,7 +14,7 @@ import (
 func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *campaignConfigOfVersion) {
 	decided := decision.mustBeLeadDecided()
 	if config.compiled == nil {
-		c.doc.bidRejectedByUnknownRule = mayBeRejectedBidClaim(decided, config)
+		c.doc.bidRejectedByUnknownRule = rejectedLeadMayHaveClaimedBid(decided, config)
 		return
 	}
 	r := &ruleFinder{explainer: e, doc: c.doc, outcomes: c.trail, bids: decided.Auction.Bids, lead: decided, batches: []int64{decision.at}}
@@ -35,7 +35,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	c.doc.addUnacceptedPostRules()
 	switch {
 	case len(c.trail) > 0:
-	case mayBeRejectedBidClaim(decided, config):
+	case rejectedLeadMayHaveClaimedBid(decided, config):
 		r.addRuleThatRejectedBidClaim(decision)
 	default:
 		c.doc.Rule = r.decision.UnmetCampaignRule(decided.Reason)

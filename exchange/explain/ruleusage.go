@@ -68,7 +68,7 @@ func (r *ruleFinder) capsOfCampaignAndFullSets() (caps []*market.Cap) {
 }
 
 // funds returns the money of a buyer at the decision, and at the decision's last change if there was
-// one. Unknown fundsAtDecisionAndLastChange are nil. The refused sale is not in it: a campaign has each
+// one. Unknown funds are nil. The refused sale is not in it: a campaign has each
 // buyer once, so another buyer refused.
 func (r *ruleFinder) funds(buyer *market.Buyer) (fundsAtDecisionAndLastChange []*exclusion.Funds) {
 	if r.accounts == nil {

@@ -27,12 +27,13 @@ const dirtySuffix = ".dirty"
 // build metadata, and so has a release from changed files: 1.0.0-dev+0123456789ab.dirty.
 func String() string {
 	info, _ := debug.ReadBuildInfo()
-	return versionWithCommitUnlessRelease(strings.TrimSpace(file), commit, info)
+	return versionWithCommitUnlessCleanRelease(strings.TrimSpace(file), commit, info)
 }
 
-// versionWithCommitUnlessRelease returns release with the commit of the build, or release alone if it
-// was built from unchanged files. An empty commit is taken from info.
-func versionWithCommitUnlessRelease(release, commit string, info *debug.BuildInfo) string {
+// versionWithCommitUnlessCleanRelease returns release alone if it is no -dev version and was built from
+// unchanged files, or if no commit is known. Otherwise it adds the commit of the build. An empty commit
+// is taken from info.
+func versionWithCommitUnlessCleanRelease(release, commit string, info *debug.BuildInfo) string {
 	if commit == "" && info != nil {
 		commit = readCommit(info)
 	}

@@ -32,7 +32,7 @@ func TestDescribe(t *testing.T) {
 		{"a release candidate", "1.2.3-rc.1", "", built("false"), "1.2.3-rc.1"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := versionWithCommitUnlessRelease(row.release, row.commit, row.info); got != row.want || !semantic.MatchString(got) {
+			if got := versionWithCommitUnlessCleanRelease(row.release, row.commit, row.info); got != row.want || !semantic.MatchString(got) {
 				t.Errorf("got %q, want %q", got, row.want)
 			}
 		})

@@ -18,9 +18,9 @@ import (
 	"pingpost/loadtest/bench/console"
 )
 
-// ingestBesideViewers compares the ingest latency of three exchanges: with a report, dashboard viewers and alert
-// rules, with a report only, and without a report. Leads arrive at a fixed rate. In a closed loop the
-// report would only take CPU time from the leads.
+// ingestBesideViewers compares the ingest latency of three exchanges: with a report, dashboard viewers
+// and alert rules, with a report only, and without a report. Leads arrive at a fixed rate. In a closed
+// loop the report would only take CPU time from the leads.
 func (b *bench) ingestBesideViewers() ([]row, error) {
 	kept := catalogWithCampaigns(10)
 	kept.Report = object{"keep": "90d"}

@@ -58,7 +58,7 @@ type buyerEndpointCache struct {
 
 	mu         sync.RWMutex // guards the following fields
 	byKey      map[buyerEndpointKey]*buyerEndpoint
-	byPlainKey map[endpointKeyWithoutAdapterOrOAuth]*buyerEndpoint // the buyer endpoints in byKey that a endpointKeyWithoutAdapterOrOAuth describes
+	byPlainKey map[endpointKeyWithoutAdapterOrOAuth]*buyerEndpoint // the buyer endpoints in byKey that an endpointKeyWithoutAdapterOrOAuth describes
 }
 
 // findOrCreate returns the buyer endpoint of an owner with these settings, and creates it if necessary.

@@ -29,8 +29,8 @@ func (i *Item) isSentToAllNotRefused(err error) bool {
 	return err == nil || ok && len(partly.Deferred) == 0
 }
 
-// deliveredPart returns the result of an attempt after which some recipients have an e-mail, but not
-// all of them.
+// deliveredPart returns the RecipientError of an attempt if this or an earlier attempt reached some of
+// the recipients.
 func (i *Item) deliveredPart(err error) (partly *mail.RecipientError, ok bool) {
 	ok = errors.As(err, &partly) && len(i.Accepted)+len(partly.Accepted) > 0
 	return partly, ok

@@ -216,6 +216,7 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 			a.meter.CountAnswerAndLogError(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
+		payload.CompressLongJSON(ctx)
 	}
 }
 

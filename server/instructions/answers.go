@@ -66,12 +66,12 @@ var (
 )
 
 // errorsForSupplier returns the errors that a supplier can get, by status.
-func errorsForSupplier(pingPost bool) (codes []PublicErrorCode) {
+func errorsForSupplier(pingPost bool) (codes []PublicErrorAndRemedy) {
 	for _, e := range errcode.Errors {
 		if !e.Public || slices.Contains(codesOfBuyers, e.Code) || !pingPost && slices.Contains(codesOfAuctions, e.Code) {
 			continue
 		}
-		codes = append(codes, PublicErrorCode{e.Status, e.Code, e.Retry, e.Do})
+		codes = append(codes, PublicErrorAndRemedy{e.Status, e.Code, e.Retry, e.Do})
 	}
 	return codes
 }

@@ -10,26 +10,26 @@ import (
 
 // Document is the posting instructions of one supplier for one campaign.
 type Document struct {
-	Campaign    CampaignSummary      `json:"campaign"`
-	Supplier    SupplierSummary      `json:"supplier"`
-	Sandbox     bool                 `json:"sandbox"`
-	BaseURL     string               `json:"base_url"`
-	BaseURLSet  bool                 `json:"base_url_configured"` // false: it is the address of the listener
-	DocsURL     string               `json:"documentation_url"`   // the page for suppliers
-	APIKeyHints []string             `json:"api_key_hints"`
-	Clients     []OAuthClientSummary `json:"oauth_clients"`
-	Selectors   []Field              `json:"selectors"` // members that select the campaign and the supplier
-	Fields      []Field              `json:"fields"`
-	Unknown     string               `json:"unknown_members"` // drop, keep or reject
-	Consent     ConsentRules         `json:"consent"`
-	Duplicates  DuplicateSummary     `json:"duplicates"`
-	Requests    []SampleRequest      `json:"requests"`
-	Answers     []SampleAnswer       `json:"answers"`
-	Codes       []PublicErrorCode    `json:"response_codes"`
-	Limits      Limits               `json:"limits"`
-	Retention   map[string]string    `json:"retention"` // by path: how long an answer can be replayed
-	SampleFits  bool                 `json:"sample_passes"`
-	LinkEnds    time.Time            `json:"-"` // end of the link under which the document is read; zero: no link
+	Campaign    CampaignSummary        `json:"campaign"`
+	Supplier    SupplierSummary        `json:"supplier"`
+	Sandbox     bool                   `json:"sandbox"`
+	BaseURL     string                 `json:"base_url"`
+	BaseURLSet  bool                   `json:"base_url_configured"` // false: it is the address of the listener
+	DocsURL     string                 `json:"documentation_url"`   // the page for suppliers
+	APIKeyHints []string               `json:"api_key_hints"`
+	Clients     []OAuthClientSummary   `json:"oauth_clients"`
+	Selectors   []Field                `json:"selectors"` // members that select the campaign and the supplier
+	Fields      []Field                `json:"fields"`
+	Unknown     string                 `json:"unknown_members"` // drop, keep or reject
+	Consent     ConsentRules           `json:"consent"`
+	Duplicates  DuplicateSummary       `json:"duplicates"`
+	Requests    []SampleRequest        `json:"requests"`
+	Answers     []SampleAnswer         `json:"answers"`
+	Codes       []PublicErrorAndRemedy `json:"response_codes"`
+	Limits      Limits                 `json:"limits"`
+	Retention   map[string]string      `json:"retention"` // by path: how long an answer can be replayed
+	SampleFits  bool                   `json:"sample_passes"`
+	LinkEnds    time.Time              `json:"-"` // end of the link under which the document is read; zero: no link
 }
 
 // CampaignSummary describes the campaign.
@@ -108,8 +108,8 @@ type SampleAnswer struct {
 	Meaning string `json:"meaning"`
 }
 
-// PublicErrorCode is an error of the public address, with the remedy.
-type PublicErrorCode struct {
+// PublicErrorAndRemedy is an error of the public address, with the remedy.
+type PublicErrorAndRemedy struct {
 	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Retry  bool   `json:"retry"`

@@ -83,7 +83,7 @@ func TestCurlQuoting(t *testing.T) {
 
 // TestResponseCodes checks that codes of auctions are only in campaigns with auctions.
 func TestResponseCodes(t *testing.T) {
-	find := func(codes []PublicErrorCode, code string) bool {
+	find := func(codes []PublicErrorAndRemedy, code string) bool {
 		for _, c := range codes {
 			if c.Code == code {
 				return c.Do != ""

@@ -37,7 +37,7 @@ func TestEveryEntryCanBeRestored(t *testing.T) {
 			}
 			step := uint64(1)
 			if testing.Short() {
-				step = 4 // no divisor of the five entries of a round, so each place in a batch is tried
+				step = 3 // no divisor of the ten entries between two snapshots, so each place is tried
 			}
 			for seq := uint64(1); seq <= uint64(len(s.entries)); seq += step {
 				for _, at := range []RestorePoint{{Seq: seq}, {Time: time.Unix(0, s.entries[seq-1].At)}} {
@@ -175,21 +175,33 @@ func cut(s *site) {
 	s.must(b.Close(2))
 }
 
-// A damaged snapshot does not stop the shipping of the log.
-func TestDamagedSnapshotStopsNothing(t *testing.T) {
-	s := newSite(t, t.TempDir())
-	s.many(10)
-	s.snapshot(9)
-	infos := must.Value(wal.ListSnapshotFiles(s.dir))(s.t)
-	content := must.Value(os.ReadFile(infos[0].Path))(s.t)
-	content[30] ^= 1
-	s.must(os.WriteFile(infos[0].Path, content, 0o600))
-	to := newDir(t, t.TempDir())
-	ship(t, s, small(to, nil))
-	check(t, NewRepository(to, nil), 1)
-	_, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
-	if done.Seq != 10 || done.Snapshot != 0 {
-		t.Errorf("restored %+v", done)
+// A snapshot that is damaged or cannot be read does not stop the shipping of the log and of the next
+// snapshot.
+func TestUnusableSnapshotStopsNothing(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"damaged": func(path string) error {
+			content, err := os.ReadFile(path)
+			content[30] ^= 1
+			return errors.Join(err, os.WriteFile(path, content, 0o600))
+		},
+		"unreadable": func(path string) error { return errors.Join(os.Remove(path), os.Symlink(filepath.Dir(path), path)) }, // a read fails: it is a folder
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, t.TempDir())
+			s.many(5)
+			s.snapshot(4)
+			infos := must.Value(wal.ListSnapshotFiles(s.dir))(t)
+			must.Succeed(t, spoil(infos[0].Path))
+			s.many(5)
+			s.snapshot(9)
+			to := newDir(t, t.TempDir())
+			ship(t, s, small(to, nil))
+			check(t, NewRepository(to, nil), 1)
+			_, done := restored(t, to, nil, s, RestoreOptions{Dir: filepath.Join(t.TempDir(), "data")})
+			if done.Seq != 10 || done.Snapshot != 10 {
+				t.Errorf("restored %+v, want entry 10 and its snapshot", done)
+			}
+		})
 	}
 }
 

@@ -39,6 +39,10 @@ func snapshotFolder(generation int, newest uint64) string {
 	return fmt.Sprintf("%s/snapshot/%020d", generationFolder(generation), newest)
 }
 
+// errSnapshotUnusable reports a snapshot file that is damaged or cannot be read. The shipper does not try
+// it again until the next start: a bad sector would otherwise hold up the newer snapshots.
+var errSnapshotUnusable = errors.New("the snapshot is damaged, or its file cannot be read")
+
 // shipSnapshotFile verifies a snapshot file while it copies the bytes to the store in pieces,
 // and writes the manifest at the end.
 func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
@@ -51,8 +55,8 @@ func shipSnapshotFile(to *pieceWriter, info wal.SnapshotInfo) error {
 	if to.failed != nil {
 		return to.failed
 	}
-	if err != nil {
-		return fmt.Errorf("cannot back up %q: %w", info.Path, err)
+	if err != nil { // of the local file
+		return fmt.Errorf("%w: %q: %w", errSnapshotUnusable, info.Path, err)
 	}
 	to.pieces.Oldest, to.pieces.Newest = found.LastInAllSections, found.Newest
 	return to.putLastPieceAndManifest()
@@ -80,16 +84,16 @@ func (s *Shipper) waitForAndRecordSnapshotResult(ctx context.Context) error {
 
 // recordSnapshotResult ends the shipping of a snapshot. After success it adds the snapshot to the
 // generation. It returns nil too if a newer snapshot has replaced this one, or if this one is
-// damaged; a damaged one is not shipped again. It returns any other error unchanged.
+// unusable; an unusable one is not shipped again. It returns any other error unchanged.
 func (s *Shipper) recordSnapshotResult(shippingError error) (errorToReport error) {
 	s.cancelSnapshot()
 	s.snapshotDone = nil
 	if errors.Is(shippingError, errFileGone) {
 		return nil // a newer snapshot has replaced it
 	}
-	if errors.Is(shippingError, wal.ErrDamaged) {
+	if errors.Is(shippingError, errSnapshotUnusable) {
 		s.unusable[s.snapshotPieces.Newest] = struct{}{}
-		s.opt.Logger.Warn("backup: a snapshot of the exchange is damaged and was not backed up; the backup continues without it", "error", shippingError)
+		s.opt.Logger.Warn("backup: a snapshot of the exchange was not backed up; the backup continues without it", "error", shippingError)
 		return nil
 	}
 	if shippingError != nil {

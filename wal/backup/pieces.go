@@ -79,10 +79,10 @@ func (c *pieceWriter) putLastPieceAndManifest() error {
 	return c.box.putManifest(c.ctx, c.folder, &c.pieces)
 }
 
-// shipNewCatalogsAndLists ships the files in catalogs/ and lists/ that the generation does not
+// shipNewConfigDocumentsAndLists ships the files in catalogs/ and lists/ that the generation does not
 // have yet. The rate limit does not apply, because newer log entries may refer to these files
 // and are shipped after them.
-func (s *Shipper) shipNewCatalogsAndLists(ctx context.Context) error {
+func (s *Shipper) shipNewConfigDocumentsAndLists(ctx context.Context) error {
 	for _, folder := range fileFolders {
 		entries, err := os.ReadDir(filepath.Join(s.src.Dir, folder))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -173,7 +173,7 @@ func parsePieceName(name string, number int) (end sizeAndChecksum, ok bool) {
 }
 
 // startShippingNextSnapshot starts a goroutine that ships the oldest snapshot that the generation does
-// not have, unless such a goroutine is running. It skips damaged snapshots, and those with entries that
+// not have, unless such a goroutine is running. It skips unusable snapshots, and those with entries that
 // are not shipped yet. If one has ended, it first records its result. Snapshots are shipped in parallel
 // with the log, because new log entries must not wait for them.
 func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
@@ -194,7 +194,7 @@ func (s *Shipper) startShippingNextSnapshot(ctx context.Context) error {
 }
 
 // isSnapshotShippedOrUnusable reports whether the snapshot with this newest entry is in the
-// store, or was found damaged and cannot be shipped.
+// store, or is unusable.
 func (s *Shipper) isSnapshotShippedOrUnusable(newest uint64) bool {
 	if _, bad := s.unusable[newest]; bad {
 		return true

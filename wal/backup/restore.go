@@ -71,7 +71,7 @@ func (r *Repository) Restore(ctx context.Context, opt RestoreOptions) (RestoreRe
 		}
 	}
 	building := dir + temporarySuffix
-	if err := errors.Join(os.RemoveAll(building), os.MkdirAll(building, 0o700)); err != nil {
+	if err := errors.Join(os.RemoveAll(building), durable.MakeFolder(building)); err != nil {
 		return RestoreResult{}, fmt.Errorf("cannot restore to %q: %w", dir, err)
 	}
 	done, err := r.writeRestoredFolder(ctx, building, p, keys)
@@ -119,7 +119,7 @@ func (r *Repository) writeRestoredFolder(ctx context.Context, dir string, p *res
 		}
 	}
 	for name, manifest := range p.gen.files {
-		if err := r.restoreCatalogOrList(ctx, p, dir, name, manifest); err != nil {
+		if err := r.restoreConfigDocumentOrList(ctx, p, dir, name, manifest); err != nil {
 			return done, err
 		}
 	}
@@ -178,7 +178,7 @@ func (r *Repository) restoreSnapshot(ctx context.Context, p *restorePlan, dir st
 	return info, errors.Join(err, read.Close())
 }
 
-func (r *Repository) restoreCatalogOrList(ctx context.Context, p *restorePlan, dir, fileName, manifestName string) error {
+func (r *Repository) restoreConfigDocumentOrList(ctx context.Context, p *restorePlan, dir, fileName, manifestName string) error {
 	if at, _ := path.Split(fileName); !staysInsideFolder(fileName) || !slices.Contains(fileFolders, strings.TrimSuffix(at, "/")) {
 		return fmt.Errorf("the backup in %s names a file %q, which is not in catalogs/ or lists/ (was the backup changed?)", r.box.store, fileName)
 	}

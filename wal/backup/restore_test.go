@@ -291,7 +291,7 @@ func TestHostileStore(t *testing.T) {
 		"a file outside":            {"gen/0000000001/file/../../../../lists/whole-%d", `{"names":[],"size":0}`, "names a file"},
 		"the log's own file":        {"gen/0000000001/file/log/00000000000000000001.log/whole-%d", `{"names":[],"size":0}`, "names a file"},
 		"the log's life":            {"gen/0000000001/file/EPOCH/whole-%d", `{"names":[],"size":0}`, "names a file"},
-		"another's piece":           {"gen/0000000001/file/lists/more/whole-%d", `{"names":["../../../../keys/x"],"size":0}`, "has a checksum and the claim of its generation has none"},
+		"another's piece":           {"gen/0000000001/file/lists/more/whole-%d", `{"names":["../../../../keys/x"],"size":0}`, "only one has a checksum"},
 		"a key outside":             {"keys/../../x/%d-00000000000000000000000000000000", "0", "damaged"},
 		"keys of its own":           {"keys/leads/00000000000000000001/%d-00000000000000000000000000000000", strings.Repeat("k", 64), "damaged"},
 		"erasures of its own":       {"erased/exchange.key/%d-00000000000000000000000000000000", "\xff\xff", "damaged"},

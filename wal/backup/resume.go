@@ -104,7 +104,7 @@ func (s *Shipper) checkAndLoadLogEnd(g *backupGeneration, r contiguousObjects) e
 		}
 		place := logObjectPrefix(generationFolder(g.number), e.first, e.last, e.at)
 		if sum(g.box.sumKey, place, s.tail.buf[begin:]) != e.sum {
-			return fmt.Errorf("cannot back up %q to %s: entries %d to %d differ: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
+			return fmt.Errorf("cannot back up %q to %s: entries %d to %d of this log differ from the backed-up ones: %w", s.src.Dir, s.opt.To, e.first, e.last, ErrDiverged)
 		}
 	}
 	s.tail.markShipped()

@@ -111,7 +111,7 @@ func (b *encryptedStore) getWithSum(ctx context.Context, name string, value any)
 func (g *backupGeneration) getManifestSignedLikeClaim(ctx context.Context, name string, value any) error {
 	signed, err := g.box.getWithSum(ctx, name, value)
 	if err == nil && (signed == "") != (g.claim.sum == "") {
-		err = fmt.Errorf("the manifest %s in %s has a checksum and the claim of its generation has none, or the reverse: %w", name, g.box.store, ErrChanged)
+		err = fmt.Errorf("of the manifest %s in the backup %s and the claim of its generation (its first object), only one has a checksum: %w", name, g.box.store, ErrChanged)
 	}
 	return err
 }

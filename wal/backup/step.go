@@ -44,7 +44,7 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 		s.stopAndForgetPosition() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
 		return false, err
 	}
-	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewCatalogsAndLists(ctx)); err != nil {
+	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewConfigDocumentsAndLists(ctx)); err != nil {
 		return false, err
 	}
 	if err := s.shipEntriesOrMergeTail(ctx); err != nil {

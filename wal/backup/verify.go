@@ -74,7 +74,7 @@ func (r *Repository) Verify(ctx context.Context, number int) (*Verification, err
 		c := GenerationCheck{Generation: g.summarize(), Problems: g.problems}
 		r.checkClaim(g, all[:i], &c, v)
 		r.checkAndDropDamagedSnapshots(ctx, g, &c)
-		r.checkCatalogsAndLists(ctx, g, &c)
+		r.checkConfigDocumentsAndLists(ctx, g, &c)
 		r.checkLogEntries(ctx, g, &c)
 		if err := ctx.Err(); err != nil {
 			return v, err
@@ -114,7 +114,7 @@ func (r *Repository) checkAndDropDamagedSnapshots(ctx context.Context, g *backup
 	g.snapshots = good
 }
 
-func (r *Repository) checkCatalogsAndLists(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
+func (r *Repository) checkConfigDocumentsAndLists(ctx context.Context, g *backupGeneration, c *GenerationCheck) {
 	for name, manifest := range g.files {
 		folder := generationFolder(g.number) + "/file/" + name
 		var whole pieceManifest

@@ -63,7 +63,7 @@ func (r *Repository) checkClaim(g *backupGeneration, earlierGenerations []*backu
 		}
 	}
 	if g.claim.Sealed != r.box.key.hasRecipients() {
-		check.addProblem(fmt.Errorf("the claim %s says encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.hasRecipients()))
+		check.addProblem(fmt.Errorf("the claim %s says that its generation and the key files are encrypted: %t, but the key files are encrypted: %t", claim, g.claim.Sealed, r.box.key.hasRecipients()))
 	}
 	if len(g.runs) > 0 && g.runs[0].firstEntry() < g.claim.First {
 		check.addProblem(fmt.Errorf("the claim %s says that the generation begins with entry %d, but the generation has entries from %d on", claim, g.claim.First, g.runs[0].firstEntry()))

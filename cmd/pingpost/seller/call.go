@@ -18,7 +18,7 @@ import (
 	"pingpost/cmd/pingpost/client"
 )
 
-// sellerFlags are the flags of ping and post that select the exchange and the credential.
+// sellerFlags are the flags that ping and post share: the exchange, the credential and the Idempotency-Key.
 type sellerFlags struct {
 	client.TrustedCAFlag
 	URL          string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"The exchange's address (${default})."`

@@ -103,9 +103,9 @@ type bodyData struct {
 	sample  bool // for Check: write each secret as text that needs every escape
 }
 
-// fieldValueForBuyer returns the value of a field by its name for buyers. It returns an absent value for
-// a field that a ping must not have. Check has rejected templates with such fields; this is a
-// second check.
+// fieldValueForBuyer returns the value of a field by its name for buyers. In a ping, it returns an
+// absent value for a field that only a post may have. Check has rejected templates of pings with such
+// fields; this is a second check.
 func (v *bodyData) fieldValueForBuyer(fieldName string) market.FieldValue {
 	if fieldName == "zip3" {
 		return market.TextValueOrAbsent(format.ZIPPrefix3(v.lead.Values[market.SlotZip].Text))

@@ -134,7 +134,7 @@ func (w *tableWriter[T]) appendEnd(dst []byte) ([]byte, error) {
 	}
 	dst, err := w.file.End(dst)
 	if err != nil {
-		return dst, fmt.Errorf("cannot finish the Parquet file of an export: %w", err)
+		return dst, fmt.Errorf("the Parquet file of an export is incomplete, because a row cannot be encoded; export as CSV or JSON: %w", err)
 	}
 	return dst, nil
 }

@@ -28,26 +28,31 @@ func SendJSON(ctx *fasthttp.RequestCtx, document any) {
 	SendEncodedJSON(ctx, append(EncodeJSON(document), '\n'))
 }
 
+// SendEncodedJSON answers with a JSON text.
+func SendEncodedJSON(ctx *fasthttp.RequestCtx, text []byte) {
+	ctx.SetContentType(httperror.TypeJSON)
+	ctx.SetBody(text)
+}
+
 // minCompressed is the length in bytes from which compression is worth its time.
 const minCompressed = 1 << 10
 
-// SendEncodedJSON answers with a JSON text, compressed if it is long and the client accepts gzip. It
-// does not compress an answer with Cache-Control: no-store: from the length of a compressed answer,
-// an attacker could guess a secret in it.
-func SendEncodedJSON(ctx *fasthttp.RequestCtx, text []byte) {
+// CompressLongJSON compresses the answer if it is a long JSON text and the client accepts gzip. Call it
+// last: the audit log reads the text of answers. It does not compress an answer with
+// Cache-Control: no-store: from the length of a compressed answer, an attacker could guess a secret
+// in it.
+func CompressLongJSON(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
-	header.SetContentType(httperror.TypeJSON)
-	if len(text) < minCompressed || string(header.Peek("Cache-Control")) == "no-store" {
-		ctx.SetBody(text)
+	if ctx.Response.IsBodyStream() || len(ctx.Response.Body()) < minCompressed ||
+		!bytes.HasPrefix(header.ContentType(), []byte(httperror.TypeJSON)) ||
+		len(header.ContentEncoding()) > 0 || string(header.Peek("Cache-Control")) == "no-store" {
 		return
 	}
-	header.Add("Vary", "Accept-Encoding")
-	if !ctx.Request.Header.HasAcceptEncoding("gzip") {
-		ctx.SetBody(text)
-		return
+	header.Set("Vary", "Accept-Encoding")
+	if ctx.Request.Header.HasAcceptEncoding("gzip") {
+		header.SetContentEncoding("gzip")
+		ctx.Response.SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, ctx.Response.Body(), fasthttp.CompressBestSpeed))
 	}
-	header.Set("Content-Encoding", "gzip")
-	ctx.Response.SetBodyRaw(fasthttp.AppendGzipBytesLevel(nil, text, fasthttp.CompressBestSpeed))
 }
 
 // SetCreatedAndNoStore makes the answer a 201 with a new secret, and returns the document. No later

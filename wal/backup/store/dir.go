@@ -285,7 +285,7 @@ func (d *Dir) Delete(ctx context.Context, names ...string) error {
 			return err
 		}
 		if err := os.Remove(d.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("cannot delete from the backup folder: %w", err)
+			return fmt.Errorf("cannot delete an object of the backup: %w", err)
 		}
 		for at := filepath.Dir(d.path(name)); strings.HasPrefix(at, d.root+string(filepath.Separator)); at = filepath.Dir(at) {
 			if os.Remove(at) != nil {

@@ -166,7 +166,7 @@ func (s *S3) Delete(ctx context.Context, names ...string) error {
 		failed = errors.Join(failed, gone.Err)
 	}
 	if err := errors.Join(failed, ctx.Err()); err != nil {
-		return fmt.Errorf("cannot delete from %s: %w", s, err)
+		return fmt.Errorf("cannot delete objects of the backup in %s: %w", s, err)
 	}
 	return nil
 }
