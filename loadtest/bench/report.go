@@ -255,25 +255,26 @@ func (v viewers) start(ctx context.Context, p *process) (stop func() (*viewerCou
 // polledPaths are the pages that a viewer reads in turn.
 var polledPaths = []string{"/admin/v1/report?by=hour,buyer", "/admin/v1/leads?limit=50", "/admin/v1/alerts"}
 
-// pollPages requests the data of the polled pages. It ignores errors before the first success, because
-// a new exchange may still be building the report.
+// pollPages requests the data of the polled pages. Like the console, it asks again after a 503: the
+// report may still be behind, or too many reports are being read. It ignores other errors of a page
+// before its first success.
 func (v viewers) pollPages(ctx context.Context, p *process, answers *atomic.Int64) error {
-	seen := false
-	for n := 0; ; n++ {
+	seen := make([]bool, len(polledPaths))
+	for n := 0; ; n = (n + 1) % len(polledPaths) {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(v.every):
 		}
-		err := p.getAdmin(ctx, polledPaths[n%len(polledPaths)], io.Discard)
+		err := p.getAdmin(ctx, polledPaths[n], io.Discard)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the caller ended the request
 		}
 		switch {
 		case err == nil:
 			answers.Add(1)
-			seen = true
-		case seen:
+			seen[n] = true
+		case seen[n] && !strings.Contains(err.Error(), "status 503"):
 			return err
 		}
 	}
