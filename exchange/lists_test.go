@@ -52,7 +52,6 @@ func TestSuppressionListFileChecks(t *testing.T) {
 	}
 }
 
-// The limit of a line does not count its line ending.
 // Excel and Windows begin text files with a byte order mark.
 func TestByteOrderMarkIsNoPartOfList(t *testing.T) {
 	var got []string
@@ -69,6 +68,7 @@ func TestByteOrderMarkIsNoPartOfList(t *testing.T) {
 	}
 }
 
+// The limit of a line does not count its line ending.
 func TestListLineLimit(t *testing.T) {
 	for length, wantError := range map[int]bool{maxLine - 1: false, maxLine: false, maxLine + 1: true, maxLine + 2: true} {
 		for _, ending := range []string{"", "\n", "\r\n"} {

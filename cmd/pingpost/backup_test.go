@@ -297,13 +297,13 @@ func TestBackupRejectsInvalidArguments(t *testing.T) {
 		"megabytes":                    {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--rate", "0"},
 		"such as 30d":                  {"backup", "--to", f.backups, "-c", f.config, "--unencrypted", "--retain", "soon"},
 		"not a place for backups":      {"backup", "--to", "ftp://x", "-c", f.config, "--unencrypted"},
-		"the first start of an exchange creates it": {"backup", "--to", f.backups, "-c", f.config, "--unencrypted"},
-		"there is no backup":                        {"backup", "list", "--from", f.backups + "2"},
-		"not a moment to restore":                   {"restore", "--from", f.backups, "--data-dir", f.data, "--at", "yesterday"},
-		"is not empty":                              {"restore", "--from", f.backups, "--data-dir", filepath.Dir(f.data)},
-		"--backup-to is missing":                    {"serve", "-c", f.config, "--backup-unencrypted"},
-		"which is inside it":                        {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
-		"the exchange's key and all":                {"serve", "-c", f.config, "--backup-to", f.backups},
+		"exchange key cannot be read":  {"backup", "--to", f.backups, "-c", f.config, "--unencrypted"},
+		"there is no backup":           {"backup", "list", "--from", f.backups + "2"},
+		"not a moment to restore":      {"restore", "--from", f.backups, "--data-dir", f.data, "--at", "yesterday"},
+		"is not empty":                 {"restore", "--from", f.backups, "--data-dir", filepath.Dir(f.data)},
+		"--backup-to is missing":       {"serve", "-c", f.config, "--backup-unencrypted"},
+		"which is inside it":           {"backup", "--to", filepath.Join(f.data, "copies"), "--data-dir", f.data, "--unencrypted"},
+		"the exchange's key and all":   {"serve", "-c", f.config, "--backup-to", f.backups},
 	} {
 		mustFail(t, want, args...)
 	}

@@ -28,7 +28,6 @@ type pastCap struct {
 	used   int64
 	last   uint64 // the entry to which the present value belongs
 	ended  bool   // the window has ended: used counts charges before the decision
-	known  bool
 }
 
 // capUsagesBefore returns the use of the caps before the log's batch of a decision, by the number of
@@ -41,7 +40,7 @@ func (e *Explainer) capUsagesBefore(caps []*market.Cap, batchNanos, decidedNanos
 	for i, now := range e.State.AppliedCapUsages(caps) {
 		from, until := caps[i].Period.WindowContaining(decidedNanos, caps[i].Zone)
 		usages[caps[i].Ref] = exclusion.CapUsage{From: from, Until: until}
-		c := &pastCap{window: from, last: now.Seq, known: true}
+		c := &pastCap{window: from, last: now.Seq}
 		switch {
 		case now.Window == from:
 			c.used, present, last = now.Used, true, max(last, now.Seq)

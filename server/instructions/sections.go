@@ -161,14 +161,10 @@ var unknownSentences = map[string]string{
 func (d *Document) consentBlocks() []Block {
 	blocks := []Block{paragraph("Send tcpa_consent true only if the person agreed to be called. Send the proof with it: consent_text (the text that the person saw), consent_timestamp, ip_address, and consent_cert_url, the address of the certificate.")}
 	if len(d.Consent.Sources) > 0 {
-		blocks = append(blocks, paragraph("Leads with one of these values of source need consent_cert_url: %s.", joinWithCommas(d.Consent.Sources, "")))
+		blocks = append(blocks, paragraph("Leads with one of these values of source need consent_cert_url: %s.", strings.Join(d.Consent.Sources, ", ")))
 	}
 	if len(d.Consent.Hosts) > 0 {
-		blocks = append(blocks, paragraph("A certificate must be at one of these hosts: %s.", joinWithCommas(d.Consent.Hosts, "")))
+		blocks = append(blocks, paragraph("A certificate must be at one of these hosts: %s.", strings.Join(d.Consent.Hosts, ", ")))
 	}
 	return blocks
-}
-
-func joinWithCommas(words []string, suffix string) string {
-	return strings.Join(words, suffix+", ") + suffix
 }

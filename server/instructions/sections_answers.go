@@ -1,10 +1,13 @@
 package instructions
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 func (d *Document) pingBlocks() []Block {
 	blocks := []Block{
-		paragraph("You can ask for the price before you send the person's data. Send no contact data in a ping: %s are rejected in it, at any depth and in any spelling, and so are common other names of such data. The exchange looks at names only. With an access token, a member of another name goes to the buyers.", joinWithCommas(d.contactFieldNames(), "")),
+		paragraph("You can ask for the price before you send the person's data. Send no contact data in a ping: %s are rejected in it, at any depth and in any spelling, and so are common other names of such data. The exchange looks at names only. With an access token, a member of another name goes to the buyers.", strings.Join(d.contactFieldNames(), ", ")),
 		{List: []string{
 			fmt.Sprintf("With the API key: %s returns all bids, and an ingest with flo_ping_id and flo_buyer_id sells the lead at one of them.", pathAvailability),
 			fmt.Sprintf("With an access token: %s returns the best bid, and %s sells the lead at it. Use a new auction_id for each lead. Post within 5 seconds after the ping: then the bid expires.", pathPing, pathPost),
@@ -60,7 +63,7 @@ func (d *Document) repeatBlocks() []Block {
 	if d.Duplicates.All {
 		match = "all of these fields"
 	}
-	return append(blocks, paragraph("A lead is a duplicate if the campaign accepted a lead with the same value in %s in the last %s: %s.", match, d.Duplicates.Window, joinWithCommas(d.Duplicates.Fields, "")))
+	return append(blocks, paragraph("A lead is a duplicate if the campaign accepted a lead with the same value in %s in the last %s: %s.", match, d.Duplicates.Window, strings.Join(d.Duplicates.Fields, ", ")))
 }
 
 func (d *Document) limitBlocks() []Block {
