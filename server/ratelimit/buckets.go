@@ -24,7 +24,7 @@ type TokenBuckets[K comparable] struct {
 	seed     maphash.Seed
 
 	mu   sync.Mutex
-	sets [bucketSets][bucketWays]bucket[K]
+	sets [][bucketWays]bucket[K] // bucketSets entries
 }
 
 const (
@@ -46,7 +46,7 @@ func NewNetworkBuckets(perSecond int) *TokenBuckets[netip.Prefix] {
 // NewTokenBuckets returns buckets that hold burst tokens and regain one token after each time
 // refillInterval.
 func NewTokenBuckets[K comparable](refillInterval time.Duration, burst int) *TokenBuckets[K] {
-	return &TokenBuckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed()}
+	return &TokenBuckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed(), sets: make([][bucketWays]bucket[K], bucketSets)}
 }
 
 // Take takes a token from the bucket of the key, at the time nowNanos in Unix nanoseconds. If
