@@ -1,5 +1,4 @@
-# `make` and `make test` need only Go and make. `make test-race` and `make test-long` use the
-# race detector if there is a C compiler.
+# `make` and `make test` need only Go and make. A C compiler adds the race detector.
 # `make check` also downloads the source of two tools through the module proxy and builds
 # them into bin/tools, once per version of the tool and of Go. The tools are not in
 # go.mod, so that their requirements do not change the versions of our modules.
@@ -33,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-race test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -43,19 +42,13 @@ build:
 HAS_CC = [ "$$($(GO) env CGO_ENABLED)" = 1 ] && \
 	printf '\043include <stdlib.h>\nint main(void){return 0;}\n' | $$($(GO) env CC) -x c -o /dev/null - >/dev/null 2>&1
 
-# `make test` runs all tests with -short, in two or three minutes on two cores. Tests that
+# `make test` runs all tests with -short, in at most six minutes on two cores. Tests that
 # take longer by nature call testing.Short and then skip themselves or try fewer inputs.
-# It does not use the race detector, which takes four times as long.
-# `make test-race` runs the same tests with the detector.
-# `make test-long` runs everything with the detector, except the layout rules, which `make check`
-# runs. Each change has to pass `make check` and `make test`; CI runs `make check` and
-# `make test-long`.
-# It tests four packages at a time, because tests that wait leave the processors idle. With the
-# detector the tests compute more, so make test-race and make test-long test three.
+# It tests three packages at a time, because tests that wait leave the processors idle. Four took
+# longer: they compete for two processors.
+# `make test-long` runs everything except the layout rules, which `make check` runs; each change has
+# to pass all three, and CI runs `make check` and `make test-long`.
 test:
-	CGO_ENABLED=0 $(GO) test -short -p 4 -timeout $(TEST_TIMEOUT) ./...
-
-test-race:
 	@$(call run-tests,-short -p 3 -timeout $(TEST_TIMEOUT),Alloc)
 
 test-long:

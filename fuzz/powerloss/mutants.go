@@ -80,12 +80,12 @@ var mutants = []mutant.Mutation{
 		Old: "	err := durable.SyncFolder(parent)\n", New: "	err := error(nil)\n",
 	},
 	{
-		Name: "records are backed up before the files that they name", File: "wal/backup/step.go",
+		Name: "records are backed up before the files that they name", File: "wal/backup/ship_once.go",
 		Old: "	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewConfigDocumentsAndLists(ctx)); err != nil {\n		return false, err\n	}\n	if err := s.shipEntriesOrMergeTail(ctx); err != nil {\n		return false, err\n	}\n",
 		New: "	if err := s.shipEntriesOrMergeTail(ctx); err != nil {\n		return false, err\n	}\n	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewConfigDocumentsAndLists(ctx)); err != nil {\n		return false, err\n	}\n",
 	},
 	{
-		Name: "small objects of the log are removed before the large one is there", File: "wal/backup/step.go",
+		Name: "small objects of the log are removed before the large one is there", File: "wal/backup/ship_once.go",
 		Old: "	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 		New: "	if err := s.removeObjectsMergedInto(ctx, logObject{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 	},

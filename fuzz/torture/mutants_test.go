@@ -147,7 +147,7 @@ var mutants = []mutantCase{
 	},
 	{
 		mutant.Mutation{
-			Name: "the backup reports unshipped records as backed up", File: "wal/backup/step.go",
+			Name: "the backup reports unshipped records as backed up", File: "wal/backup/ship_once.go",
 			Old: "\tif len(records) == 0 {\n\t\treturn nil\n", New: "\tif len(records) < 16<<10 {\n\t\treturn nil\n",
 		}, "disk lost", 20 * time.Second, []string{"are missing or changed", "is not in the log", "restore: the copy as of entry", " and evt_"},
 	},

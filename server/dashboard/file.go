@@ -26,7 +26,12 @@ const (
 )
 
 // FindFile returns the dashboard's file at a path of the admin address, or nil.
-func FindFile(at string) *apidocs.File { return files()[at] }
+func FindFile(at string) *apidocs.File {
+	if file := files()[at]; file != nil {
+		return file()
+	}
+	return nil
+}
 
 // Paths returns the paths of all files of the dashboard.
 func Paths() []string {
@@ -37,8 +42,10 @@ func Paths() []string {
 	return paths
 }
 
-var files = sync.OnceValue(func() map[string]*apidocs.File {
-	found := make(map[string]*apidocs.File)
+// files returns the files by their paths. The first request for a file compresses it, so that a
+// start does not.
+var files = sync.OnceValue(func() map[string]func() *apidocs.File {
+	found := make(map[string]func() *apidocs.File)
 	err := fs.WalkDir(dist, "dist", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -51,7 +58,11 @@ var files = sync.OnceValue(func() map[string]*apidocs.File {
 		if at == "/index.html" {
 			at = Page
 		}
-		found[at] = newFile(at, path.Ext(name), body)
+		kind := kinds[path.Ext(name)]
+		if kind == "" {
+			panic("BUG: a dashboard file has an extension without a media type: " + at)
+		}
+		found[at] = sync.OnceValue(func() *apidocs.File { return newFile(at, kind, body) })
 		return nil
 	})
 	if err != nil {
@@ -66,14 +77,9 @@ var kinds = map[string]string{
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// newFile returns a file of the dashboard at the path, with this file name extension. An
-// asset's name contains a hash of its content, so browsers may cache it forever. They check the
-// page, which names the assets, each time.
-func newFile(at, extension string, body []byte) *apidocs.File {
-	kind := kinds[extension]
-	if kind == "" {
-		panic("BUG: a dashboard file has an extension without a media type: " + at)
-	}
+// newFile returns a file of the dashboard at the path. An asset's name contains a hash of its
+// content, so browsers may cache it forever. They check the page, which names the assets, each time.
+func newFile(at, kind string, body []byte) *apidocs.File {
 	cache := "no-cache"
 	if strings.HasPrefix(at, Assets) {
 		cache = "public, max-age=31536000, immutable"

@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 // Shipper backs up one exchange's folder to a store. One goroutine uses it; Status and Wake
 // are safe for all goroutines. The caller must call Close.
 //
-// It runs a loop of steps (step.go). Each step reads new log entries and ships them, after
+// It runs a loop of steps (ship_once.go). Each step reads new log entries and ships them, after
 // all files that they may refer to. The shipper can rebuild its memory from the store's
 // listing and the folder. After an error it retries the step, and after a crash PrepareShipping
 // finds the place to continue (resume.go).

@@ -64,7 +64,7 @@ export function Flow({ of }: { of: Overview | undefined }) {
   const total = (name: 'leads' | 'sold') => points.reduce((sum, p) => sum + p[name], 0);
   return (
     <Card
-      title="Traffic, last ten minutes"
+      title="Activity, last ten minutes"
       side={
         of && (
           <span class="faint">

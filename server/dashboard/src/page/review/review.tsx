@@ -29,7 +29,7 @@ export function ReviewPage({ id, query }: PageOf) {
   });
   return (
     <>
-      <Heading title="Review" />
+      <Heading title="Needs review" />
       <Tabs
         label="Review"
         at={at}
