@@ -1,80 +1,59 @@
-// An identity provider that answers as a test wants.
+// A real identity provider with its own sign-in pages, in this process: node-oidc-provider, which the
+// OpenID Foundation has certified.
 
-import { createSign, generateKeyPairSync } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+import type { Page } from 'playwright-core';
 
-export interface Provider {
+export interface IdentityProvider {
   issuer: string;
   groups: string[]; // of the person who signs in
-  denies: boolean;
+  // permit serves the provider, for an exchange with this admin address.
+  permit: (admin: string) => void;
   close: () => void;
 }
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-// openProvider starts one. Its person is anna@example.com.
-export async function openProvider(client: string): Promise<Provider> {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const provider: Provider = { issuer: '', groups: [], denies: false, close: () => undefined };
-  const tokenFor = (nonce: string): string => {
-    const now = Math.floor(Date.now() / 1000);
-    const claims = {
-      iss: provider.issuer,
-      sub: 'anna',
-      aud: client,
-      exp: now + 600,
-      iat: now,
-      nonce,
-      email: 'anna@example.com',
-      email_verified: true,
-      groups: provider.groups,
-    };
-    const head = `${encode({ alg: 'RS256', kid: 'k', typ: 'JWT' })}.${encode(claims)}`;
-    return `${head}.${createSign('RSA-SHA256').update(head).sign(privateKey, 'base64url')}`;
-  };
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', provider.issuer);
-    const json = (value: object) => {
-      response.setHeader('Content-Type', 'application/json');
-      response.end(JSON.stringify(value));
-    };
-    if (url.pathname === '/.well-known/openid-configuration') {
-      return json({
-        issuer: provider.issuer,
-        authorization_endpoint: `${provider.issuer}/authorize`,
-        token_endpoint: `${provider.issuer}/token`,
-        jwks_uri: `${provider.issuer}/keys`,
-        response_types_supported: ['code'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256'],
-      });
-    }
-    if (url.pathname === '/keys') {
-      return json({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'RS256', use: 'sig' }] });
-    }
-    if (url.pathname === '/authorize') {
-      const back = new URL(url.searchParams.get('redirect_uri') ?? '');
-      back.searchParams.set('state', url.searchParams.get('state') ?? '');
-      if (provider.denies) back.searchParams.set('error', 'access_denied');
-      else back.searchParams.set('code', url.searchParams.get('nonce') ?? '');
-      response.writeHead(302, { Location: back.href });
-      return response.end();
-    }
-    let body = '';
-    request.on('data', (part) => {
-      body += part;
-    });
-    return request.on('end', () => {
-      const nonce = new URLSearchParams(body).get('code') ?? '';
-      json({ access_token: 'a', token_type: 'Bearer', expires_in: 600, id_token: tokenFor(nonce) });
-    });
-  });
+// openProvider listens on an address, so that an exchange can be configured with it. Its only person
+// is anna@example.com, with any password.
+export async function openProvider(client: string): Promise<IdentityProvider> {
+  let serve: RequestListener = (_, response) => response.writeHead(503).end();
+  const server = createServer((request, response) => serve(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  provider.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  provider.close = () => {
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const groups: string[] = [];
+  const permit = (admin: string) => {
+    const provider = new Provider(issuer, {
+      clients: [
+        {
+          client_id: client,
+          token_endpoint_auth_method: 'none',
+          redirect_uris: [`${admin}/admin/v1/session/oidc/callback`],
+        },
+      ],
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], groups: ['groups'] },
+      scopes: ['openid', 'email', 'groups'],
+      conformIdTokenClaims: false, // the ID token has the claims of the scopes
+      cookies: { keys: ['test'] },
+      findAccount: (_, id) => ({
+        accountId: id,
+        claims: () =>
+          Promise.resolve({ sub: id, email: 'anna@example.com', email_verified: true, groups: [...groups] }),
+      }),
+    });
+    serve = provider.callback();
+  };
+  const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return provider;
+  return { issuer, groups, permit, close };
+}
+
+// signInAtProvider fills in the pages of the provider: sign-in and consent.
+export async function signInAtProvider(page: Page): Promise<void> {
+  await page.getByPlaceholder('Enter any login').fill('anna');
+  await page.getByPlaceholder('and password').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
 }

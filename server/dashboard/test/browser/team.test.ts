@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { openSeeded, order } from './exchange';
 import { browse, button, dialog, newPage, place, said, shows, signedIn, signIn, visit } from './page';
-import { openProvider } from './provider';
+import { openProvider, signInAtProvider } from './provider';
 import { totp } from './totp';
 
 browse();
@@ -110,20 +110,21 @@ test('an exchange that requires a second factor lets in only after it is turned 
 
 test('a person signs in at the identity provider, and every refusal is explained', async () => {
   const provider = await openProvider('pingpost');
-  const oidc = `oidc: {issuer: "${provider.issuer}", client_id: pingpost, label: Example ID, roles: {map: {ops: operator}}}`;
+  const oidc = `oidc: {issuer: "${provider.issuer}", client_id: pingpost, label: Example ID, scopes: [openid, email, groups], roles: {map: {ops: operator}}}`;
   const exchange = await openSeeded('trusted_networks: [127.0.0.0/8]', oidc);
   try {
     const page = await newPage({ baseURL: exchange.admin });
     const button = page.getByRole('link', { name: 'Sign in with Example ID' });
+    provider.permit(exchange.admin);
     await page.goto('/');
     await button.click();
-    await shows(page.getByText('You have no role at this exchange.', { exact: false }));
-    provider.denies = true;
-    await button.click();
+    await page.getByRole('link', { name: 'Cancel' }).click();
     await shows(page.getByText('The identity provider refused the sign-in.'));
-    provider.denies = false;
-    provider.groups = ['ops'];
     await button.click();
+    await signInAtProvider(page);
+    await shows(page.getByText('You have no role at this exchange.', { exact: false }));
+    provider.groups.push('ops');
+    await button.click(); // the provider knows the browser and asks nothing
     await shows(page.getByRole('heading', { name: 'Home' }));
     await page.getByLabel('Account of oidc:anna@example.com').click();
     await shows(page.getByText('oidc:anna@example.com operator'));

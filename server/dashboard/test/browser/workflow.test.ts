@@ -1,53 +1,14 @@
 // Walks the operators' workflows as a person does, and counts clicks and fields. Each count has
 // the limit of the console's design.
 
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openSeeded, order, person, send } from './exchange';
+import { openSeeded, order, person, report, send } from './exchange';
 import { browse, button, dialog, newPage, place, said, settled, shows, signedIn, signIn } from './page';
+import { printWalks, Walk } from './walk';
 
 browse();
-
-const walks: { task: string; clicks: number; fields: number }[] = [];
-afterAll(() => console.table(walks));
-
-// Walk counts what a person does on a page.
-class Walk {
-  private clicks = 0;
-  private fields = 0;
-  constructor(readonly page: Page) {}
-
-  async click(of: Locator): Promise<void> {
-    this.clicks++;
-    await of.click();
-  }
-
-  async fill(of: Locator, text: string): Promise<void> {
-    this.fields++;
-    await of.fill(text);
-    await of.blur();
-  }
-
-  async choose(of: Locator, option: string): Promise<void> {
-    this.fields++;
-    await of.selectOption(option);
-  }
-
-  async check(of: Locator): Promise<void> {
-    this.fields++;
-    await of.check();
-  }
-
-  menu(name: string | RegExp): Promise<void> {
-    return this.click(this.page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }));
-  }
-
-  ends(task: string, most: { clicks: number; fields: number }): void {
-    walks.push({ task, clicks: this.clicks, fields: this.fields });
-    expect(this.clicks, `${task}: clicks`).toBeLessThanOrEqual(most.clicks);
-    expect(this.fields, `${task}: fields`).toBeLessThanOrEqual(most.fields);
-  }
-}
+afterAll(printWalks);
 
 test('a ping-post campaign with filters, caps and payout', async () => {
   const page = await signedIn();
@@ -120,6 +81,106 @@ test('why a lead did not sell', async () => {
   const table = page.getByRole('region', { name: 'Buyers in campaign' });
   await shows(table.getByText('wrong state').first());
   walk.ends('why a lead did not sell', { clicks: 2, fields: 0 });
+});
+
+test('a price of an entry from the configuration file', async () => {
+  const exchange = await openSeeded(
+    'buyers: [{id: buy_blue}]\ncampaigns: [{id: cmp_file, method: waterfall, buyers: [{buyer: buy_blue, price: 6}]}]\n',
+  );
+  try {
+    const page = await newPage({ baseURL: exchange.admin });
+    await page.goto('/');
+    await signIn(page, 'op', exchange.password);
+    const walk = new Walk(page);
+    await walk.menu('Campaigns');
+    await walk.click(page.getByRole('link', { name: 'cmp_file' }).first());
+    await walk.click(page.locator('#main').getByRole('link', { name: 'Buyers', exact: true }));
+    await walk.fill(page.locator('form').getByRole('textbox', { name: 'Price' }).first(), '7');
+    await walk.click(button(page, 'Review changes'));
+    await walk.click(button(dialog(page), 'Save'));
+    await said(page, 'cmp_file is saved and in force.');
+    walk.ends('edit a price of an entry from the file', { clicks: 5, fields: 1 });
+  } finally {
+    await exchange.close();
+  }
+});
+
+test('a lead by its phone number', async () => {
+  const { data } = await send(place, person('cmp_bids', 'CA', { phone: '(628) 555-0790', vehicle_count: 1 }));
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await page.keyboard.press('Control+k');
+  await walk.fill(page.getByRole('combobox', { name: /Search/ }), '628 555 0790');
+  await walk.click(page.getByRole('option', { name: /Find the leads with this phone number/ }));
+  const found = page.getByRole('region', { name: 'Leads of the person' });
+  await shows(found.getByRole('link', { name: String(data?.id) }));
+  walk.ends('find a lead by phone', { clicks: 1, fields: 1 });
+});
+
+test('an alert of a buyer’s timeouts', async () => {
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await walk.menu('Settings');
+  await walk.click(page.locator('#main').getByRole('link', { name: 'Alerts', exact: true }));
+  await walk.click(button(page, 'Add rule'));
+  await walk.fill(dialog(page).getByLabel('Name (required)', { exact: true }), 'Mute fails');
+  await walk.choose(dialog(page).getByLabel('Measures'), 'buyer_failures');
+  await walk.fill(dialog(page).getByLabel('Fires at or above'), '90');
+  await walk.click(button(dialog(page), 'Save rule'));
+  await said(page, 'Mute fails is saved.');
+  walk.ends('add an alert', { clicks: 4, fields: 3 });
+  const { etag } = await order<{ etag: string }>(place, 'GET', 'alerts/rules/mute_fails');
+  await order(place, 'DELETE', 'alerts/rules/mute_fails', undefined, { 'If-Match': etag });
+});
+
+interface Invitation {
+  id: string;
+  status: string;
+}
+
+test('an invitation of a teammate', async () => {
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await walk.menu('Settings');
+  await walk.click(page.locator('#main').getByRole('link', { name: 'Team', exact: true }));
+  await walk.click(button(page, 'Invite'));
+  await shows(dialog(page).getByText('Copy it now. It is shown once.'));
+  walk.ends('invite a teammate', { clicks: 3, fields: 0 });
+  const { invitations } = await order<{ invitations: Invitation[] }>(place, 'GET', 'invitations');
+  for (const { id, status } of invitations) if (status === 'open') await order(place, 'DELETE', `invitations/${id}`);
+});
+
+test('an export of leads as CSV', async () => {
+  const page = await signedIn('leads?campaign=cmp_auto');
+  await settled(page);
+  const walk = new Walk(page);
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    walk.click(page.getByRole('link', { name: 'Export CSV' })),
+  ]);
+  expect(file.suggestedFilename()).toMatch(/\.csv$/);
+  walk.ends('export leads as CSV', { clicks: 1, fields: 0 });
+});
+
+// leadOfPicky sends leads until buy_picky, which refuses some, has bought one.
+async function leadOfPicky(): Promise<string> {
+  for (let i = 0; i < 10; i++) {
+    const { data } = await send(place, person('cmp_auto', 'TX'));
+    if (data?.status === 'ACCEPTED') return data.id;
+  }
+  throw new Error('buy_picky bought none of 10 leads');
+}
+
+test('the approval of a return', async () => {
+  const lead = await leadOfPicky();
+  await report(place, lead, { status: 'returned', reason: 'wrong number' });
+  const page = await signedIn();
+  const walk = new Walk(page);
+  await walk.menu(/^Review/);
+  await walk.check(page.getByRole('row', { name: new RegExp(lead) }).getByRole('checkbox'));
+  await walk.click(button(page, 'Approve selected'));
+  await said(page, '1 return approved.');
+  walk.ends('approve a return', { clicks: 2, fields: 1 });
 });
 
 // askedForYesterday waits for the report of yesterday by buyer, and for a page that says so.
