@@ -99,7 +99,7 @@ func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldRe
 	a.PrepareAuction(&in.live.CampaignFilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
 	e.excludeBeforePings(a, in.live, in.inList)
-	e.auctions.ExcludeUnpingableCandidates(a)
+	e.auctions.ExcludeAsRunWouldWithoutPings(a)
 	if in.candidates.Eligible.NextFrom(0) >= 0 {
 		return market.ReasonNone
 	}

@@ -64,7 +64,7 @@ type Observer interface {
 	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
 	// AuctionHeldOrSkipped reports the end of an auction, or a supplier's ping that led to no auction.
 	// campaign is nil if the ping matched no campaign.
-	AuctionHeldOrSkipped(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionSummary)
+	AuctionHeldOrSkipped(campaign *market.Campaign, supplier *market.Supplier, s *auction.AuctionOutcomeSummary)
 	ReportFault(what string, err error)
 }
 
@@ -180,6 +180,6 @@ type discardObserver struct{}
 func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer) {}
 func (discardObserver) PostAttempted(string, *market.BuyerPostResult)                 {}
 func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)               {}
-func (discardObserver) AuctionHeldOrSkipped(*market.Campaign, *market.Supplier, *auction.AuctionSummary) {
+func (discardObserver) AuctionHeldOrSkipped(*market.Campaign, *market.Supplier, *auction.AuctionOutcomeSummary) {
 }
 func (discardObserver) ReportFault(string, error) {}

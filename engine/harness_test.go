@@ -99,7 +99,7 @@ func (n *testObserver) PostAttempted(string, *market.BuyerPostResult) { n.postAt
 func (n *testObserver) ReportFault(string, error)                     { n.faults.Add(1) }
 
 // AuctionHeldOrSkipped checks that each filter set has one outcome.
-func (n *testObserver) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionSummary) {
+func (n *testObserver) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, h *auction.AuctionOutcomeSummary) {
 	n.auctions.Add(1)
 	if h.Test {
 		n.testAuctions.Add(1)

@@ -23,7 +23,7 @@ func (o panickingObserver) panicIn(method string) {
 	}
 }
 
-func (o panickingObserver) AuctionHeldOrSkipped(c *market.Campaign, s *market.Supplier, h *auction.AuctionSummary) {
+func (o panickingObserver) AuctionHeldOrSkipped(c *market.Campaign, s *market.Supplier, h *auction.AuctionOutcomeSummary) {
 	o.panicIn("AuctionHeld")
 	o.Observer.AuctionHeldOrSkipped(c, s, h)
 }

@@ -188,7 +188,7 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 		change.Return = event.MoneyAndCapsReversedByReturn{Campaign: change.Return.Campaign, Month: change.Return.Month}
 	}
 	return e.commit(&event.LeadStatusChangesDecided{
-		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.RequestedLeadStatusChange{change},
+		Buyer: buyer, At: e.opt.Clock.Now(), Note: note, By: e.by, Changes: []event.DecidedLeadStatusChange{change},
 	}, nil)
 }
 
@@ -207,7 +207,7 @@ func (e *Engine) lockLeadStatus(id market.LeadID, deadlineNanos int64) (lockedLe
 // readOrRebuildRequestedReturn returns the buyer of a pending return and the change that it requested,
 // from the log. If the log's history no longer has the request, it computes the change from the
 // lead and the present rules. ErrNotFound: the state no longer has the lead either.
-func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnSeqAndTime, deadlineNanos int64) (buyer market.PermanentNumber, change event.RequestedLeadStatusChange, err error) {
+func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.LeadID, pending state.PendingReturnSeqAndTime, deadlineNanos int64) (buyer market.PermanentNumber, change event.DecidedLeadStatusChange, err error) {
 	record, err := e.log.ReadIfKept(pending.Seq, deadlineNanos)
 	if err != nil {
 		return 0, change, err
@@ -225,7 +225,7 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
 	rule := p.returnRuleOrDefaultIfRemoved(e, lead.Campaign)
-	change = event.RequestedLeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
+	change = event.DecidedLeadStatusChange{Lead: id, From: lead.Status, To: market.StatusReturned, Supplier: lead.Supplier}
 	change.Return, err = e.newMoneyAndCapsReversed(&lead, &rule, deadlineNanos)
 	return lead.Buyer, change, err
 }

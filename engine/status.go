@@ -197,7 +197,7 @@ func (r *statusRequestInProgress) lockAndDecideReports() error {
 		return err
 	}
 	r.record.Request, r.record.Buyer = r.req.Request, r.req.Buyer.Ref
-	r.record.Changes = make([]event.RequestedLeadStatusChange, 0, len(r.reports))
+	r.record.Changes = make([]event.DecidedLeadStatusChange, 0, len(r.reports))
 	for i := range r.reports {
 		change, err := r.decideReportOnLockedLead(&r.reports[i])
 		if err != nil {

@@ -14,10 +14,10 @@ import (
 // decideReportOnLockedLead returns the change that a report causes, or its rejection. The caller
 // has locked the report's lead. If the lead's delivery was unconfirmed, the report proves that the
 // buyer has the lead. decideReportOnLockedLead then commits that first.
-func (r *statusRequestInProgress) decideReportOnLockedLead(report *parsedBuyerReport) (event.RequestedLeadStatusChange, error) {
+func (r *statusRequestInProgress) decideReportOnLockedLead(report *parsedBuyerReport) (event.DecidedLeadStatusChange, error) {
 	for {
 		lead, ok := r.findLeadOfBuyer(report.lead)
-		change := event.RequestedLeadStatusChange{Lead: report.lead, To: report.status}
+		change := event.DecidedLeadStatusChange{Lead: report.lead, To: report.status}
 		switch {
 		case len(report.objections) > 0:
 			change.Result, change.Rejections = event.ChangeInvalid, report.objections
@@ -83,7 +83,7 @@ func (r *statusRequestInProgress) judgeStatusChange(report *parsedBuyerReport, l
 // that a return gives back, and the webhook event for the supplier. It withholds the reason if it
 // contains contact data. It counts a return for the limit on returns within this request. The error
 // is of the read of the log for the resources that a return gives back.
-func (r *statusRequestInProgress) fillChangeAndCountReturnInRequest(change *event.RequestedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
+func (r *statusRequestInProgress) fillChangeAndCountReturnInRequest(change *event.DecidedLeadStatusChange, report *parsedBuyerReport, lead *state.Lead, rule *market.ReturnRule) (err error) {
 	change.Reason, change.Occurred = redaction.WithholdIfContactData(report.reason), report.occurred
 	if report.status == market.StatusReturned {
 		change.Return, err = r.engine.newMoneyAndCapsReversed(lead, rule, r.answerDueNanos())
@@ -178,7 +178,7 @@ func newStatusReportAnswer(record *event.LeadStatusChangesDecided, req *StatusRe
 // setResult sets the result of one report from the change in the event. acceptedReturnReasons lists the
 // return reasons that the campaign accepts. It is used only if the report was rejected for its
 // return reason, and is empty otherwise.
-func (s *StatusReportResult) setResult(change *event.RequestedLeadStatusChange, acceptedReturnReasons string) {
+func (s *StatusReportResult) setResult(change *event.DecidedLeadStatusChange, acceptedReturnReasons string) {
 	switch change.Result {
 	case event.ChangeDone:
 		s.Status = change.To
@@ -202,7 +202,7 @@ func (s *StatusReportResult) setResult(change *event.RequestedLeadStatusChange, 
 
 // refusalIfRejected returns the *Refusal for a request with a single report, or nil if the report
 // was accepted.
-func refusalIfRejected(change *event.RequestedLeadStatusChange) error {
+func refusalIfRejected(change *event.DecidedLeadStatusChange) error {
 	var result StatusReportResult
 	result.setResult(change, "")
 	if result.Code == "" {

@@ -154,14 +154,14 @@ func TestStatusReportEvent(t *testing.T) {
 				t.Fatalf("answer %+v, error %v", answer, err)
 			}
 			record := x.lastEvent().(*event.LeadStatusChangesDecided)
-			want := event.RequestedLeadStatusChange{
+			want := event.DecidedLeadStatusChange{
 				Lead: a.Lead, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusContacted,
 				Reason: "by phone", Occurred: virtualStart.Add(30*time.Minute + time.Second/2).UnixNano(), Supplier: x.lead(a).Supplier,
 			}
 			if webhooks {
 				want.Webhook = market.WebhookContacted
 			}
-			expectEqual(t, fmt.Sprintf("%+v", record.Changes), fmt.Sprintf("%+v", []event.RequestedLeadStatusChange{want}))
+			expectEqual(t, fmt.Sprintf("%+v", record.Changes), fmt.Sprintf("%+v", []event.DecidedLeadStatusChange{want}))
 			if record.At != virtualStart.Add(time.Hour).UnixNano() || record.Request != answer.Request || record.Buyer == 0 || record.Idempotency.Key == [16]byte{} {
 				t.Errorf("event %+v", record)
 			}

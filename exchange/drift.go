@@ -86,14 +86,14 @@ func (x *Exchange) setComparedFileEntriesLocked(built *config.CompiledDocument) 
 // setLazyDrift returns the configuration with its drift, which is computed at its first use: scrapes of
 // the metrics and open dashboards ask for it.
 func (c *activeConfigWithSources) setLazyDrift() *activeConfigWithSources {
-	c.drift = sync.OnceValue(func() []admin.ConfigDriftEntry { return driftOf(c) })
+	c.drift = sync.OnceValue(func() []admin.ConfigDriftEntry { return findUnacceptedFileChanges(c) })
 	return c
 }
 
-// driftOf returns the entries in which the file has changed since the operator last accepted it,
+// findUnacceptedFileChanges returns the entries in which the file has changed since the operator last accepted it,
 // and which the exchange does not have in the file's version. A change that operators made in the
 // exchange alone is no drift.
-func driftOf(now *activeConfigWithSources) (entries []admin.ConfigDriftEntry) {
+func findUnacceptedFileChanges(now *activeConfigWithSources) (entries []admin.ConfigDriftEntry) {
 	if now.seed == nil {
 		return nil
 	}

@@ -27,7 +27,7 @@ type LeadKeyLoss struct {
 
 // deriveChecksumKey returns the secret with which the checksums of the leads' encryption keys
 // are computed.
-func deriveChecksumKey(v *vault.Vault) leadkeys.ChecksumKey { return v.DeriveKey("lead keys") }
+func deriveChecksumKey(v *vault.Vault) leadkeys.KeyFileChecksumKey { return v.DeriveKey("lead keys") }
 
 // collectKeySlotsOfLeads reads a log and returns the key slots that its leads use, by the first slot
 // of each key file. It omits erased leads, and files for which wantsKeyFile returns false. It calls

@@ -85,7 +85,7 @@ func (x *Exchange) FindLeadsOfPerson(query *person.Query) (*person.Page, error) 
 		if errors.Is(err, engine.ErrErased) {
 			continue
 		}
-		page.Leads = append(page.Leads, person.Lead{LeadSearchResult: found[i].LeadSearchResult, Contact: contact})
+		page.Leads = append(page.Leads, person.Lead{FoundLead: found[i].FoundLead, Contact: contact})
 	}
 	if len(found) == query.Limit {
 		page.Next = found[len(found)-1].ID

@@ -260,7 +260,7 @@ func (u *ignoredInitialValueFinder) addLinesForRemovedCredentialsAndChangedLists
 			u.addStillValidOAuthClients(event.ObjectBuyer, "buyers", before.ID, before.OAuthClients, now.OAuthClients)
 		}
 	}
-	u.addListsWithChangedFieldOrHash(oldDocument, newDocument)
+	u.addSuppressionListsWithChangedFieldOrHash(oldDocument, newDocument)
 }
 
 // addStillValidSupplierCredentials adds a line for the API key, one for the bearer tokens and one for
@@ -306,9 +306,9 @@ func (u *ignoredInitialValueFinder) hasLiveCredential(kind event.SupplierOrBuyer
 	return false
 }
 
-// addListsWithChangedFieldOrHash adds a line for each suppression list that has stored entries and a changed
+// addSuppressionListsWithChangedFieldOrHash adds a line for each suppression list that has stored entries and a changed
 // field or hash. These entries match no lead until an operator uploads them again.
-func (u *ignoredInitialValueFinder) addListsWithChangedFieldOrHash(oldDocument, newDocument *schema.Document) {
+func (u *ignoredInitialValueFinder) addSuppressionListsWithChangedFieldOrHash(oldDocument, newDocument *schema.Document) {
 	before := make(map[string]*schema.SuppressionList, len(oldDocument.Lists))
 	for i := range oldDocument.Lists {
 		before[oldDocument.Lists[i].ID] = &oldDocument.Lists[i]

@@ -130,7 +130,7 @@ func (r *Report) FindLeadsOfPerson(ctx context.Context, hash projection.ContactH
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
 			var one LeadOfPerson
-			if one.LeadSearchResult, err = r.scanLead(rows, &one.Seq); err != nil {
+			if one.FoundLead, err = r.scanLead(rows, &one.Seq); err != nil {
 				return err
 			}
 			found = append(found, one)
@@ -142,7 +142,7 @@ func (r *Report) FindLeadsOfPerson(ctx context.Context, hash projection.ContactH
 
 // LeadOfPerson is a lead that FindLeadsOfPerson found, and the log position of its decision.
 type LeadOfPerson struct {
-	LeadSearchResult
+	FoundLead
 
 	Seq uint64
 }

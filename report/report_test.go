@@ -84,11 +84,11 @@ func TestMoneyAfterRefusalAndMultipleReturns(t *testing.T) {
 		Lead: leadID(6), Campaign: 1, Supplier: 1, Settlement: event.SettledRefused, Sale: sale(2, 9_000_000), Attempts: 1, Next: sale(4, 3_000_000),
 	})
 	log.log(106*time.Minute, &event.LeadDecided{Lead: leadID(7), Campaign: 1, Supplier: 1, Sale: sale(4, 2_000_000)})
-	change := func(n int, price market.Money) event.RequestedLeadStatusChange {
+	change := func(n int, price market.Money) event.DecidedLeadStatusChange {
 		freed := event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: price, Reverse: price * 4 / 5, Currency: usd, Month: 1}
-		return event.RequestedLeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: freed}
+		return event.DecidedLeadStatusChange{Lead: leadID(n), Supplier: 1, Result: event.ChangeDone, To: market.StatusReturned, Return: freed}
 	}
-	log.log(107*time.Minute, &event.LeadStatusChangesDecided{Buyer: 4, Changes: []event.RequestedLeadStatusChange{change(6, 3_000_000), change(7, 2_000_000)}})
+	log.log(107*time.Minute, &event.LeadStatusChangesDecided{Buyer: 4, Changes: []event.DecidedLeadStatusChange{change(6, 3_000_000), change(7, 2_000_000)}})
 	r := startReport(t, log, testOptions(log, t.TempDir()))
 	r.waitCaughtUp()
 	q := wholeTime(ByBuyer)

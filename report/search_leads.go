@@ -11,8 +11,8 @@ import (
 	"pingpost/engine/market"
 )
 
-// LeadSearchResult is one result of a search for leads, with the lead's current state.
-type LeadSearchResult struct {
+// FoundLead is one result of a search for leads, with the lead's current state.
+type FoundLead struct {
 	ID                        market.LeadID
 	At                        int64 // Unix nanoseconds
 	Campaign, Supplier, Buyer string
@@ -32,7 +32,7 @@ const leadColumns = "id, at, campaign, supplier, buyer, status, delivery, reason
 
 // SearchLeads returns one page of the leads that match the search, newest first. The error is
 // an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
-func (r *Report) SearchLeads(ctx context.Context, s LeadOrAuctionQuery) (found []LeadSearchResult, p SearchProgress, err error) {
+func (r *Report) SearchLeads(ctx context.Context, s LeadOrAuctionQuery) (found []FoundLead, p SearchProgress, err error) {
 	err = r.readServedDatabase(ctx, s.To, func(ctx context.Context, tx *sql.Tx, at *databaseProgress) error {
 		c, err := r.leadCondition(ctx, tx, &s)
 		if err != nil {
@@ -156,7 +156,7 @@ func (s *LeadOrAuctionQuery) addLeadOrAuctionCondition(ctx context.Context, tx *
 const maxSaleDelay = time.Minute
 
 // scanLead scans a row with the columns leadColumns, and further columns into more.
-func (r *Report) scanLead(rows *sql.Rows, more ...any) (l LeadSearchResult, err error) {
+func (r *Report) scanLead(rows *sql.Rows, more ...any) (l FoundLead, err error) {
 	var id, auction []byte
 	var campaign, supplier, buyer market.PermanentNumber
 	var source sql.NullString

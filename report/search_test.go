@@ -22,7 +22,7 @@ import (
 // auctions in order, with their bids.
 type randomTrade struct {
 	log      *testLog
-	leads    []LeadSearchResult
+	leads    []FoundLead
 	auctions []AuctionSearchResult
 	bids     map[market.AuctionID][]event.Bid
 }
@@ -42,14 +42,14 @@ func newRandomTrade(t *rapid.T, apart time.Duration) *randomTrade {
 		at += time.Duration(rapid.IntRange(1, int(apart/time.Millisecond)).Draw(t, "after")) * time.Millisecond
 		b.lead(t, n, at)
 	}
-	slices.SortFunc(b.leads, func(x, y LeadSearchResult) int { return bytes.Compare(y.ID[:], x.ID[:]) })
+	slices.SortFunc(b.leads, func(x, y FoundLead) int { return bytes.Compare(y.ID[:], x.ID[:]) })
 	slices.SortFunc(b.auctions, func(x, y AuctionSearchResult) int { return bytes.Compare(y.ID[:], x.ID[:]) })
 	return b
 }
 
 func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	createdAt := start.Add(at - time.Duration(rapid.IntRange(0, 3000).Draw(t, "took"))*time.Millisecond)
-	l := LeadSearchResult{
+	l := FoundLead{
 		ID: market.ComposeID(createdAt.UnixMilli(), [10]byte{byte(n >> 8), byte(n)}), At: start.Add(at).UnixNano(),
 		Test:  rapid.IntRange(0, 5).Draw(t, "test") == 0,
 		State: rapid.SampledFrom(tradeStates).Draw(t, "state"), Source: rapid.SampledFrom(tradeSources).Draw(t, "source"),
@@ -82,7 +82,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 		l.State, l.Source, l.Erased = "", "", true
 	case 1:
 		if l.Buyer != "" {
-			b.log.log(at, &event.LeadStatusChangesDecided{Buyer: decided.Sale.Buyer, Changes: []event.RequestedLeadStatusChange{
+			b.log.log(at, &event.LeadStatusChangesDecided{Buyer: decided.Sale.Buyer, Changes: []event.DecidedLeadStatusChange{
 				{Lead: l.ID, Supplier: decided.Supplier, Result: event.ChangeDone, From: l.Status, To: market.StatusSold},
 			}})
 			l.Status = market.StatusSold
@@ -91,7 +91,7 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 	b.leads = append(b.leads, l)
 }
 
-func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, decided *event.LeadDecided) {
+func (b *randomTrade) auction(t *rapid.T, l *FoundLead, decided *event.LeadDecided) {
 	a := AuctionSearchResult{ID: l.Auction, At: l.At, Lead: l.ID, Campaign: l.Campaign, Supplier: l.Supplier, Test: l.Test}
 	decided.Auction.ID = a.ID
 	for i := range rapid.IntRange(0, 4).Draw(t, "asked") {
@@ -111,7 +111,7 @@ func (b *randomTrade) auction(t *rapid.T, l *LeadSearchResult, decided *event.Le
 }
 
 // matchesLead defines which leads a search finds.
-func (b *randomTrade) matchesLead(s *LeadOrAuctionQuery, l *LeadSearchResult) bool {
+func (b *randomTrade) matchesLead(s *LeadOrAuctionQuery, l *FoundLead) bool {
 	matches := func(want, got string) bool { return want == "" || want == got }
 	return matches(s.Campaign, l.Campaign) && matches(s.Supplier, l.Supplier) && matches(s.Buyer, l.Buyer) && matches(s.Status, l.Status.String()) &&
 		matches(s.Reason, l.Reason.String()) && matches(s.State, l.State) && matches(s.Source, l.Source) && (s.Test == nil || *s.Test == l.Test) &&
@@ -192,7 +192,7 @@ func TestSearchEqualsFilter(t *testing.T) {
 			leads, auctions := s, s
 			auctions.Outcome = rapid.SampledFrom([]string{"", "", "won", "lost", "timeout"}).Draw(rt, "outcome")
 			b.drawLeadSearch(rt, &leads)
-			var want []LeadSearchResult
+			var want []FoundLead
 			for i := range b.leads {
 				if b.matchesLead(&leads, &b.leads[i]) {
 					want = append(want, b.leads[i])

@@ -79,11 +79,11 @@ func logTrade(l *testLog) {
 	l.log(52*time.Minute, &event.LeadDecided{Lead: leadID(5), Campaign: 1, Supplier: 1, Sale: testSale, Post: event.PostIntent{URL: "https://a.example"}})
 	l.log(52*time.Minute, &event.PostSettled{Lead: leadID(5), Campaign: 1, Supplier: 1, Settlement: event.SettledDelivered, Sale: testSale, Status: 201, Attempts: 1})
 	// The first lead is returned, the third is reported as sold, the second is erased.
-	l.log(100*time.Minute, &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.RequestedLeadStatusChange{{
+	l.log(100*time.Minute, &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.DecidedLeadStatusChange{{
 		Lead: leadID(1), Supplier: 1, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusReturned, Reason: canary, Webhook: market.WebhookReturned,
 		Return: event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_050_001, Reverse: 9_640_000, Currency: usd, Month: 1},
 	}}})
-	l.log(101*time.Minute, &event.LeadStatusChangesDecided{Buyer: 3, Note: canary, Changes: []event.RequestedLeadStatusChange{
+	l.log(101*time.Minute, &event.LeadStatusChangesDecided{Buyer: 3, Note: canary, Changes: []event.DecidedLeadStatusChange{
 		{Lead: leadID(3), Supplier: 2, Result: event.ChangeDone, From: market.StatusAccepted, To: market.StatusSold},
 		{Lead: leadID(9), Result: event.ChangeUnknown},
 	}})

@@ -70,6 +70,6 @@ func (l *Log) countScrubbedAndReportDamage(err error) {
 	}
 	l.mu.Unlock()
 	if err != nil {
-		l.log.Error("an old segment of the log is damaged; keep the existing backup, because a new one cannot read this segment (runbook: \"An old segment of the log is damaged\")", "error", err)
+		l.log.Error("an old segment of the log is damaged (found by the log's check after the start); keep the existing backup, because a new one cannot read this segment (runbook: \"An old segment of the log is damaged\")", "error", err)
 	}
 }

@@ -114,7 +114,7 @@ func leadKeyFolders(t testing.TB, f backupPaths) map[string]string {
 // decryptableLeads reports for each lead of a log if the keys of a folder decrypt it.
 func decryptableLeads(t testing.TB, data, keys string) map[string]bool {
 	t.Helper()
-	store := must.Value(leadkeys.OpenKeyStore(keys, 3, leadkeys.ChecksumKey{}, func(action string, err error) { t.Error(action, err) }))(t)
+	store := must.Value(leadkeys.OpenKeyStore(keys, 3, leadkeys.KeyFileChecksumKey{}, func(action string, err error) { t.Error(action, err) }))(t)
 	defer store.Close()
 	log := must.Value(wal.NewReader(data, 1))(t)
 	defer log.Close()

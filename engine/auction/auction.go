@@ -72,7 +72,7 @@ type Auction struct {
 	offers   []selection.RankedBid
 	timedOut bool // no pinged buyer answered in time, or there was no time for a ping
 
-	summary AuctionSummary
+	summary AuctionOutcomeSummary
 }
 
 // AnswerTimeMargin is the time that remains for the answer when an auction ends because the caller stops
@@ -99,7 +99,7 @@ func (a *Auction) PrepareAuction(bidders *CampaignFilterSetsWithPingLimiters, ca
 func (a *Auction) ResetKeepingMemory() {
 	clear(a.valid)
 	clear(a.invalid)
-	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: AuctionSummary{Pings: a.summary.Pings[:0]}}
+	*a = Auction{valid: a.valid[:0], invalid: a.invalid[:0], offers: a.offers[:0], summary: AuctionOutcomeSummary{Pings: a.summary.Pings[:0]}}
 }
 
 // IsPrepared reports whether PrepareAuction was called since the last ResetKeepingMemory: the
@@ -131,10 +131,10 @@ func (r *Runner) Run(a *Auction) error {
 	return nil
 }
 
-// ExcludeUnpingableCandidates excludes the candidates that Run does not ping, and sends no ping. The remaining
+// ExcludeAsRunWouldWithoutPings excludes the candidates that Run does not ping, and sends no ping. The remaining
 // candidates are the filter sets that Run would ping. The auction belongs to a test campaign: its
 // limiters are nil, so no token is used.
-func (r *Runner) ExcludeUnpingableCandidates(a *Auction) {
+func (r *Runner) ExcludeAsRunWouldWithoutPings(a *Auction) {
 	c, _ := r.collectors.Get().(*bidCollector)
 	c.users.Store(1)
 	defer c.endUseAndRecycleIfLast()

@@ -25,7 +25,7 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 			bid.PausedUntil = p.answeredAt + int64(p.result.RetryAfter)
 		}
 		if outcome == market.OutcomeNone {
-			outcome = a.copyAndJudgeBid(&bid, &p.result.Bid, p.answeredAt)
+			outcome = a.copyBidAndCheckTerms(&bid, &p.result.Bid, p.answeredAt)
 		}
 		p.limiter.recordOutcomeForHealth(outcome, p.answeredAt)
 		answered = answered || outcome != market.OutcomeTimeout && outcome != market.OutcomeLate
@@ -39,9 +39,9 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 	}
 }
 
-// copyAndJudgeBid copies a buyer's offer into recordedBid and returns its outcome, or OutcomeNone
+// copyBidAndCheckTerms copies a buyer's offer into recordedBid and returns its outcome, or OutcomeNone
 // if the bid is valid. It checks neither capacity nor rank. arrivedAtNanos is the answer's time.
-func (a *Auction) copyAndJudgeBid(recordedBid *event.Bid, offeredBid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {
+func (a *Auction) copyBidAndCheckTerms(recordedBid *event.Bid, offeredBid *market.Bid, arrivedAtNanos int64) market.BuyerOutcome {
 	recordedBid.Amount, recordedBid.Currency, recordedBid.ValidUntil = offeredBid.Amount, offeredBid.Currency, a.terms.BidValidUntil(offeredBid)
 	if recordedBid.Currency == (market.Currency{}) {
 		recordedBid.Currency = a.terms.Currency

@@ -5,9 +5,9 @@ import (
 	"pingpost/engine/market"
 )
 
-// AuctionSummary describes an auction for metrics and log lines, as it is at the last answer or
-// the deadline, before a sale. It contains no bid tokens.
-type AuctionSummary struct {
+// AuctionOutcomeSummary counts the outcomes of an auction for the metrics, as they are at the last answer
+// or the deadline, before a sale. It contains no bid tokens.
+type AuctionOutcomeSummary struct {
 	Reason   market.UnsoldReason      // why there is no valid bid; ReasonNone: there is one
 	Outcomes [market.OutcomeCount]int // number of filter sets by outcome
 	Pings    []BuyerPingOutcome       // one for each pinged buyer
@@ -15,7 +15,7 @@ type AuctionSummary struct {
 	Test     bool                     // of a test lead
 }
 
-// BuyerPingOutcome is the outcome of one buyer's ping in an AuctionSummary.
+// BuyerPingOutcome is the outcome of one buyer's ping in an AuctionOutcomeSummary.
 type BuyerPingOutcome struct {
 	Buyer   *market.Buyer
 	Outcome market.BuyerOutcome
@@ -26,9 +26,9 @@ type BuyerPingOutcome struct {
 // SummarizeAuction returns the summary of the auction at its end, endedAtNanos. The best valid bid
 // counts as won, even if the sale fails later. The summary is valid until the next call or
 // ResetKeepingMemory.
-func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionSummary {
+func (a *Auction) SummarizeAuction(endedAtNanos int64) *AuctionOutcomeSummary {
 	s := &a.summary
-	*s = AuctionSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, endedAtNanos-a.Began)}
+	*s = AuctionOutcomeSummary{Pings: s.Pings[:0], Test: a.bidders.Test, Elapsed: max(0, endedAtNanos-a.Began)}
 	a.Candidates.EachOutcomeInUse(func(outcome market.BuyerOutcome, filterSets bitset.Set) { s.Outcomes[outcome] = filterSets.Count() })
 	if len(a.offers) == 0 {
 		s.Reason = a.UnsoldReasonOfLatestStage()
@@ -58,7 +58,7 @@ func (a *Auction) addBuyerPingOutcome(filterSetIndex int, outcome market.BuyerOu
 
 // SummarizeSupplierPingWithoutAuction returns a summary for a ping that led to no auction, for example
 // because no campaign matches. reason says why.
-func (a *Auction) SummarizeSupplierPingWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionSummary {
-	a.summary = AuctionSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: isTest}
+func (a *Auction) SummarizeSupplierPingWithoutAuction(reason market.UnsoldReason, isTest bool) *AuctionOutcomeSummary {
+	a.summary = AuctionOutcomeSummary{Reason: reason, Pings: a.summary.Pings[:0], Test: isTest}
 	return &a.summary
 }

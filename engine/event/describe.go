@@ -329,7 +329,7 @@ func bidAsJSON(b *Bid) encodedJSON {
 
 // statusChangeAsJSON returns the JSON object that describes one change of a lead. It leaves out the
 // reporter's reason, because the reason may name a person.
-func statusChangeAsJSON(c *RequestedLeadStatusChange) encodedJSON {
+func statusChangeAsJSON(c *DecidedLeadStatusChange) encodedJSON {
 	return jsonMembers{
 		{"lead", c.Lead},
 		{"result", c.Result},

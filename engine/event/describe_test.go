@@ -34,7 +34,7 @@ func addCanary(e Event) {
 		e.Sale.Duplicates = append(e.Sale.Duplicates, DuplicateCheckValue{})
 		copy(e.Sale.Duplicates[0].Key[:], canary)
 	case *LeadStatusChangesDecided:
-		e.Changes = append(e.Changes, RequestedLeadStatusChange{Result: ChangeDone, Reason: canary})
+		e.Changes = append(e.Changes, DecidedLeadStatusChange{Result: ChangeDone, Reason: canary})
 		copy(e.Idempotency.Key[:], canary)
 	case *SecretStoredOrDeleted:
 		e.Sealed = []byte(canary)
@@ -121,7 +121,7 @@ func TestDescribeAsJSON(t *testing.T) {
 		{&PostSettled{Settlement: SettledDelivered, Sale: Sale{Buyer: 1, Test: true}, Webhook: market.WebhookPosted}, `{
 			"lead":"lead_00000000000000000000000000","settlement":"delivered",
 			"sale":{"buyer":1,"seat":0,"price":0,"payout":0,"test":true},"hook":"lead.posted"}`},
-		{&LeadStatusChangesDecided{Buyer: 3, Changes: []RequestedLeadStatusChange{
+		{&LeadStatusChangesDecided{Buyer: 3, Changes: []DecidedLeadStatusChange{
 			{Lead: [16]byte{15: 1}, Result: ChangeDone, From: market.StatusAccepted, To: market.StatusContacted, Reason: "Ann said so", Webhook: market.WebhookContacted},
 			{Lead: [16]byte{15: 2}, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned, WasPending: true, Webhook: market.WebhookReturned, Return: MoneyAndCapsReversedByReturn{
 				Credit: 12_500_000, Reverse: 10_000_000, Charges: make([]CapCharge, 2), Month: 1,

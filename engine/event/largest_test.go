@@ -43,7 +43,7 @@ func largestReport() Event {
 		for range 12 {
 			decoded.Charges = append(decoded.Charges, CapCharge{Cap: 1 << 31, Window: 1 << 60, Amount: 1e12})
 		}
-		ev.Changes = append(ev.Changes, RequestedLeadStatusChange{
+		ev.Changes = append(ev.Changes, DecidedLeadStatusChange{
 			Lead: longest, Result: ChangeDone, From: market.StatusSold, To: market.StatusReturned,
 			Reason: strings.Repeat("r", 256), Occurred: 1 << 60, Return: decoded,
 			Webhook: market.WebhookReturned, Supplier: 1 << 31, WasPending: true,

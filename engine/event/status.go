@@ -15,15 +15,15 @@ type LeadStatusChangesDecided struct {
 	Buyer       market.PermanentNumber
 	At          int64 // Unix nanoseconds
 	Idempotency RequestIdempotencyKey
-	Changes     []RequestedLeadStatusChange // at most one change of each lead has an effect
-	Note        string                      // of the operator
-	By          string                      // requesting operator; empty: no operator, or an earlier program wrote the event
-	Allowed     []string                    // the allowed reasons of each change with RejectionReasonUnlisted, in their order
+	Changes     []DecidedLeadStatusChange // at most one change of each lead has an effect
+	Note        string                    // of the operator
+	By          string                    // requesting operator; empty: no operator, or an earlier program wrote the event
+	Allowed     []string                  // the allowed reasons of each change with RejectionReasonUnlisted, in their order
 }
 
-// RequestedLeadStatusChange is the part of a LeadStatusChangesDecided event that concerns one lead: the
+// DecidedLeadStatusChange is the part of a LeadStatusChangesDecided event that concerns one lead: the
 // requested change and its result.
-type RequestedLeadStatusChange struct {
+type DecidedLeadStatusChange struct {
 	Lead       market.LeadID // from the request; zero: not an identifier
 	Result     LeadStatusChangeResult
 	From, To   market.LeadStatus
@@ -91,7 +91,7 @@ func (s *LeadStatusChangesDecided) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeStringList(pb, 10, &s.Allowed)
 }
 
-func (c *RequestedLeadStatusChange) encodeOrDecode(pb *protobufCodec) {
+func (c *DecidedLeadStatusChange) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeID16(pb, 1, &c.Lead)
 	encodeOrDecodeEnum(pb, 2, &c.Result)
 	encodeOrDecodeEnum(pb, 3, &c.From)

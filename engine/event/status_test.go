@@ -10,7 +10,7 @@ import (
 func TestReturnIsEncodedOnlyWithMonth(t *testing.T) {
 	var d Decoder
 	for month, want := range map[int64]market.Money{0: 0, 1: 5} {
-		decoded, err := d.Decode(AppendRecord(nil, &LeadStatusChangesDecided{Changes: []RequestedLeadStatusChange{{Return: MoneyAndCapsReversedByReturn{Credit: 5, Month: month}}}}))
+		decoded, err := d.Decode(AppendRecord(nil, &LeadStatusChangesDecided{Changes: []DecidedLeadStatusChange{{Return: MoneyAndCapsReversedByReturn{Credit: 5, Month: month}}}}))
 		if err != nil || decoded.(*LeadStatusChangesDecided).Changes[0].Return.Credit != want {
 			t.Errorf("month %d: %+v, %v", month, decoded, err)
 		}

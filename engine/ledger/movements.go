@@ -132,7 +132,7 @@ func (p Party) appendSettlementEntries(dst []Entry, record *event.PostSettled) [
 // appendReturnEntry appends the entry of an accepted return: the buyer gets the price back, and
 // the supplier loses the payout if the campaign's rule says so. A return without a month belongs
 // to a test lead and moves no money.
-func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, change *event.RequestedLeadStatusChange) []Entry {
+func (p Party) appendReturnEntry(dst []Entry, buyer market.PermanentNumber, change *event.DecidedLeadStatusChange) []Entry {
 	back := &change.Return
 	if change.Result != event.ChangeDone || back.Month == 0 {
 		return dst

@@ -41,7 +41,7 @@ func TestMovements(t *testing.T) {
 		return &event.PostSettled{Lead: market.LeadID{1}, Campaign: 3, Supplier: 1, Settlement: how, Sale: sale, Next: next, Post: post}
 	}
 	returned := func(result event.LeadStatusChangeResult, back event.MoneyAndCapsReversedByReturn) event.Event {
-		return &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
+		return &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{1}, Supplier: 1, Result: result, To: market.StatusReturned, Return: back}}}
 	}
 	whole := event.MoneyAndCapsReversedByReturn{Campaign: 3, Credit: 12 * dollar, Reverse: 9 * dollar, Currency: usd, Month: 1}
 	kept, free := whole, whole
@@ -105,7 +105,7 @@ func TestMovements(t *testing.T) {
 func TestBatchReturns(t *testing.T) {
 	record := &event.LeadStatusChangesDecided{Buyer: 1}
 	for n := range byte(4) {
-		record.Changes = append(record.Changes, event.RequestedLeadStatusChange{
+		record.Changes = append(record.Changes, event.DecidedLeadStatusChange{
 			Lead: market.LeadID{n}, Supplier: market.PermanentNumber(n%2 + 1), Result: event.ChangeDone,
 			Return: event.MoneyAndCapsReversedByReturn{Credit: market.Money(n+1) * dollar, Reverse: dollar, Month: 1},
 		})

@@ -152,7 +152,7 @@ func (b *simulation) returnLeads() {
 			kept = append(kept, s)
 			continue
 		}
-		c := event.RequestedLeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
+		c := event.DecidedLeadStatusChange{Lead: s.Lead, Supplier: s.Supplier, Result: event.LeadStatusChangeResult(1 + b.draw(7)), To: market.StatusReturned}
 		if c.Result == event.ChangeDone && !s.Sale.Test {
 			c.Return = event.MoneyAndCapsReversedByReturn{Campaign: s.Campaign, Credit: s.Sale.Price, Currency: s.Sale.Currency, Month: 1}
 			if b.draw(2) == 0 {

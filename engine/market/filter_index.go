@@ -32,8 +32,8 @@ type fieldFilterIndex struct {
 	bounded bitset.Set // sets with a bound, which only a number can meet
 	in      listedValueIndex
 	notIn   listedValueIndex
-	mins    lowerBoundIndex
-	maxs    lowerBoundIndex // of negated upper bounds, so that clearSetsWithBoundAbove serves both
+	mins    unmetLowerBoundIndex
+	maxs    unmetLowerBoundIndex // of negated upper bounds, so that clearSetsWithBoundAbove serves both
 }
 
 // NewFilterIndex compiles sets of filters; the number of a set is its index in sets. A lead
@@ -79,8 +79,8 @@ func newFieldFilterIndex(slot LeadFieldIndex, setCount int, filtersBySet map[int
 			x.addSet(set, filters)
 		}
 	}
-	x.in.compactLongListsToMasks(len(x.hasIn))
-	x.notIn.compactLongListsToMasks(len(x.hasIn))
+	x.in.compactLongFilterSetListsToMasks(len(x.hasIn))
+	x.notIn.compactLongFilterSetListsToMasks(len(x.hasIn))
 	x.mins.sortBoundsAndBuildMasks(setCount)
 	x.maxs.sortBoundsAndBuildMasks(setCount)
 	return x
@@ -152,8 +152,8 @@ func (s *filterValueSet) intersectWith(other *filterValueSet) *filterValueSet {
 	return both
 }
 
-// lowerBoundIndex finds the filter sets with a lower bound that is greater than a lead's number.
-type lowerBoundIndex struct {
+// unmetLowerBoundIndex finds the filter sets with a lower bound that is greater than a lead's number.
+type unmetLowerBoundIndex struct {
 	bounds []lowerBoundOfFilterSet // ascending
 	masks  []bitset.Set            // masks[k]: the sets of bounds[k*bitset.WordBits:]
 }
@@ -165,7 +165,7 @@ type lowerBoundOfFilterSet struct {
 }
 
 // addBound adds the lower bound of a filter set. Minus infinity means no bound.
-func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
+func (x *unmetLowerBoundIndex) addBound(setNumber int, lowerBound float64) {
 	if !math.IsInf(lowerBound, -1) {
 		x.bounds = append(x.bounds, lowerBoundOfFilterSet{lowerBound, setNumber})
 	}
@@ -174,7 +174,7 @@ func (x *lowerBoundIndex) addBound(setNumber int, lowerBound float64) {
 // sortBoundsAndBuildMasks sorts the bounds and computes one mask for each block of 64 of
 // them: the filter sets of that block and of all later ones. setCount is the number of all filter
 // sets.
-func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
+func (x *unmetLowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
 	slices.SortStableFunc(x.bounds, func(a, b lowerBoundOfFilterSet) int { return cmp.Compare(a.value, b.value) })
 	blocks := (len(x.bounds) + bitset.WordBits - 1) / bitset.WordBits
 	x.masks = make([]bitset.Set, blocks)
@@ -189,7 +189,7 @@ func (x *lowerBoundIndex) sortBoundsAndBuildMasks(setCount int) {
 
 // clearSetsWithBoundAbove clears in candidateSets the filter sets whose bound is greater than n. Up
 // to the end of a block of 64 bounds it clears them one by one, and all later ones by one mask.
-func (x *lowerBoundIndex) clearSetsWithBoundAbove(n float64, candidateSets bitset.Set) {
+func (x *unmetLowerBoundIndex) clearSetsWithBoundAbove(n float64, candidateSets bitset.Set) {
 	first := sort.Search(len(x.bounds), func(i int) bool { return x.bounds[i].value > n })
 	block := (first + bitset.WordBits - 1) / bitset.WordBits
 	for _, b := range x.bounds[first:min(block*bitset.WordBits, len(x.bounds))] {
@@ -287,9 +287,9 @@ func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
 	return p
 }
 
-// compactLongListsToMasks replaces long lists of filter sets by masks. maskLengthInWords is the length of a
+// compactLongFilterSetListsToMasks replaces long lists of filter sets by masks. maskLengthInWords is the length of a
 // mask.
-func (x *listedValueIndex) compactLongListsToMasks(maskLengthInWords int) {
+func (x *listedValueIndex) compactLongFilterSetListsToMasks(maskLengthInWords int) {
 	for _, p := range x.texts {
 		p.compactToMaskIfSmaller(maskLengthInWords)
 	}

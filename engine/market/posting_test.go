@@ -38,7 +38,7 @@ func TestValueIndexMatchesByKind(t *testing.T) {
 	x.addValues(0, newFilterValueSet([]string{"2.0"}))
 	x.addValues(1, newFilterValueSet([]string{"2"}))
 	x.addValues(2, nil)
-	x.compactLongListsToMasks(1)
+	x.compactLongFilterSetListsToMasks(1)
 	for _, c := range []struct {
 		name string
 		v    FieldValue

@@ -11,7 +11,7 @@ var november = market.StartOfUTCMonth(monday)
 
 // statusReported returns a buyer's report on testLead.
 func statusReported(result event.LeadStatusChangeResult, to market.LeadStatus, back event.MoneyAndCapsReversedByReturn) *event.LeadStatusChangesDecided {
-	return &event.LeadStatusChangesDecided{Buyer: 1, At: monday, Changes: []event.RequestedLeadStatusChange{{
+	return &event.LeadStatusChangesDecided{Buyer: 1, At: monday, Changes: []event.DecidedLeadStatusChange{{
 		Lead: testLead, Result: result, To: to, Return: back, Supplier: 1,
 	}}}
 }
@@ -131,7 +131,7 @@ func TestReportIsFoundByIdempotencyKey(t *testing.T) {
 	x := newTestExchange()
 	x.logAndApply(&event.LeadStatusChangesDecided{
 		Buyer: 1, Idempotency: event.RequestIdempotencyKey{Key: [16]byte{5}, Fingerprint: 9, ExpiresAt: monday + day},
-		Changes: []event.RequestedLeadStatusChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
+		Changes: []event.DecidedLeadStatusChange{{Result: event.ChangeUnknown}, {Result: event.ChangeInvalid}},
 	})
 	restored := New()
 	replay(restored, x.log, x.seq)

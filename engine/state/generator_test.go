@@ -272,9 +272,9 @@ func (x *eventGenerator) reportStatuses() {
 	x.ReleaseAll(&h)
 }
 
-func (x *eventGenerator) changeStatus(id market.LeadID) event.RequestedLeadStatusChange {
+func (x *eventGenerator) changeStatus(id market.LeadID) event.DecidedLeadStatusChange {
 	lead, ok := x.Lead(id)
-	c := event.RequestedLeadStatusChange{
+	c := event.DecidedLeadStatusChange{
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.LeadStatus(x.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: x.at,
 	}

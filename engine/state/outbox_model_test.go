@@ -280,10 +280,10 @@ func (x *outboxSimulation) step() error {
 	case 7, 8:
 		x.endAttempt()
 	default:
-		var changes []event.RequestedLeadStatusChange
+		var changes []event.DecidedLeadStatusChange
 		for range 1 + x.draw(3) {
 			lead := x.randomLead()
-			changes = append(changes, event.RequestedLeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(4))})
+			changes = append(changes, event.DecidedLeadStatusChange{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(4))})
 		}
 		x.applyToBoth(&event.LeadStatusChangesDecided{Changes: changes})
 	}
@@ -400,7 +400,7 @@ func TestLargeOutboxMatchesModel(t *testing.T) {
 	for n := range 400 {
 		lead := market.LeadID(scatteredID(uint64(n)))
 		lead[0] = byte(1 + n%2)
-		x.applyToBoth(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(3))}}})
+		x.applyToBoth(&event.LeadStatusChangesDecided{Changes: []event.DecidedLeadStatusChange{{Lead: lead, Supplier: supplierOf(lead), Webhook: market.WebhookType(1 + x.draw(3))}}})
 		if n%9 == 0 {
 			x.applyToBoth(&event.WebhookAttemptedOrDecided{Lead: lead, Supplier: supplierOf(lead), Type: x.model.webhooks[len(x.model.webhooks)-1].Type, Outcome: event.WebhookDead, Attempt: 1, At: x.at})
 		}

@@ -30,7 +30,7 @@ func scatteredID(n uint64) (id [16]byte) {
 // addWebhooks adds webhooks to the outbox by reports.
 func (d outboxTest) addWebhooks(lead byte, kinds ...market.WebhookType) {
 	for _, kind := range kinds {
-		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
+		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{lead}, Supplier: 1, Webhook: kind}}})
 	}
 }
 
@@ -175,7 +175,7 @@ func TestDeadLettersAreLimited(t *testing.T) {
 func TestEmptyOutboxReleasesMemory(t *testing.T) {
 	d := newOutboxTest()
 	for n := range uint64(3000) {
-		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: scatteredID(n), Supplier: 1, Webhook: market.WebhookSold}}})
+		d.logAndApply(&event.LeadStatusChangesDecided{Changes: []event.DecidedLeadStatusChange{{Lead: scatteredID(n), Supplier: 1, Webhook: market.WebhookSold}}})
 	}
 	for range 3000 {
 		d.logAttempt(d.claim(t), event.WebhookDelivered, 0)

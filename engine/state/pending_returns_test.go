@@ -13,13 +13,13 @@ import (
 func returnsRequested(first byte, leads int) *event.LeadStatusChangesDecided {
 	ev := &event.LeadStatusChangesDecided{Buyer: 1}
 	for i := range leads {
-		ev.Changes = append(ev.Changes, event.RequestedLeadStatusChange{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
+		ev.Changes = append(ev.Changes, event.DecidedLeadStatusChange{Lead: market.LeadID{15: first + byte(i)}, Result: event.ChangePending, To: market.StatusReturned})
 	}
 	return ev
 }
 
 func returnDecision(lead byte, result event.LeadStatusChangeResult) *event.LeadStatusChangesDecided {
-	return &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
+	return &event.LeadStatusChangesDecided{Buyer: 1, Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{15: lead}, Result: result, To: market.StatusReturned, WasPending: true}}}
 }
 
 // Returns are pending from the request to the decision, oldest leads first, also in a snapshot.
@@ -33,7 +33,7 @@ func TestPendingReturnsUntilDecided(t *testing.T) {
 		{"one more requested", returnsRequested(2, 1), []byte{2, 5, 6, 7}},
 		{"approved", returnDecision(6, event.ChangeDone), []byte{2, 5, 7}},
 		{"refused", returnDecision(2, event.ChangeRefused), []byte{5, 7}},
-		{"another lead is sold", &event.LeadStatusChangesDecided{Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
+		{"another lead is sold", &event.LeadStatusChangesDecided{Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{15: 8}, Result: event.ChangeDone, To: market.StatusSold}}}, []byte{5, 7}},
 	}
 	s := New()
 	for i, step := range events {

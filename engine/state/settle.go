@@ -176,7 +176,7 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 
 // applyStatusChange sets the lead's status, or the state of its return, by one change of a
 // LeadStatusChangesDecided event.
-func (l *Lead) applyStatusChange(c *event.RequestedLeadStatusChange) {
+func (l *Lead) applyStatusChange(c *event.DecidedLeadStatusChange) {
 	switch c.Result {
 	case event.ChangeDone:
 		l.Status = c.To
@@ -192,7 +192,7 @@ func (l *Lead) applyStatusChange(c *event.RequestedLeadStatusChange) {
 
 // addOrRemovePendingReturn adds a return that waits for an operator's approval to the list of pending
 // returns, and removes a return that an operator has decided.
-func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *event.RequestedLeadStatusChange) {
+func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *event.DecidedLeadStatusChange) {
 	switch {
 	case seq <= s.loaded:
 	case c.Result == event.ChangePending:
@@ -206,7 +206,7 @@ func (s *State) addOrRemovePendingReturn(seq uint64, batchUnixNanos int64, c *ev
 // returns, the caps and the buyer's account. A return counts from the buyer's request on, in the month
 // of the lead's decision; a rejection takes it out again. An approval also gives capacity back to the
 // caps and credits the buyer.
-func (s *State) adjustReturnCountAndRefundIfApproved(seq uint64, buyer market.PermanentNumber, c *event.RequestedLeadStatusChange) {
+func (s *State) adjustReturnCountAndRefundIfApproved(seq uint64, buyer market.PermanentNumber, c *event.DecidedLeadStatusChange) {
 	back := &c.Return
 	if seq <= s.loaded || back.Month == 0 {
 		return

@@ -117,12 +117,12 @@ func postSettled(how event.PostSettlement, kind market.WebhookType, change func(
 	return record
 }
 
-func statusChanged(from, to market.LeadStatus, change func(*event.RequestedLeadStatusChange)) *event.LeadStatusChangesDecided {
-	c := event.RequestedLeadStatusChange{Lead: testLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookTypeOfReport()}
+func statusChanged(from, to market.LeadStatus, change func(*event.DecidedLeadStatusChange)) *event.LeadStatusChangesDecided {
+	c := event.DecidedLeadStatusChange{Lead: testLead, Supplier: 1, Result: event.ChangeDone, From: from, To: to, Webhook: to.WebhookTypeOfReport()}
 	if change != nil {
 		change(&c)
 	}
-	return &event.LeadStatusChangesDecided{Buyer: 1, At: 1, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
+	return &event.LeadStatusChangesDecided{Buyer: 1, At: 1, Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{9}, Result: event.ChangeUnknown}, c}}
 }
 
 // examples have the records of one lead each; the last record triggers the webhook.
@@ -173,12 +173,12 @@ var examples = []struct {
 	{"qualified", market.WebhookQualified, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusQualified, nil)}},
 	{"sold", market.WebhookSold, []event.Event{
 		leadDecided(asIntent), postSettled(event.SettledDelivered, market.WebhookNone, nil),
-		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.RequestedLeadStatusChange) { c.Reason = "paid \"at\" once" }),
+		statusChanged(market.StatusAccepted, market.StatusSold, func(c *event.DecidedLeadStatusChange) { c.Reason = "paid \"at\" once" }),
 	}},
-	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.RequestedLeadStatusChange) {
+	{"returned", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.DecidedLeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Reverse: 9_600_000, Currency: dollars, Month: 1}
 	})}},
-	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.RequestedLeadStatusChange) {
+	{"returned-and-still-paid", market.WebhookReturned, []event.Event{leadDecided(nil), statusChanged(market.StatusAccepted, market.StatusReturned, func(c *event.DecidedLeadStatusChange) {
 		c.Reason, c.Return = "wrong_number", event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_000_000, Currency: dollars, Month: 1}
 	})}},
 }

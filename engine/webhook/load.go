@@ -51,7 +51,7 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Outbox
 
 // findTriggeringChange returns the change that triggered the queued webhook, from the event of a
 // buyer's status reports.
-func findTriggeringChange(record *event.LeadStatusChangesDecided, queued *state.OutboxWebhook) *event.RequestedLeadStatusChange {
+func findTriggeringChange(record *event.LeadStatusChangesDecided, queued *state.OutboxWebhook) *event.DecidedLeadStatusChange {
 	for i := range record.Changes {
 		if c := &record.Changes[i]; c.Lead == queued.Lead && c.Webhook == queued.Type {
 			return c

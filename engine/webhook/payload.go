@@ -66,7 +66,7 @@ func (p *Payload) SetOutcomeOfSettlement(record *event.PostSettled) {
 // applyStatusReport adds a buyer's report to the payload: the reason, and the payout that a return
 // takes back. If log and memory no longer have the lead, the buyer and the campaign come from the
 // report.
-func (p *Payload) applyStatusReport(buyer market.PermanentNumber, change *event.RequestedLeadStatusChange) {
+func (p *Payload) applyStatusReport(buyer market.PermanentNumber, change *event.DecidedLeadStatusChange) {
 	if p.buyer == 0 {
 		p.buyer, p.campaign, p.currency = buyer, change.Return.Campaign, change.Return.Currency
 	}

@@ -64,7 +64,7 @@ const (
 
 // addBuyerReportOrOperatorDecision adds a buyer's report on the lead, or an operator's decision on a return, to
 // the explanation. If the report took effect, it also changes the lead's status.
-func (c *leadTimeline) addBuyerReportOrOperatorDecision(ev *event.LeadStatusChangesDecided, change *event.RequestedLeadStatusChange) {
+func (c *leadTimeline) addBuyerReportOrOperatorDecision(ev *event.LeadStatusChangesDecided, change *event.DecidedLeadStatusChange) {
 	r := BuyerReportOrOperatorDecision{
 		At: NanosAsRFC3339(ev.At), By: reportedByBuyer, Buyer: c.state.NameOf(event.ObjectBuyer, ev.Buyer), RequestID: ev.Request.String(),
 		Result: change.Result.String(), From: change.From.String(), To: change.To.String(), Reason: change.Reason,

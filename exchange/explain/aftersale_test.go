@@ -31,18 +31,18 @@ func (c *history) addDeliveredLead(n byte, change ...func(*event.PostSettled)) m
 }
 
 // addReport records a buyer's report on a lead.
-func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.RequestedLeadStatusChange)) {
+func (c *history) addReport(id market.LeadID, to market.LeadStatus, result event.LeadStatusChangeResult, change ...func(*event.DecidedLeadStatusChange)) {
 	c.t.Helper()
-	status := event.RequestedLeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
+	status := event.DecidedLeadStatusChange{Lead: id, From: market.StatusAccepted, To: to, Result: result, Supplier: 1}
 	for _, do := range change {
 		do(&status)
 	}
-	c.Add(&event.LeadStatusChangesDecided{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, status}})
+	c.Add(&event.LeadStatusChangesDecided{Request: market.RequestID{77, byte(c.Seq)}, Buyer: 1, At: c.Now, Changes: []event.DecidedLeadStatusChange{{Lead: market.LeadID{1}, Result: event.ChangeUnknown}, status}})
 }
 
 // withReturn sets the reason and the amounts of a return.
-func withReturn(reason string) func(*event.RequestedLeadStatusChange) {
-	return func(c *event.RequestedLeadStatusChange) {
+func withReturn(reason string) func(*event.DecidedLeadStatusChange) {
+	return func(c *event.DecidedLeadStatusChange) {
 		c.Reason = reason
 		c.Return = event.MoneyAndCapsReversedByReturn{Campaign: 1, Credit: 12_500_000, Reverse: 10_000_000, Currency: market.Currency{'U', 'S', 'D'}, Month: market.StartOfUTCMonth(logtest.Start)}
 	}
@@ -68,11 +68,11 @@ func (x *Explanation) reportsText() string {
 // TestExplainReports: the lead's status, the amounts returned and the author of each
 // report. A report without an effect appears too.
 func TestExplainReports(t *testing.T) {
-	wasPending := func(c *event.RequestedLeadStatusChange) { c.WasPending = true }
+	wasPending := func(c *event.DecidedLeadStatusChange) { c.WasPending = true }
 	type step struct {
 		to     market.LeadStatus
 		result event.LeadStatusChangeResult
-		change []func(*event.RequestedLeadStatusChange)
+		change []func(*event.DecidedLeadStatusChange)
 	}
 	for name, row := range map[string]struct {
 		steps    []step
@@ -83,7 +83,7 @@ func TestExplainReports(t *testing.T) {
 		"no report": {nil, "ACCEPTED", "", "The buyer acknowledged the lead."},
 		"contacted": {[]step{{market.StatusContacted, event.ChangeDone, nil}}, "contacted", "buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted."},
 		"contacted, then sold": {
-			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.RequestedLeadStatusChange){func(c *event.RequestedLeadStatusChange) { c.From = market.StatusContacted }}}},
+			[]step{{market.StatusContacted, event.ChangeDone, nil}, {market.StatusSold, event.ChangeDone, []func(*event.DecidedLeadStatusChange){func(c *event.DecidedLeadStatusChange) { c.From = market.StatusContacted }}}},
 			"sold", "buyer: ACCEPTED to contacted, done; buyer: contacted to sold, done", "buy_1 reported it as sold.",
 		},
 		"reported twice": {
@@ -91,16 +91,16 @@ func TestExplainReports(t *testing.T) {
 			"contacted", "buyer: ACCEPTED to contacted, none; buyer: ACCEPTED to contacted, done", "buy_1 reported it as contacted.",
 		},
 		"too late, then valid": {
-			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.RequestedLeadStatusChange){withReturn("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
+			[]step{{market.StatusReturned, event.ChangeNotAllowed, []func(*event.DecidedLeadStatusChange){withReturn("wrong_number")}}, {market.StatusQualified, event.ChangeDone, nil}},
 			"qualified", "buyer: ACCEPTED to returned, not_now, wrong_number; buyer: ACCEPTED to qualified, done", "buy_1 reported it as qualified.",
 		},
 		"returned": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn("wrong_number")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.DecidedLeadStatusChange){withReturn("wrong_number")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, wrong_number",
 			"buy_1 returned it: the buyer got 12.5 USD back, and 10 USD of the payout were reversed.",
 		},
 		"returned for an unlisted reason": {
-			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn("Ann Lee hung up")}}},
+			[]step{{market.StatusReturned, event.ChangeDone, []func(*event.DecidedLeadStatusChange){withReturn("Ann Lee hung up")}}},
 			"returned", "buyer: ACCEPTED to returned, done, 12.5 USD and 10 USD, " + withheldReason, "buy_1 returned it",
 		},
 		"a test lead is returned": {
@@ -108,16 +108,16 @@ func TestExplainReports(t *testing.T) {
 			"returned", "buyer: ACCEPTED to returned, done", "The buyer acknowledged the lead. buy_1 returned it.",
 		},
 		"pending": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.DecidedLeadStatusChange){withReturn("no_consent")}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent", "buy_1 asked to return it; the return waits for an operator's approval.",
 		},
 		"pending, then approved": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.RequestedLeadStatusChange){withReturn(""), wasPending}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.DecidedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeDone, []func(*event.DecidedLeadStatusChange){withReturn(""), wasPending}}},
 			"returned", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, done, 12.5 USD and 10 USD",
 			"buy_1 returned it: the buyer got 12.5 USD back",
 		},
 		"pending, then refused": {
-			[]step{{market.StatusReturned, event.ChangePending, []func(*event.RequestedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.RequestedLeadStatusChange){withReturn(""), wasPending}}},
+			[]step{{market.StatusReturned, event.ChangePending, []func(*event.DecidedLeadStatusChange){withReturn("no_consent")}}, {market.StatusReturned, event.ChangeRefused, []func(*event.DecidedLeadStatusChange){withReturn(""), wasPending}}},
 			"ACCEPTED", "buyer: ACCEPTED to returned, waits, no_consent; operator: ACCEPTED to returned, refused",
 			"buy_1 asked to return it; an operator refused.",
 		},
@@ -147,9 +147,9 @@ func TestExplainReports(t *testing.T) {
 func TestExplainReportRequest(t *testing.T) {
 	c := newHistory(t)
 	id := c.addDeliveredLead(1)
-	report := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
+	report := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(50)), Buyer: 1, At: c.Now, Changes: []event.DecidedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeDone, Supplier: 1}}}
 	c.Add(report)
-	unknownReport := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.RequestedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
+	unknownReport := &event.LeadStatusChangesDecided{Request: market.RequestID(c.NewLeadID(51)), Buyer: 1, At: c.Now, Changes: []event.DecidedLeadStatusChange{{Lead: id, To: market.StatusContacted, Result: event.ChangeUnknown}, {Result: event.ChangeUnknown}}}
 	c.Add(unknownReport)
 	if doc, err := c.ExplainRequest(report.Request); err != nil || doc.ID != id.String() || doc.Reports[0].RequestID != report.Request.String() {
 		t.Errorf("%+v, %v", doc, err)
@@ -281,7 +281,7 @@ func TestExplainWebhooksOfAllEvents(t *testing.T) {
 	}
 	id := c.addDeliveredLead(2, withWebhook(market.WebhookPosted))
 	c.addWebhookAttempt(id, market.WebhookPosted, 1, event.WebhookFailed, func(h *event.WebhookAttemptedOrDecided) { h.Fault = market.FaultConnect })
-	c.addReport(id, market.StatusContacted, event.ChangeDone, func(change *event.RequestedLeadStatusChange) { change.Webhook = market.WebhookContacted })
+	c.addReport(id, market.StatusContacted, event.ChangeDone, func(change *event.DecidedLeadStatusChange) { change.Webhook = market.WebhookContacted })
 	c.addWebhookAttempt(id, market.WebhookContacted, 1, event.WebhookDelivered)
 	c.addWebhookAttempt(id, market.WebhookPosted, 2, event.WebhookDelivered)
 	doc := c.mustExplainLead(id)
@@ -387,16 +387,16 @@ func (c *history) addRandomEvent(rt *rapid.T, id market.LeadID) {
 		return
 	}
 	to := market.LeadStatus(rapid.IntRange(int(market.StatusContacted), int(market.StatusReturned)).Draw(rt, "to"))
-	from := func(change *event.RequestedLeadStatusChange) { change.From = row.Status }
+	from := func(change *event.DecidedLeadStatusChange) { change.From = row.Status }
 	switch {
 	case !row.Status.CanReportChangeTo(to) || to == market.StatusReturned && row.ReturnState() == market.ReturnRefused:
 		c.addReport(id, to, event.ChangeNotAllowed, from)
 	case row.ReturnState() == market.ReturnPending:
 		result := rapid.SampledFrom([]event.LeadStatusChangeResult{event.ChangeDone, event.ChangeRefused}).Draw(rt, "the operator's decision")
-		c.addReport(id, market.StatusReturned, result, from, func(change *event.RequestedLeadStatusChange) { change.WasPending = true })
+		c.addReport(id, market.StatusReturned, result, from, func(change *event.DecidedLeadStatusChange) { change.WasPending = true })
 	case to == market.StatusReturned && rapid.Bool().Draw(rt, "an operator decides"):
 		c.addReport(id, to, event.ChangePending, from)
 	default:
-		c.addReport(id, to, event.ChangeDone, from, func(change *event.RequestedLeadStatusChange) { change.Webhook = to.WebhookTypeOfReport() })
+		c.addReport(id, to, event.ChangeDone, from, func(change *event.DecidedLeadStatusChange) { change.Webhook = to.WebhookTypeOfReport() })
 	}
 }

@@ -80,7 +80,7 @@ func isFollowUpEventOfLead(ev event.Event, lead market.LeadID) bool {
 
 // changeOfLead returns the part of a status report that concerns the lead, or nil. One report
 // may cover several leads.
-func changeOfLead(ev *event.LeadStatusChangesDecided, lead market.LeadID) *event.RequestedLeadStatusChange {
+func changeOfLead(ev *event.LeadStatusChangesDecided, lead market.LeadID) *event.DecidedLeadStatusChange {
 	for i := range ev.Changes {
 		if ev.Changes[i].Lead == lead {
 			return &ev.Changes[i]

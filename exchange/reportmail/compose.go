@@ -39,7 +39,7 @@ const (
 	maxBodyColumns = 8
 )
 
-var errReportBehind = errors.New("the report does not have the newest leads yet; try again in a few seconds")
+var errReportLacksNewestLeads = errors.New("the e-mail of the report cannot be written yet, because the report lacks the newest leads; try again in a few seconds")
 
 var errReportOff = errors.New("the exchange keeps no report; set report.keep in its configuration and restart it")
 
@@ -56,7 +56,7 @@ func (c *Composer) Compose(ctx context.Context, entry *savedreport.Entry, moment
 	}
 	question.Totals = true // the text always has them
 	if !source.WaitBrieflyForNewestEntries(ctx, question.To) {
-		return nil, errReportBehind
+		return nil, errReportLacksNewestLeads
 	}
 	rows, err := source.Ask(ctx, *question)
 	if err != nil {

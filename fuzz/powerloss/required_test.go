@@ -39,7 +39,7 @@ func sampleIndex() *logIndex {
 		&event.LeadDecided{Lead: leadOf(4), Request: requestOf(4), Webhook: market.WebhookUnmatched},
 		&event.LeadDecided{Lead: leadOf(5), Request: requestOf(5), Sale: to(blue), Post: at("blue:1")},
 		&event.PingAuctionCompleted{Request: requestOf(6)},
-		&event.LeadStatusChangesDecided{Request: requestOf(7), Changes: []event.RequestedLeadStatusChange{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
+		&event.LeadStatusChangesDecided{Request: requestOf(7), Changes: []event.DecidedLeadStatusChange{{Lead: leadOf(1), Webhook: market.WebhookSold}}},
 		&event.ConfigActivated{Version: 2, Document: "second"},
 	} {
 		f.add(uint64(i+1), fact)

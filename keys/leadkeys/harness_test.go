@@ -103,4 +103,4 @@ func owner(n uint64) (id [16]byte) {
 	return id
 }
 
-var sumKey = ChecksumKey{1, 2, 3}
+var sumKey = KeyFileChecksumKey{1, 2, 3}

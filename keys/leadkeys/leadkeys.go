@@ -83,7 +83,7 @@ func FirstSlotOfFile(slot uint64) uint64 { return (slot-1)/PerFile*PerFile + 1 }
 type KeyStore struct {
 	folder string
 	sums   string // folder of the checksum files
-	sumKey ChecksumKey
+	sumKey KeyFileChecksumKey
 	log    func(what string, err error)
 	faults testFaults
 
@@ -106,11 +106,11 @@ type KeyStore struct {
 // returns higher ones. checksumKey is the key of the checksums. The store calls log when making a key
 // file fails, and again when it works. OpenKeyStore itself returns an error only if it cannot create
 // the folders, or if the key file for the next slot has the wrong size.
-func OpenKeyStore(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error)) (*KeyStore, error) {
+func OpenKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksumKey, log func(message string, err error)) (*KeyStore, error) {
 	return openKeyStore(dir, highestUsedSlot, checksumKey, log, testFaults{})
 }
 
-func openKeyStore(dir string, highestUsedSlot uint64, checksumKey ChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
+func openKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
 	s := &KeyStore{
 		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: checksumKey, log: log, faults: faults, next: highestUsedSlot + 1, wantAhead: 1, currentSince: time.Now(),
 		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),

@@ -38,13 +38,13 @@ const (
 	sumsSize    = len(sumsVersion) + (PerFile+1)*sumSize
 )
 
-// ChecksumKey is the secret key of an exchange for the checksums of its lead keys.
-type ChecksumKey [32]byte
+// KeyFileChecksumKey is the secret key of an exchange for the checksums of its lead keys.
+type KeyFileChecksumKey [32]byte
 
 // sum returns the checksum of the lead key `of` in a slot. With slot 0 it returns the
 // checksum of a whole checksum file.
-func (k *ChecksumKey) sum(slot uint64, of []byte) [sumSize]byte {
-	var text [len(ChecksumKey{}) + 8 + sha256.Size]byte
+func (k *KeyFileChecksumKey) sum(slot uint64, of []byte) [sumSize]byte {
+	var text [len(KeyFileChecksumKey{}) + 8 + sha256.Size]byte
 	copy(text[:], k[:])
 	binary.BigEndian.PutUint64(text[len(k):], slot)
 	copy(text[len(k)+8:], of)
@@ -54,7 +54,7 @@ func (k *ChecksumKey) sum(slot uint64, of []byte) [sumSize]byte {
 
 // encodeChecksumFile returns the content of the checksum file for key file f: a version, a
 // checksum for each key, and a checksum of all of them.
-func (k *ChecksumKey) encodeChecksumFile(f *keyFileContent) []byte {
+func (k *KeyFileChecksumKey) encodeChecksumFile(f *keyFileContent) []byte {
 	text := make([]byte, 0, sumsSize)
 	text = append(text, sumsVersion...)
 	for slot := f.first; slot < f.first+PerFile; slot++ {
@@ -67,7 +67,7 @@ func (k *ChecksumKey) encodeChecksumFile(f *keyFileContent) []byte {
 
 // checksumOfSums returns the checksum that ends a checksum file. contentBefore is the file's content
 // before it, and firstSlot the first slot.
-func (k *ChecksumKey) checksumOfSums(firstSlot uint64, contentBefore []byte) [sumSize]byte {
+func (k *KeyFileChecksumKey) checksumOfSums(firstSlot uint64, contentBefore []byte) [sumSize]byte {
 	whole := sha256.Sum256(binary.BigEndian.AppendUint64(bytes.Clone(contentBefore), firstSlot))
 	return k.sum(0, whole[:])
 }
@@ -82,7 +82,7 @@ var (
 // readKeyChecksums reads the checksum file at path and returns the checksums of the keys from
 // slot firstSlot on. The error is fs.ErrNotExist, ErrSums for a damaged file, ErrNewerVersion
 // or an error of the disk.
-func (k *ChecksumKey) readKeyChecksums(path string, firstSlot uint64) ([]byte, error) {
+func (k *KeyFileChecksumKey) readKeyChecksums(path string, firstSlot uint64) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func keyFileName(first uint64) string {
 
 // CheckKeyFile compares the keys of one key file, up to slot lastSlot, with their checksums. The
 // file is that of data directory dir with first slot firstSlot. The exchange may be running.
-func CheckKeyFile(dir string, checksumKey *ChecksumKey, firstSlot, lastSlot uint64) *KeyFileReport {
+func CheckKeyFile(dir string, checksumKey *KeyFileChecksumKey, firstSlot, lastSlot uint64) *KeyFileReport {
 	r := &KeyFileReport{First: firstSlot, Path: filepath.Join(leadKeysFolder(dir), keyFileName(firstSlot))}
 	f, err := readKeyFile(r.Path, firstSlot)
 	if err != nil {
@@ -163,7 +163,7 @@ func CheckKeyFile(dir string, checksumKey *ChecksumKey, firstSlot, lastSlot uint
 
 // checksumMatches reports whether the key of a slot matches its checksum in sums, the
 // checksums of the slot's file.
-func (k *ChecksumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
+func (k *KeyFileChecksumKey) checksumMatches(sums []byte, slot uint64, key []byte) bool {
 	at := (slot - FirstSlotOfFile(slot)) * sumSize
 	return k.sum(slot, key) == [sumSize]byte(sums[at:])
 }

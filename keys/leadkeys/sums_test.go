@@ -86,7 +86,7 @@ func TestCheckFindsAllChangedBytes(t *testing.T) {
 	}
 
 	other := t.TempDir()
-	s := must.Value(openKeyStore(other, 0, ChecksumKey{9}, func(string, error) {}, testFaults{}))(t)
+	s := must.Value(openKeyStore(other, 0, KeyFileChecksumKey{9}, func(string, error) {}, testFaults{}))(t)
 	s.Close()
 	if r := checkFirstFile(other); !errors.Is(r.Sums, ErrSums) {
 		t.Errorf("another exchange's checksums: %v", r.Sums)

@@ -106,7 +106,7 @@ func (c *Client) Send(ctx context.Context, server Server, message *Message) erro
 	}
 	opened, err := client.DialToSMTPClientWithContext(attempt)
 	if err != nil {
-		return fmt.Errorf("cannot sign in to the SMTP server %s:%d: %w", server.Host, server.Port, err)
+		return fmt.Errorf("cannot connect or sign in to the SMTP server %s:%d: %w", server.Host, server.Port, err)
 	}
 	// A failed farewell after an accepted message is no failure: another attempt would repeat it.
 	defer func() { _ = client.CloseWithSMTPClient(opened) }()

@@ -43,9 +43,9 @@ type Outbox interface {
 	WebhookMayBeDue() <-chan struct{}
 }
 
-// Engine is the part of the engine that the Sender uses. It encodes webhooks and logs the
-// results of attempts. After an error the Sender returns the webhook to the outbox.
-type Engine interface {
+// MessageBuilderAndRecorder is the part of the engine that the Sender uses. It builds the messages of
+// webhooks and logs the results of attempts. After an error the Sender returns the webhook to the outbox.
+type MessageBuilderAndRecorder interface {
 	BuildWebhookMessageOrDeadLetter(queued *state.OutboxWebhook) (engine.WebhookMessage, error)
 	RecordWebhookAttempt(queued state.OutboxWebhook, result market.WebhookAttemptResult) error
 }
@@ -53,7 +53,7 @@ type Engine interface {
 // SenderOptions are the outbox, the engine, the functions and the limits with which a Sender sends webhooks.
 type SenderOptions struct {
 	Outbox      Outbox
-	Engine      Engine
+	Engine      MessageBuilderAndRecorder
 	Post        func(*market.WebhookRequest) market.WebhookAttemptResult // makes one attempt within the request's deadline: Client.Post
 	Now         func() int64                                             // the exchange's clock, in Unix nanoseconds
 	ReportFault func(what string, err error)                             // reports the exchange's own failures

@@ -212,7 +212,7 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 			if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil && ctx.UserValue(payload.BodyRead) == nil {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
-			connection.CloseUnauthenticatedOn4xxIfHalfFull(ctx)
+			connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
 			a.meter.CountAnswerAndLogError(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)

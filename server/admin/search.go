@@ -214,9 +214,9 @@ func (a *Admin) searchLeads(r *searchParameterParser, from *report.Report) (answ
 		return nil, a.apiErrorOfReport(err)
 	}
 	return struct {
-		Leads []leadSearchResult `json:"leads"`
+		Leads []foundLeadJSON `json:"leads"`
 		searchContinuation
-	}{payload.ConvertAll(found, newLeadSearchResult), r.newContinuation(&page, market.LeadID(page.Next).String())}, nil
+	}{payload.ConvertAll(found, newFoundLeadJSON), r.newContinuation(&page, market.LeadID(page.Next).String())}, nil
 }
 
 // searchAuctions answers GET auctions with one page of the auctions that match the query.
@@ -307,8 +307,8 @@ func (r *searchParameterParser) newContinuation(page *report.SearchProgress, nex
 	return end
 }
 
-// leadSearchResult is a lead in the results of GET leads.
-type leadSearchResult struct {
+// foundLeadJSON is a lead in the results of GET leads.
+type foundLeadJSON struct {
 	ID       string        `json:"id"`
 	At       string        `json:"at"`
 	Campaign *string       `json:"campaign"`
@@ -328,8 +328,8 @@ type leadSearchResult struct {
 	Erased   bool          `json:"erased,omitempty"`
 }
 
-func newLeadSearchResult(l *report.LeadSearchResult) leadSearchResult {
-	row := leadSearchResult{
+func newFoundLeadJSON(l *report.FoundLead) foundLeadJSON {
+	row := foundLeadJSON{
 		ID: l.ID.String(), At: payload.FormatTimeWithNanos(l.At), Campaign: payload.NullIfEmpty(l.Campaign), Supplier: payload.NullIfEmpty(l.Supplier), Buyer: payload.NullIfEmpty(l.Buyer),
 		Status: l.Status.String(), Delivery: l.Delivery.String(), Reason: payload.NullIfEmpty(l.Reason.String()),
 		Price: amountOrNull(l.Price, l.Currency), Payout: amountOrNull(l.Payout, l.Currency), Currency: payload.NullIfEmpty(l.Currency),

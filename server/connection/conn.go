@@ -166,10 +166,10 @@ func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// CloseUnauthenticatedOn4xxIfHalfFull closes the request's connection after a 4xx answer if more than half
+// CloseUnauthenticatedOn4xxIfMoreThanHalfFull closes the request's connection after a 4xx answer if more than half
 // of all allowed connections are open. It spares a connection over which a valid credential
 // came.
-func CloseUnauthenticatedOn4xxIfHalfFull(ctx *fasthttp.RequestCtx) {
+func CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx *fasthttp.RequestCtx) {
 	if status := ctx.Response.StatusCode(); status < 400 || status > 499 {
 		return
 	}

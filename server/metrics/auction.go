@@ -35,7 +35,7 @@ func (c *campaignMeter) addToCounter(cachedCounter *atomic.Pointer[metrics.Count
 // AuctionHeldOrSkipped counts an auction: its result, each candidate's outcome, and the time of each
 // ping. If no campaign matched, it counts under an empty campaign id. Test auctions do not
 // count.
-func (m *Meter) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, summary *auction.AuctionSummary) {
+func (m *Meter) AuctionHeldOrSkipped(campaign *market.Campaign, _ *market.Supplier, summary *auction.AuctionOutcomeSummary) {
 	if summary.Test {
 		return
 	}

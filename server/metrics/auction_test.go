@@ -16,14 +16,14 @@ func TestAuctionIsCounted(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars, homes := &market.Campaign{ID: "cars"}, &market.Campaign{ID: "homes"}
 	a, b := &market.Buyer{ID: "buy_a"}, &market.Buyer{ID: "buy_b"}
-	sold := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
+	sold := &auction.AuctionOutcomeSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: a, Elapsed: 10e6}, {Buyer: b, Elapsed: 30e6}}}
 	sold.Outcomes[market.OutcomeWon], sold.Outcomes[market.OutcomeLost], sold.Outcomes[market.OutcomeFiltered] = 1, 1, 3
 	m.AuctionHeldOrSkipped(cars, nil, sold)
 	m.AuctionHeldOrSkipped(cars, nil, sold)
-	late := &auction.AuctionSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.BuyerPingOutcome{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
+	late := &auction.AuctionOutcomeSummary{Reason: market.ReasonTimeout, Elapsed: 2e9, Pings: []auction.BuyerPingOutcome{{Buyer: a, Outcome: market.OutcomeTimeout, Elapsed: 2e9}}}
 	late.Outcomes[market.OutcomeTimeout] = 1
 	m.AuctionHeldOrSkipped(homes, nil, late)
-	m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionSummary{Reason: market.ReasonNoCampaign})
+	m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionOutcomeSummary{Reason: market.ReasonNoCampaign})
 	tried := *sold
 	tried.Test = true
 	m.AuctionHeldOrSkipped(cars, nil, &tried)
@@ -48,9 +48,9 @@ func TestEachAuctionOutcomeHasLabel(t *testing.T) {
 	m := NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
 	for reason := market.ReasonNone; reason <= market.ReasonLoop; reason++ {
-		m.AuctionHeldOrSkipped(cars, nil, &auction.AuctionSummary{Reason: reason})
+		m.AuctionHeldOrSkipped(cars, nil, &auction.AuctionOutcomeSummary{Reason: reason})
 	}
-	all := new(auction.AuctionSummary)
+	all := new(auction.AuctionOutcomeSummary)
 	for outcome := range all.Outcomes {
 		all.Outcomes[outcome] = outcome + 1
 	}

@@ -33,7 +33,7 @@ func TestHistoryOfSteadyTraffic(t *testing.T) {
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Reason: market.ReasonCapsFull})
 			m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Test: true})
 			m.PostAttempted("buy_blue", &market.BuyerPostResult{Verdict: market.VerdictAccepted})
-			m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionSummary{Elapsed: 4e6, Pings: []auction.BuyerPingOutcome{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
+			m.AuctionHeldOrSkipped(nil, nil, &auction.AuctionOutcomeSummary{Elapsed: 4e6, Pings: []auction.BuyerPingOutcome{{Buyer: blue, Outcome: market.OutcomeWon, Elapsed: 3e6}}})
 		}
 		for range 3 {
 			addSecond()

@@ -76,7 +76,7 @@ type Meter struct {
 // NewMeter returns a meter. It calls onFault with each internal fault that ReportFault receives.
 func NewMeter(onFault func(what string, err error)) *Meter {
 	set := metrics.NewSet()
-	m := &Meter{set: set, reportFault: onFault, failures: newServerErrorLogLimiter()}
+	m := &Meter{set: set, reportFault: onFault, failures: newPublicAPI5xxLogLimiter()}
 	m.SetLogger(slog.New(slog.DiscardHandler))
 	m.campaigns.newOne = func(id string) *campaignMeter { return &campaignMeter{set: set, id: id} }
 	m.endpoints.newOne = func(string) *LogThrottle { return new(LogThrottle) }

@@ -14,7 +14,7 @@ import (
 // API, so that an outage does not fill the disk.
 const maxFailureLines = 10
 
-func newServerErrorLogLimiter() *rate.Limiter {
+func newPublicAPI5xxLogLimiter() *rate.Limiter {
 	return rate.NewLimiter(maxFailureLines, maxFailureLines)
 }
 

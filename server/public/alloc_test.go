@@ -95,7 +95,7 @@ func TestPingAllocations(t *testing.T) {
 func TestMetricsAllocations(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}
-	held := &auction.AuctionSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: &market.Buyer{ID: "buy_a"}, Elapsed: 10e6}}}
+	held := &auction.AuctionOutcomeSummary{Elapsed: 30e6, Pings: []auction.BuyerPingOutcome{{Buyer: &market.Buyer{ID: "buy_a"}, Elapsed: 10e6}}}
 	held.Outcomes[market.OutcomeWon] = 1
 	down := &market.BuyerPostResult{Verdict: market.VerdictUnknown}
 	if n := testing.AllocsPerRun(100, func() {

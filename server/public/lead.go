@@ -19,9 +19,9 @@ import (
 // log.
 const lookTimeout = 5 * time.Second
 
-// answerLeadLookupByToken answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
+// answerLeadLookupWithBearerAuth answers GET /v1/leads/{id} with a lead, for the supplier that sent it or the
 // buyer that bought it. It accepts a bearer token with any scopes.
-func (s *Server) answerLeadLookupByToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) answerLeadLookupWithBearerAuth(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	who, bad := s.authenticateBearer(ctx, 0)
 	if bad.Status != 0 {
@@ -46,9 +46,9 @@ func (s *Server) answerLeadLookupByToken(ctx *fasthttp.RequestCtx, id market.Req
 	}
 }
 
-// answerLeadLookupByAPIKey answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
+// answerLeadLookupWithAPIKeyAuth answers GET /api/v1/leads/{id} with a lead, for the supplier that sent it and
 // authenticates with an API key.
-func (s *Server) answerLeadLookupByAPIKey(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
+func (s *Server) answerLeadLookupWithAPIKeyAuth(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
 	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, now)
 	if !ok {

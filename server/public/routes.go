@@ -26,7 +26,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 		if cause := recover(); cause != nil {
 			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 		}
-		connection.CloseUnauthenticatedOn4xxIfHalfFull(ctx)
+		connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
 		ended := s.clock.Now()
 		s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, ended-begun)
 		s.endTrace(traced, on, &ctx.Response, ended)
@@ -166,9 +166,9 @@ const (
 // matchLeadPath returns the route of a path that contains a lead's id, or the zero route.
 func matchLeadPath(path []byte) (to matchedRoute) {
 	if subject, ok := bytes.CutPrefix(path, []byte(pathSuppliersLeads)); ok {
-		to = matchedRoute{metricsRoute: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByAPIKey, subject: subject}
+		to = matchedRoute{metricsRoute: metrics.RouteSuppliersLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupWithAPIKeyAuth, subject: subject}
 	} else if subject, ok := bytes.CutPrefix(path, []byte(pathLeads)); ok {
-		to = matchedRoute{metricsRoute: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupByToken, subject: subject}
+		to = matchedRoute{metricsRoute: metrics.RouteLead, method: fasthttp.MethodGet, handle: (*Server).answerLeadLookupWithBearerAuth, subject: subject}
 		if subject, ok := bytes.CutSuffix(subject, []byte(pathStatus)); ok {
 			to = matchedRoute{metricsRoute: metrics.RouteStatus, method: fasthttp.MethodPost, handle: (*Server).handleStatusReport, subject: subject}
 		}

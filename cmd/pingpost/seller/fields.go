@@ -18,14 +18,14 @@ to be text, such as zip. NAME:=JSON sends the JSON as written, so NAME:='"12"' i
 text. A dot in a NAME sets a member of an object. A later field replaces an earlier
 one. Flags may precede, follow or separate the fields.`
 
-// requestFieldArgs are the command-line arguments that are not flags, such as state=CA. Flags may
+// rawFieldArgsAmongFlags are the command-line arguments that are not flags, such as state=CA. Flags may
 // precede, follow or separate them.
-type requestFieldArgs []string
+type rawFieldArgsAmongFlags []string
 
 // Decode takes the fields from the remaining arguments of the command line and returns the
 // flags to kong's parser. Without this, kong would end a list of arguments at the first flag.
 // Every flag of these commands except --help has a value.
-func (f *requestFieldArgs) Decode(ctx *kong.DecodeContext) error {
+func (f *rawFieldArgsAmongFlags) Decode(ctx *kong.DecodeContext) error {
 	var flags []kong.Token
 	for !ctx.Scan.Peek().IsEOL() {
 		token := ctx.Scan.Pop()

@@ -15,8 +15,8 @@ import (
 // with an API key.
 type PingCommand struct {
 	sellerFlags
-	APIKey string           `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
-	Fields requestFieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
+	APIKey string                 `name:"api-key" env:"PINGPOST_API_KEY" placeholder:"KEY" help:"A supplier's API key, instead of a token or a client: requests at /api/v1/ping the interested buyers and their prices; better in the environment variable PINGPOST_API_KEY."`
+	Fields rawFieldArgsAmongFlags `arg:"" optional:"" name:"field..." help:"The fields of the ping: NAME=VALUE, NAME:=JSON, @FILE with a JSON object, - for one on standard input."`
 }
 
 // Help returns the text that --help shows after the usage line.

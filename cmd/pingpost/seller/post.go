@@ -13,7 +13,7 @@ import (
 // PostCommand posts a lead to an exchange that has bid for it.
 type PostCommand struct {
 	sellerFlags
-	Fields requestFieldArgs `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
+	Fields rawFieldArgsAmongFlags `arg:"" optional:"" name:"field..." help:"The fields of the post: NAME=VALUE, NAME:=JSON, @FILE with a JSON object or an answer to a ping, - for one on standard input."`
 }
 
 // Help returns the text that --help shows after the usage line.

@@ -76,7 +76,7 @@ func (c *Collector) receive(t testing.TB, w http.ResponseWriter, r *http.Request
 		return
 	}
 	if err := c.decodeAndRecord(body, r.Header); err != nil {
-		t.Errorf("cannot decode the export: %v", err)
+		t.Errorf("the test collector cannot decode the exported spans: %v", err)
 	}
 }
 

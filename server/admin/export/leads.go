@@ -12,48 +12,48 @@ import (
 
 // leadColumns are the columns of an export of leads: the members of a result of GET leads. None is
 // contact data.
-var leadColumns = []column[report.LeadSearchResult]{
-	textColumn("id", columnar.Text, func(l *report.LeadSearchResult) string { return l.ID.String() }),
-	{columnar.Column{Name: "at", Kind: columnar.Instant}, false, func(l *report.LeadSearchResult, c *columnar.Cell) { c.Number = l.At }},
-	textColumn("campaign", columnar.Name, func(l *report.LeadSearchResult) string { return l.Campaign }),
-	textColumn("supplier", columnar.Name, func(l *report.LeadSearchResult) string { return l.Supplier }),
-	textColumn("buyer", columnar.Name, func(l *report.LeadSearchResult) string { return l.Buyer }),
-	textColumn("status", columnar.Name, func(l *report.LeadSearchResult) string { return l.Status.String() }),
-	textColumn("delivery", columnar.Name, func(l *report.LeadSearchResult) string { return l.Delivery.String() }),
-	textColumn("reason", columnar.Name, func(l *report.LeadSearchResult) string { return l.Reason.String() }),
-	moneyColumn("price", func(l *report.LeadSearchResult) market.Money { return l.Price }),
-	moneyColumn("payout", func(l *report.LeadSearchResult) market.Money { return l.Payout }),
-	textColumn("currency", columnar.Name, func(l *report.LeadSearchResult) string { return l.Currency }),
-	textColumn("auction", columnar.Text, func(l *report.LeadSearchResult) string {
+var leadColumns = []column[report.FoundLead]{
+	textColumn("id", columnar.Text, func(l *report.FoundLead) string { return l.ID.String() }),
+	{columnar.Column{Name: "at", Kind: columnar.Instant}, false, func(l *report.FoundLead, c *columnar.Cell) { c.Number = l.At }},
+	textColumn("campaign", columnar.Name, func(l *report.FoundLead) string { return l.Campaign }),
+	textColumn("supplier", columnar.Name, func(l *report.FoundLead) string { return l.Supplier }),
+	textColumn("buyer", columnar.Name, func(l *report.FoundLead) string { return l.Buyer }),
+	textColumn("status", columnar.Name, func(l *report.FoundLead) string { return l.Status.String() }),
+	textColumn("delivery", columnar.Name, func(l *report.FoundLead) string { return l.Delivery.String() }),
+	textColumn("reason", columnar.Name, func(l *report.FoundLead) string { return l.Reason.String() }),
+	moneyColumn("price", func(l *report.FoundLead) market.Money { return l.Price }),
+	moneyColumn("payout", func(l *report.FoundLead) market.Money { return l.Payout }),
+	textColumn("currency", columnar.Name, func(l *report.FoundLead) string { return l.Currency }),
+	textColumn("auction", columnar.Text, func(l *report.FoundLead) string {
 		if l.Auction.IsZero() {
 			return ""
 		}
 		return l.Auction.String()
 	}),
-	textColumn("source", columnar.Name, func(l *report.LeadSearchResult) string { return l.Source }),
-	textColumn("state", columnar.Name, func(l *report.LeadSearchResult) string { return l.State }),
-	flagColumn("test", func(l *report.LeadSearchResult) bool { return l.Test }),
-	{columnar.Column{Name: "posts", Kind: columnar.Count}, false, func(l *report.LeadSearchResult, c *columnar.Cell) { c.Number = int64(l.Posts) }},
-	flagColumn("erased", func(l *report.LeadSearchResult) bool { return l.Erased }),
+	textColumn("source", columnar.Name, func(l *report.FoundLead) string { return l.Source }),
+	textColumn("state", columnar.Name, func(l *report.FoundLead) string { return l.State }),
+	flagColumn("test", func(l *report.FoundLead) bool { return l.Test }),
+	{columnar.Column{Name: "posts", Kind: columnar.Count}, false, func(l *report.FoundLead, c *columnar.Cell) { c.Number = int64(l.Posts) }},
+	flagColumn("erased", func(l *report.FoundLead) bool { return l.Erased }),
 }
 
 // textColumn returns a column of texts. An empty text is a missing value.
-func textColumn(name string, kind columnar.ColumnKind, of func(*report.LeadSearchResult) string) column[report.LeadSearchResult] {
-	return column[report.LeadSearchResult]{columnar.Column{Name: name, Kind: kind, Optional: true}, false, func(l *report.LeadSearchResult, c *columnar.Cell) {
+func textColumn(name string, kind columnar.ColumnKind, of func(*report.FoundLead) string) column[report.FoundLead] {
+	return column[report.FoundLead]{columnar.Column{Name: name, Kind: kind, Optional: true}, false, func(l *report.FoundLead, c *columnar.Cell) {
 		c.Text = append(c.Text, of(l)...)
 		c.None = len(c.Text) == 0
 	}}
 }
 
 // moneyColumn returns a column of amounts. A lead without a currency has no amounts.
-func moneyColumn(name string, of func(*report.LeadSearchResult) market.Money) column[report.LeadSearchResult] {
-	return column[report.LeadSearchResult]{columnar.Column{Name: name, Kind: columnar.Money, Optional: true}, false, func(l *report.LeadSearchResult, c *columnar.Cell) {
+func moneyColumn(name string, of func(*report.FoundLead) market.Money) column[report.FoundLead] {
+	return column[report.FoundLead]{columnar.Column{Name: name, Kind: columnar.Money, Optional: true}, false, func(l *report.FoundLead, c *columnar.Cell) {
 		c.Number, c.None = int64(of(l)), l.Currency == ""
 	}}
 }
 
-func flagColumn(name string, of func(*report.LeadSearchResult) bool) column[report.LeadSearchResult] {
-	return column[report.LeadSearchResult]{columnar.Column{Name: name, Kind: columnar.Name}, true, func(l *report.LeadSearchResult, c *columnar.Cell) {
+func flagColumn(name string, of func(*report.FoundLead) bool) column[report.FoundLead] {
+	return column[report.FoundLead]{columnar.Column{Name: name, Kind: columnar.Name}, true, func(l *report.FoundLead, c *columnar.Cell) {
 		c.Text = strconv.AppendBool(c.Text, of(l))
 	}}
 }
@@ -63,7 +63,7 @@ const pageSize = 500
 
 // LeadSearcher searches leads. *report.Report implements it.
 type LeadSearcher interface {
-	SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) ([]report.LeadSearchResult, report.SearchProgress, error)
+	SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) ([]report.FoundLead, report.SearchProgress, error)
 }
 
 // LeadExport encodes the results of a search for leads, newest first.
@@ -75,13 +75,13 @@ type LeadSearcher interface {
 type LeadExport struct {
 	searcher LeadSearcher
 	query    report.LeadOrAuctionQuery
-	writer   *tableWriter[report.LeadSearchResult]
+	writer   *tableWriter[report.FoundLead]
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	page []report.LeadSearchResult // the unencoded rest of the last page
-	next [16]byte                  // After of the next page; zero: the last page is read
-	head bool                      // the bytes before the first row are encoded
+	page []report.FoundLead // the unencoded rest of the last page
+	next [16]byte           // After of the next page; zero: the last page is read
+	head bool               // the bytes before the first row are encoded
 }
 
 // NewLeadExport starts an export and reads its first page, so that an invalid query is an error

@@ -17,12 +17,12 @@ import (
 
 // pagedLeads is a source of leads in pages. A page may be empty although there are more.
 type pagedLeads struct {
-	pages [][]report.LeadSearchResult
+	pages [][]report.FoundLead
 	fail  error // after the last page
 	asked []report.LeadOrAuctionQuery
 }
 
-func (p *pagedLeads) SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) (found []report.LeadSearchResult, progress report.SearchProgress, err error) {
+func (p *pagedLeads) SearchLeads(ctx context.Context, s report.LeadOrAuctionQuery) (found []report.FoundLead, progress report.SearchProgress, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, progress, err
 	}
@@ -37,8 +37,8 @@ func (p *pagedLeads) SearchLeads(ctx context.Context, s report.LeadOrAuctionQuer
 	return p.pages[n-1], progress, nil
 }
 
-func lead(n byte, change func(*report.LeadSearchResult)) report.LeadSearchResult {
-	l := report.LeadSearchResult{
+func lead(n byte, change func(*report.FoundLead)) report.FoundLead {
+	l := report.FoundLead{
 		ID: market.LeadID{n}, At: 1_800_000_000_000_000_000 + int64(n), Campaign: "cmp", Supplier: "sup", Buyer: "buy", Status: market.StatusAccepted,
 		Price: 12_500_000, Payout: 10_000_000, Currency: "USD", State: "CA", Posts: 1,
 	}
@@ -47,10 +47,10 @@ func lead(n byte, change func(*report.LeadSearchResult)) report.LeadSearchResult
 }
 
 func threePages() *pagedLeads {
-	return &pagedLeads{pages: [][]report.LeadSearchResult{
-		{lead(9, func(l *report.LeadSearchResult) { l.Source = "=HYPERLINK(1)" }), lead(8, func(l *report.LeadSearchResult) { l.Test = true })},
+	return &pagedLeads{pages: [][]report.FoundLead{
+		{lead(9, func(l *report.FoundLead) { l.Source = "=HYPERLINK(1)" }), lead(8, func(l *report.FoundLead) { l.Test = true })},
 		{},
-		{lead(7, func(l *report.LeadSearchResult) {
+		{lead(7, func(l *report.FoundLead) {
 			l.Buyer, l.Currency, l.Price, l.Payout, l.Status, l.Reason = "", "", 0, 0, market.StatusUnmatched, market.ReasonNoBid
 		})},
 	}}

@@ -47,7 +47,7 @@ type Page struct {
 
 // Lead is a lead of a person.
 type Lead struct {
-	report.LeadSearchResult
+	report.FoundLead
 
 	Contact []ContactField // nil: the log no longer has it, or its key is unreadable
 }

@@ -24,7 +24,7 @@ type API struct {
 	CallerName func(*fasthttp.RequestCtx) string
 }
 
-// AddRoutes registers the operations with the function add.
+// AddRoutes registers the operations on saved reports with the function add.
 func (a *API) AddRoutes(add func(method, path string, h alerts.Handler)) {
 	route := func(method, path string, h func(*fasthttp.RequestCtx, Service) (any, error)) {
 		add(method, "/admin/v1/saved-reports"+path, func(ctx *fasthttp.RequestCtx) (answer any, err error) {
