@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // time zones for machines without a database of them
 
@@ -98,8 +99,11 @@ func main() {
 	)
 	kongcompletion.Register(parser)
 	args := os.Args[1:]
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		args = []string{"--help"}
+	case len(args) == 1 && args[0] == "--version":
+		args = []string{"version"}
 	}
 	ctx, err := parser.Parse(args)
 	if err != nil {
@@ -113,14 +117,24 @@ func main() {
 // use for their results.
 const usageExitCode = 80
 
-// printUsageError prints what is wrong with the command line, and where to find its help.
+// printUsageError prints what is wrong with the command line, and where to find its help. A wrong
+// word after a command with a default subcommand is probably meant as a subcommand, so it lists these.
 func printUsageError(err error) {
-	printError(err)
 	command := "pingpost"
 	var parse *kong.ParseError
 	if errors.As(err, &parse) && parse.Context.Selected() != nil {
-		command = parse.Context.Selected().FullPath()
+		selected := parse.Context.Selected()
+		command = selected.FullPath()
+		if selected.Parent.DefaultCmd == selected && strings.HasPrefix(err.Error(), "unexpected argument ") {
+			command = selected.Parent.FullPath()
+			names := make([]string, 0, len(selected.Parent.Children))
+			for _, child := range selected.Parent.Children {
+				names = append(names, child.Name)
+			}
+			err = fmt.Errorf("%w; the commands of %s are %s", err, command, strings.Join(names, ", "))
+		}
 	}
+	printError(err)
 	fmt.Fprintf(os.Stderr, "Run %q to see how to use it.\n", command+" --help")
 }
 

@@ -8,7 +8,7 @@ import (
 
 // TestNoOutputBeforeMain: no library logs during its initialization.
 func TestNoOutputBeforeMain(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"--help"}, {"serve", "--help"}} {
+	for _, args := range [][]string{{"version"}, {"--version"}, {"--help"}, {"serve", "--help"}} {
 		if s := run(t, args...); s.code != 0 || s.err != "" || !strings.Contains(s.out, "pingpost") {
 			t.Errorf("%v: exit %d, %q, %q", args, s.code, s.out, s.err)
 		}
@@ -21,6 +21,7 @@ func TestUsageErrors(t *testing.T) {
 		args, want, help string
 	}{
 		{"sned leads.ndjson", `unexpected argument sned, did you mean "send"?`, "pingpost --help"},
+		{"users ad", "unexpected argument ad; the commands of pingpost users are list, add, role, password, remove, invite", "pingpost users --help"},
 		{"serve --foo", "unknown flag --foo", "pingpost serve --help"},
 		{"send", "missing flags: --api-key=KEY", "pingpost send --help"},
 		{"log verify", `expected "<dir>"`, "pingpost log verify --help"},

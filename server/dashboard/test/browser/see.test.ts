@@ -315,8 +315,8 @@ test('the page is used by keyboard alone', async () => {
   await returns.focus();
   expect(await returns.evaluate((e) => getComputedStyle(e).outlineStyle)).not.toBe('none');
   await page.keyboard.press('Enter');
-  await shows(page.getByRole('heading', { name: 'Review' }));
-  await expect.poll(at).toBe('Review');
+  await shows(page.getByRole('heading', { name: 'Needs review' }));
+  await expect.poll(at).toBe('Needs review');
   await visit(page, 'buyers/bid_west/access');
   const remove = button(page, 'New token');
   await remove.focus();
