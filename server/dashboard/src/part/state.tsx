@@ -31,7 +31,7 @@ function Failed({ failure, again }: { failure: Failure; again: () => void }) {
         </ul>
       )}
       {failure.requestId && <p class="faint">Request {failure.requestId}</p>}
-      {failure.status !== 403 && !noReport && <Button onClick={again}>Try again</Button>}
+      {![403, 404].includes(failure.status) && <Button onClick={again}>Try again</Button>}
     </div>
   );
 }

@@ -74,7 +74,7 @@ export function Flow({ of }: { of: Overview | undefined }) {
       }
     >
       {points.length < 2 ? (
-        <Empty title="No traffic yet">The first points appear within seconds of the first lead.</Empty>
+        <Empty title="The chart has no points yet">The first ones appear within seconds.</Empty>
       ) : (
         <Chart
           times={points.map((p) => Date.parse(p.at) / 1000)}

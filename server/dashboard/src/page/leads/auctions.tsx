@@ -57,7 +57,7 @@ export function AuctionsPage({ query }: PageOf) {
             { head: 'Supplier', of: (a) => <Ref of="suppliers" id={a.supplier} />, sort: (a) => a.supplier },
             { head: 'Pinged', number: true, of: (a) => count(a.asked), sort: (a) => a.asked },
             {
-              head: 'Winning buyer',
+              head: 'Highest bidder',
               sort: (a) => a.winner,
               of: (a) => (
                 <>
@@ -67,7 +67,7 @@ export function AuctionsPage({ query }: PageOf) {
               ),
             },
             {
-              head: 'Bid',
+              head: 'Highest bid',
               number: true,
               phone: 'side',
               of: (a) => <Cash of={a.amount} currency={a.currency} />,

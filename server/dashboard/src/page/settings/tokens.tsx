@@ -16,7 +16,7 @@ export function TokensTab() {
   const session = useSession();
   const tokens = useLoad<{ tokens: ApiToken[] }>('api-tokens');
   const [name, setName] = useState('');
-  const [role, setRole] = useState<string>(session.role);
+  const [role, setRole] = useState('viewer');
   const [ends, setEnds] = useState('30d');
   const [shown, show] = useState<Shown | undefined>();
   return (
