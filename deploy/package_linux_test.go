@@ -139,7 +139,7 @@ func TestPackageOnDebian(t *testing.T) {
 	if out := d.run("dpkg", "-i", first); !strings.Contains(out, nextStep) {
 		t.Errorf("the installation does not print the next step:\n%s", out)
 	}
-	d.checkFiles("/usr/share/doc/pingpost/copyright")
+	d.checkFiles("/usr/share/zsh/vendor-completions/_pingpost", "/usr/share/doc/pingpost/copyright")
 	if got := d.run("pingpost", "version"); !strings.HasSuffix(got, "+000000000000.dirty\n") {
 		t.Errorf("the program's version: %q", got)
 	}
@@ -159,7 +159,7 @@ func TestPackageOnDebian(t *testing.T) {
 	if got := readFile(t, d.path("etc/pingpost/pingpost.yaml")); got != config {
 		t.Errorf("the upgrade changed the configuration:\n%s", got)
 	}
-	d.checkFiles("/usr/share/doc/pingpost/copyright")
+	d.checkFiles("/usr/share/zsh/vendor-completions/_pingpost", "/usr/share/doc/pingpost/copyright")
 	d.serve(admin, func() {})
 
 	d.run("dpkg", "-r", "pingpost")
@@ -184,9 +184,9 @@ func (d debian) writeSettings() (config, admin string) {
 	return config, admin
 }
 
-// checkFiles compares owners and modes of the installed files, and the unit's paths. license is the
-// path of the license, which differs between the formats.
-func (d debian) checkFiles(license string) {
+// checkFiles compares owners and modes of the installed files, and the unit's paths. The paths of the
+// completion for zsh and of the license differ between the formats.
+func (d debian) checkFiles(zsh, license string) {
 	d.t.Helper()
 	want := `root:root 755 /usr/bin/pingpost
 root:root 644 /usr/lib/systemd/system/pingpost.service
@@ -195,6 +195,7 @@ root:pingpost 640 /etc/pingpost/pingpost.yaml
 root:root 600 /etc/pingpost/env
 pingpost:pingpost 700 /var/lib/pingpost
 root:root 644 /usr/share/bash-completion/completions/pingpost
+root:root 644 ` + zsh + `
 root:root 644 ` + license + "\n"
 	command := []string{"stat", "-c", "%U:%G %a %n"}
 	for line := range strings.Lines(want) {

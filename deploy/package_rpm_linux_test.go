@@ -36,7 +36,7 @@ func TestRPM(t *testing.T) {
 	if out := d.rpm("-i", d.path(first)); !strings.Contains(out, nextStep) {
 		t.Errorf("the installation does not print the next step:\n%s", out)
 	}
-	d.checkFiles("/usr/share/licenses/pingpost/LICENSE")
+	d.checkFiles("/usr/share/zsh/site-functions/_pingpost", "/usr/share/licenses/pingpost/LICENSE")
 	if got := d.run("pingpost", "version"); !strings.HasSuffix(got, "+100000000000.dirty\n") {
 		t.Errorf("the program's version: %q", got)
 	}
@@ -53,7 +53,7 @@ func TestRPM(t *testing.T) {
 	if got := readFile(t, d.path("etc/pingpost/pingpost.yaml")); got != config {
 		t.Errorf("the upgrade changed the configuration:\n%s", got)
 	}
-	d.checkFiles("/usr/share/licenses/pingpost/LICENSE")
+	d.checkFiles("/usr/share/zsh/site-functions/_pingpost", "/usr/share/licenses/pingpost/LICENSE")
 	d.serve(admin, func() {})
 
 	d.rpm("-e", "pingpost")
