@@ -1,10 +1,11 @@
 import { useMemo } from 'preact/hooks';
+import type { Unit } from './axis';
 import { days, limitsOf, type Period } from './period';
 import { filled, type Row, type Stack, stackOf } from './report';
 import { useWorkspace } from './workspace';
 
 // unitOf returns the unit of time by which a period is drawn.
-export const unitOf = (period: Period): 'hour' | 'day' => (days(period) <= 2 ? 'hour' : 'day');
+export const unitOf = (period: Period): Unit => (days(period) <= 2 ? 'hour' : 'day');
 
 // useStack adds up a measure by time and name, over the whole period.
 export function useStack(rows: Row[], dimension: string, measure: string, most: number, period: Period): Stack {

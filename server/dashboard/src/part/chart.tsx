@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { columnCenters, columnRange, increments, moment, type Unit } from '../axis';
 import { count, instant } from '../format';
 import { color, onTheme } from '../theme';
 import { workspace } from '../workspace';
@@ -21,7 +22,7 @@ interface Of {
   series: Series[];
   summary: string;
   span?: number; // length of the axis in seconds before the last point, with or without data
-  bars?: boolean; // stacked columns instead of lines
+  bars?: Unit; // stacked columns of this unit instead of lines
   text?: (n: number) => string; // formats a value in the tooltip
 }
 
@@ -79,7 +80,7 @@ export function Chart({ times, series, summary, span, bars, text = count }: Of) 
 
 // dataOf returns the data for uPlot. Stacked series are sums, the highest first, so that each
 // lower one is drawn over it.
-function dataOf(times: number[], series: Series[], bars = false): uPlot.AlignedData {
+function dataOf(times: number[], series: Series[], bars?: Unit): uPlot.AlignedData {
   if (!bars) return [times, ...series.map((s) => s.values)];
   const stacked: number[][] = [];
   let below = new Array<number>(times.length).fill(0);
@@ -87,7 +88,7 @@ function dataOf(times: number[], series: Series[], bars = false): uPlot.AlignedD
     below = below.map((n, i) => n + (s.values[i] ?? 0));
     stacked.unshift(below);
   }
-  return [times, ...stacked];
+  return [columnCenters(times, bars), ...stacked];
 }
 
 // point shows the values at the pointer.
@@ -114,7 +115,7 @@ function point(u: uPlot, tip: HTMLElement | null, of: Of): void {
 const line = (of: { name: string; value: number | null | undefined }, chart: Of): string =>
   `${of.name}: ${(chart.text ?? count)(of.value ?? 0)}`;
 
-function options(width: number, series: Series[], span?: number, bars = false): uPlot.Options {
+function options(width: number, series: Series[], span?: number, bars?: Unit): uPlot.Options {
   const faint = color('--faint');
   const grid = { stroke: color('--line'), width: 1 };
   const font = '12px system-ui, sans-serif';
@@ -128,7 +129,7 @@ function options(width: number, series: Series[], span?: number, bars = false): 
     padding: [8, 28, 0, 0],
     scales: {
       ...(span && { x: { range: (_: uPlot, __: number, last: number): [number, number] => [last - span, last] } }),
-      ...(bars && { x: { range: (u: uPlot): [number, number] => barRange(u.data[0]) } }),
+      ...(bars && { x: { range: (u: uPlot): [number, number] => columnRange(u.data[0], bars) } }),
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [
@@ -138,6 +139,7 @@ function options(width: number, series: Series[], span?: number, bars = false): 
         ticks: grid,
         font,
         size: 32,
+        ...(bars && { incrs: increments(bars) }),
         values: (_, at, __, ___, step) => at.map((t) => moment(t, step)),
       },
       { stroke: faint, grid, ticks: grid, font, size: 54 },
@@ -154,19 +156,4 @@ function options(width: number, series: Series[], span?: number, bars = false): 
     ],
     tzDate: (at) => uPlot.tzDate(new Date(at * 1000), workspace().zone === 'UTC' ? 'Etc/UTC' : workspace().zone),
   };
-}
-
-// barRange leaves half a column of space at both ends.
-function barRange(times: ArrayLike<number>): [number, number] {
-  const [first = 0, second] = [times[0], times[1]];
-  const last = times[times.length - 1] ?? first;
-  const half = ((second ?? first + 3600) - first) / 2;
-  return [first - half, last + half];
-}
-
-// moment formats a tick's time, with the precision of the ticks.
-export function moment(at: number, step: number): string {
-  const text = instant(new Date(at * 1000).toISOString());
-  if (step >= 86_400) return text.slice(5, 10);
-  return text.slice(11, step >= 60 ? 16 : 19);
 }

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import type { Unit } from '../../axis';
 import { part } from '../../call';
 import type { EntryKind } from '../../entries';
 import { amount, count, exact, share } from '../../format';
@@ -75,7 +76,7 @@ function Figures({ kind, id, rows, funds }: { kind: EntryKind; id: string; rows:
   );
 }
 
-function OverTime({ rows, unit, period }: { rows: Row[]; unit: string; period: Period }) {
+function OverTime({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Period }) {
   const currency = sumsOf(rows)[0]?.currency ?? '';
   const own = useMemo(() => rows.map((r) => ({ ...r, all: 'all' })), [rows]);
   const { times, series } = useStack(own, 'all', 'revenue', 1, period);
@@ -87,7 +88,7 @@ function OverTime({ rows, unit, period }: { rows: Row[]; unit: string; period: P
         <Empty title="No sale in this period">Choose a longer period at the top.</Empty>
       ) : (
         <Chart
-          bars
+          bars={unit}
           times={times}
           series={[{ name: `Revenue${currency ? `, ${currency}` : ''}`, color: '--line-1', values }]}
           summary={`Revenue of ${amount(total, currency)}; the revenue report has the numbers.`}

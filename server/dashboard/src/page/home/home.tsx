@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import type { Unit } from '../../axis';
 import { amount, count, words } from '../../format';
 import { useAlerts } from '../../load-alerts';
 import { useReport } from '../../load-report';
@@ -85,7 +86,7 @@ function Money() {
   );
 }
 
-function Revenue({ rows, unit, period }: { rows: Row[]; unit: string; period: Period }) {
+function Revenue({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Period }) {
   const currency = sumsOf(rows)[0]?.currency ?? '';
   const own = useMemo(() => rows.filter((r) => r.currency === currency).map((r) => ({ ...r, all: 'all' })), [rows]);
   const { times, series } = useStack(own, 'all', 'revenue', 1, period);
@@ -100,7 +101,7 @@ function Revenue({ rows, unit, period }: { rows: Row[]; unit: string; period: Pe
         <Empty title="No sale in this period">Choose a longer period at the top, or look at the unsold reasons.</Empty>
       ) : (
         <Chart
-          bars
+          bars={unit}
           times={times}
           series={[{ name: `Revenue${currency ? `, ${currency}` : ''}`, color: '--line-1', values }]}
           summary={`Revenue of ${amount(total, currency)}; the report has the numbers in a table.`}
@@ -154,7 +155,7 @@ function Top({ title, rows, dimension }: { title: string; rows: Row[]; dimension
   );
 }
 
-function Unsold({ rows, unit, period }: { rows: Row[]; unit: string; period: Period }) {
+function Unsold({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Period }) {
   const { times, series } = useStack(rows, 'reason', 'unmatched', 5, period);
   const total = series.reduce((sum, s) => sum + s.values.reduce((a, b) => a + b, 0), 0);
   return (
@@ -163,7 +164,7 @@ function Unsold({ rows, unit, period }: { rows: Row[]; unit: string; period: Per
         <Empty title="No unsold lead in this period" />
       ) : (
         <Chart
-          bars
+          bars={unit}
           times={times}
           series={series.map((s, i) => ({
             name: words(s.name),

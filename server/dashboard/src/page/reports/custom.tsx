@@ -13,7 +13,18 @@ import { Empty, Loaded } from '../../part/state';
 import { Table } from '../../part/table';
 import { Card, Ref } from '../../part/words';
 import { limitsOf } from '../../period';
-import { byCurrency, byName, columnOf, dimensions, measures, monies, overTime, type Row, total } from '../../report';
+import {
+  byCurrency,
+  byName,
+  columnOf,
+  dimensions,
+  filled,
+  measures,
+  monies,
+  overTime,
+  type Row,
+  total,
+} from '../../report';
 import { to } from '../../route';
 import { periods } from '../../saved';
 import { periodOf, useWorkspace } from '../../workspace';
@@ -52,7 +63,7 @@ export function CustomTab({ query }: { query: Query }) {
                   From {instant(r.from)} to {instant(r.to)}, up to log entry {r.entry}.
                 </span>
               </p>
-              <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} />
+              <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} limits={r} />
               <Rows
                 rows={ordinary(rows)}
                 totals={rows.filter((row) => row.row === 'total')}
@@ -118,31 +129,31 @@ function Question({ asked }: { asked: Query }) {
   );
 }
 
+interface Drawing {
+  rows: Row[];
+  measure: string;
+  by: string;
+  query: Query;
+  limits: { from: string; to: string };
+}
+
 // Drawn charts a measure. Each currency has its own chart, because amounts in two currencies have no sum.
-function Drawn({ rows, measure, by, query }: { rows: Row[]; measure: string; by: string; query: Query }) {
+function Drawn({ rows, ...of }: Drawing) {
   return (
     <>
-      {byCurrency(rows, measure).map((part) => (
-        <Measure key={part.unit} {...part} measure={measure} by={by} query={query} />
+      {byCurrency(rows, of.measure).map((part) => (
+        <Measure key={part.unit} {...part} {...of} />
       ))}
     </>
   );
 }
 
-function Measure({
-  rows,
-  unit,
-  measure,
-  by,
-  query,
-}: {
-  rows: Row[];
-  unit?: string;
-  measure: string;
-  by: string;
-  query: Query;
-}) {
-  const time = useMemo(() => overTime(rows, measure), [rows, measure]);
+function Measure({ rows, unit, measure, by, query, limits }: Drawing & { unit?: string }) {
+  const isRate = measure.endsWith('_rate') || measure.endsWith('_ms');
+  const time = useMemo(() => {
+    const of = overTime(rows, measure);
+    return of && !isRate && by.includes('hour') ? everyHour(of, limits) : of;
+  }, [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
   const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
   const title = unit ? `${headOf(measure)}, ${unit}` : headOf(measure);
@@ -150,7 +161,7 @@ function Measure({
     <Card title={title}>
       {time && time.times.length > 1 && (
         <Chart
-          bars={!measure.endsWith('_rate') && !measure.endsWith('_ms')}
+          bars={isRate ? undefined : by.includes('hour') ? 'hour' : 'day'}
           text={(n) => shown(measure, n, unit)}
           times={time.times}
           series={[{ name: title, color: '--line-1', values: time.values }]}
@@ -176,6 +187,21 @@ function Measure({
       {!name && (!time || time.times.length < 2) && <p class="figure">{shown(measure, total(rows, measure), unit)}</p>}
     </Card>
   );
+}
+
+// everyHour adds the hours of the report that have no row.
+function everyHour(
+  { times, values }: { times: number[]; values: (number | null)[] },
+  { from, to: end }: Drawing['limits'],
+) {
+  const until = Math.min(Date.parse(end), Date.now()) / 1000;
+  const all = filled(
+    { times, series: [{ name: '', values: values.map(Number) }] },
+    Date.parse(from) / 1000,
+    until,
+    3600,
+  );
+  return { times: all.times, values: all.series[0]?.values ?? [] };
 }
 
 function kindOf(dimension: string): EntryKind | undefined {

@@ -86,7 +86,7 @@ function Drawn({ rows, preset, period }: { rows: Row[]; preset: Preset; period: 
   return (
     <Card title={`${title}${currency ? `, ${currency}` : ''}`}>
       <Chart
-        bars
+        bars={unit}
         times={stack.times}
         series={stack.series.map((s, i) => ({
           name: preset === 'buyers' ? nameOf(entries, 'buyers', s.name) : s.name,

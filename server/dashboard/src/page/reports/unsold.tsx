@@ -67,7 +67,7 @@ function OverTime({ query, period }: { query: { [name: string]: string }; period
   return (
     <Card title={`Unsold leads by ${unit}`}>
       <Chart
-        bars
+        bars={unit}
         times={times}
         series={series.map((s, i) => ({ name: words(s.name), color: palette[i] ?? '--line-6', values: s.values }))}
         summary={`Unsold leads by ${unit} and reason; the bars below have the numbers.`}
