@@ -201,15 +201,18 @@ export function Tabs({
   );
 }
 
-// Heading is a page's title, with its actions at the side.
+// Heading is a page's title, with its actions at the side. A title that is an id can be copied.
 export function Heading({ title, id, children }: { title: string; id?: string; children?: ComponentChildren }) {
+  const alone = title === id;
   return (
     <div class="title">
       <div class="row">
-        <h1 tabIndex={-1}>{title}</h1>
+        <h1 tabIndex={-1} class={alone ? 'mono' : undefined}>
+          {title}
+        </h1>
         {id && (
           <span class="id faint">
-            <code>{id}</code>
+            {!alone && <code>{id}</code>}
             <Copy text={id} />
           </span>
         )}

@@ -137,7 +137,7 @@ test('sandbox tokens and clients are made and ended', async () => {
   await button(page, 'Add OAuth client').click();
   expect(await dialog(page).getByRole('textbox').inputValue()).toMatch(/^sec_/);
   await button(dialog(page), 'Done').click();
-  await button(page, 'Revoke zenith-2').click();
+  await button(page, 'Revoke client zenith-2').click();
   await button(dialog(page), 'Revoke').click();
   await said(page, 'zenith-2 is revoked.');
 });

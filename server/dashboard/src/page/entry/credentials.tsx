@@ -52,7 +52,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                   <Act
                     needs="admin"
                     tone="danger"
-                    label={`Revoke ${c.client_id}`}
+                    label={`Revoke client ${c.client_id}`}
                     sure={{
                       title: `Revoke ${c.client_id}?`,
                       text: <p>All its secrets and tokens stop working at once.</p>,
@@ -63,7 +63,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                     }}
                     done={`${c.client_id} is revoked.`}
                   >
-                    Revoke
+                    Revoke client
                   </Act>
                 </div>
                 <Table
@@ -81,7 +81,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                         <Act
                           needs="admin"
                           tone="quiet"
-                          label={`Revoke the secret ${s.hint}`}
+                          label={`Revoke secret ${s.hint}`}
                           sure={{
                             title: `Revoke ${s.hint}…?`,
                             text: <p>Tokens that were issued for it stop working too.</p>,
@@ -92,7 +92,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
                           }}
                           done={`${s.hint}… is revoked.`}
                         >
-                          Revoke
+                          Revoke secret
                         </Act>
                       ),
                     },

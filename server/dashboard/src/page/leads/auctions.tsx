@@ -89,7 +89,7 @@ export function AuctionPage({ id, tab, query }: PageOf) {
       <p class="crumbs">
         <a href={to(['auctions'])}>Auctions</a>
       </p>
-      <Heading title={id} />
+      <Heading title={id} id={id} />
       <StoryTabs place={['auctions', id]} query={query} at={at} />
       <Loaded of={told}>{(t) => <Story told={t} at={at} />}</Loaded>
     </>

@@ -5,7 +5,7 @@ import { AuditList } from '../../part/audit';
 import { Button } from '../../part/button';
 import { Reveal, sortContact, useContacts } from '../../part/contact';
 import { Empty, Loaded } from '../../part/state';
-import { Card, Copy, Facts } from '../../part/words';
+import { Card, Facts, Heading } from '../../part/words';
 import type { PageOf } from '../../route';
 import { to } from '../../route';
 import { useDenied } from '../../session';
@@ -23,22 +23,16 @@ export function LeadPage({ id, tab }: PageOf) {
       <p class="crumbs">
         <a href={to(['leads'])}>Leads</a>
       </p>
-      <div class="title">
-        <div class="row">
-          <h1 tabIndex={-1} class="mono">
-            {id}
-          </h1>
-          <Copy text={id} />
-        </div>
+      <Heading title={id} id={id}>
         {told.data && !told.data.erased && (
-          <div class="row">
+          <>
             {!contact && <Reveal lead={lead} take={(c) => reveal(lead, c)} />}
             <a class="button" href={to(['compliance', 'deletion'], { lead: told.data.lead_id })}>
               Delete consumer data
             </a>
-          </div>
+          </>
         )}
-      </div>
+      </Heading>
       {contact && (
         <Card
           title="Contact"

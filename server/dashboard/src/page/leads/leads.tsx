@@ -152,7 +152,7 @@ function Listing({ query }: PageOf) {
           name="leads"
           rows={leads}
           keyOf={(l) => l.id}
-          columns={columnsOf(leads)}
+          columns={columnsOf(leads, pages.more !== undefined)}
           side={(shown) => <Exports path="leads/export" query={{ ...search, columns: columnsFor(shown) }} />}
         />
       </More>
@@ -160,12 +160,16 @@ function Listing({ query }: PageOf) {
   );
 }
 
-// columnsOf returns the columns with the totals of the rows that are loaded.
-function columnsOf(leads: LeadRow[]): Column<LeadRow>[] {
+// columnsOf returns the columns with the totals of the rows that are loaded. With more, others exist.
+function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
   const sold = leads.filter((l) => l.buyer !== null);
   const sum = (column: 'price' | 'payout') => totals(leads, column);
   return [
-    { head: 'Lead', of: (l) => <Id of="leads" id={l.id} />, total: `${count(leads.length)} shown` },
+    {
+      head: 'Lead',
+      of: (l) => <Id of="leads" id={l.id} />,
+      total: `${more ? 'First ' : ''}${count(leads.length)} ${leads.length === 1 ? 'lead' : 'leads'}`,
+    },
     { head: 'Received', of: (l) => <Time at={l.at} />, sort: (l) => l.at, phone: 'none' },
     {
       head: 'Status',

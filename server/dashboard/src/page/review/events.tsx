@@ -32,7 +32,7 @@ export function EventsTab({ query }: { query: { [name: string]: string } }) {
             {webhooks
               .filter((w) => w.dead > 0 && (!query.supplier || query.supplier === w.supplier_id))
               .map((w) => (
-                <Failed key={w.supplier_id} id={w.supplier_id} done={found.reload} />
+                <Failed key={w.supplier_id} id={w.supplier_id} total={w.dead} done={found.reload} />
               ))}
             {webhooks.every((w) => w.dead === 0) && (
               <Empty title="No failed events">Every event reached its supplier, or waits for its next attempt.</Empty>
@@ -75,7 +75,7 @@ function Hooks({ of, done }: { of: Webhook[]; done: () => void }) {
   );
 }
 
-function Failed({ id, done }: { id: string; done: () => void }) {
+function Failed({ id, total, done }: { id: string; total: number; done: () => void }) {
   const pages = usePages<{ dead: DeadLetter[] }>(`webhooks/${part(id)}/dead`, { limit: 100 });
   const dead = pages.data?.flatMap((p) => p.dead) ?? [];
   const [keys, choose] = useState<string[]>([]);
@@ -114,6 +114,10 @@ function Failed({ id, done }: { id: string; done: () => void }) {
       }
     >
       <More of={pages} none={dead.length === 0} empty={<Empty title="No failed events" />}>
+        <p>
+          {count(total)} {total === 1 ? 'event' : 'events'}
+          {total > dead.length && `; ${count(dead.length)} are shown`}.
+        </p>
         <Bulk chosen={chosen} failed={failed}>
           <Act needs="operator" run={() => order(chosen, false)}>
             Resend selected
