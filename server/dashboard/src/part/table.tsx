@@ -32,6 +32,7 @@ export function Table<T>({
   name,
   chosen,
   side,
+  most,
 }: {
   caption: string;
   rows: T[];
@@ -40,10 +41,14 @@ export function Table<T>({
   name?: string;
   chosen?: Chosen;
   side?: ComponentChildren | ((shown: string[]) => ComponentChildren); // beside the column picker
+  most?: number; // columns in the second line on a phone
 }) {
   const [sorting, sort] = useState<Sorting | undefined>();
   const [hidden, hide] = useState<string[]>(name ? hiddenOf(name) : []);
-  const shown = columns.filter((c) => !hidden.includes(c.head));
+  const shown = twoLines(
+    columns.filter((c) => !hidden.includes(c.head)),
+    most,
+  );
   const sorted = sortRows(rows, columns, sorting);
   return (
     <>
@@ -95,6 +100,12 @@ export function Table<T>({
       </section>
     </>
   );
+}
+
+// twoLines leaves out the columns that do not fit into the second line of a row on a phone.
+export function twoLines<T>(columns: Column<T>[], most = columns.length): Column<T>[] {
+  const second = columns.slice(1).filter((c) => !c.phone);
+  return columns.map((c) => (second.indexOf(c) >= most ? { ...c, phone: 'none' } : c));
 }
 
 const cellClass = <T,>(c: Column<T>, i: number): string =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Column, sortRows } from '../../src/part/table';
+import { type Column, sortRows, twoLines } from '../../src/part/table';
 
 type Row = { name: string; price: number | null };
 
@@ -24,4 +24,15 @@ test('rows are sorted by a column, and those without a value come last', () => {
 test('without a sortable column the order stays', () => {
   expect(names(sortRows(rows, columns, undefined))).toBe('bca');
   expect(names(sortRows(rows, columns, { head: 'Note', down: false }))).toBe('bca');
+});
+
+test('a row on a phone has its main figure in the first line, and some others in the second', () => {
+  const all: Column<Row>[] = [
+    ...columns,
+    { head: 'Leads', of: () => '' },
+    { head: 'Revenue', of: () => '', phone: 'side' },
+  ];
+  const places = (most?: number) => twoLines(all, most).map((c) => c.phone ?? 'second');
+  expect(places(2)).toEqual(['second', 'second', 'second', 'none', 'side']);
+  expect(places()).toEqual(['second', 'second', 'second', 'second', 'side']);
 });

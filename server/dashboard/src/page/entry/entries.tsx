@@ -98,7 +98,7 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
   const money = (head: string, key: 'revenue' | 'payout' | 'margin'): Column<Item> => ({
     head,
     number: true,
-    phone: key === 'revenue' ? 'side' : undefined,
+    phone: key === 'revenue' ? 'side' : key === 'payout' ? 'none' : undefined,
     of: (i) => <Money of={figures(i.id).sums} part={key} />,
     sort: (i) => figures(i.id).sums?.[key],
   });
@@ -133,17 +133,18 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
     const rate = (i: Item) => ratio(figures(i.id).sums?.sales ?? 0, figures(i.id).sums?.leads ?? 0);
     const epl = (i: Item) => ratio(figures(i.id).sums?.revenue ?? 0, figures(i.id).sums?.leads ?? 0);
     all.push(
-      { head: 'Sold rate', number: true, of: (i) => share(rate(i)), sort: rate },
+      { head: 'Sold rate', number: true, of: (i) => share(rate(i)), sort: rate, phone: 'none' },
       {
         head: 'EPL',
         number: true,
+        phone: 'none',
         of: (i) => (figures(i.id).sums?.currency ? amount(epl(i), figures(i.id).sums?.currency) : none),
         sort: epl,
       },
     );
   }
   const returns = (i: Item) => ratio(figures(i.id).sums?.returns ?? 0, figures(i.id).sums?.sales ?? 0);
-  all.push({ head: 'Return rate', number: true, of: (i) => share(returns(i)), sort: returns });
+  all.push({ head: 'Return rate', number: true, of: (i) => share(returns(i)), sort: returns, phone: 'none' });
   if (kind === 'campaigns') {
     all.push({ head: 'Distribution', of: (i) => words(String(i.document.method ?? '')), phone: 'none' });
     all.push({ head: 'Buyers', number: true, of: (i) => count(length(i.document.buyers)), phone: 'none' });

@@ -66,6 +66,7 @@ export function CustomTab({ query }: { query: Query }) {
               <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} limits={r} />
               <Rows
                 rows={ordinary(rows)}
+                measure={measure}
                 totals={rows.filter((row) => row.row === 'total')}
                 ask={ask}
                 preset={query.preset}
@@ -232,7 +233,18 @@ function headOf(column: string): string {
   return heads[column] ?? name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
-function Rows({ rows, totals, ask, preset }: { rows: Row[]; totals: Row[]; ask: ApiQuery; preset?: string }) {
+interface ListOf {
+  rows: Row[];
+  totals: Row[];
+  measure: string; // of the chart
+  ask: ApiQuery;
+  preset?: string;
+}
+
+// onPhone are the measures in the second line of a row on a phone.
+const onPhone = ['revenue', 'margin', 'sales'];
+
+function Rows({ rows, totals, measure, ask, preset }: ListOf) {
   const columns = columnsOf(rows);
   const names = dimensions.map(columnOf);
   return (
@@ -250,10 +262,12 @@ function Rows({ rows, totals, ask, preset }: { rows: Row[]; totals: Row[]; ask: 
         columns={columns.map((column) => ({
           head: headOf(column),
           number: !names.includes(column) && column !== 'currency',
+          phone: column === measure ? 'side' : onPhone.includes(column) || names.includes(column) ? undefined : 'none',
           sort: (row: Row) => row[column],
           of: (row: Row) => cell(column, row),
           total: names.includes(column) || column === 'currency' ? undefined : totalOf(totals, column),
         }))}
+        most={3}
         side={(shown) => {
           const picked = columns.filter((c) => shown.includes(headOf(c))).join(',');
           const isPicked = Boolean(ask.columns) || shown.length < columns.length;

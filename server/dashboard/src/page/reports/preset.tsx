@@ -135,6 +135,7 @@ function Rows({
               keyOf={(_, n) => String(n)}
               columns={columns}
               side={i === 0 && exports}
+              most={preset === 'sources' ? 2 : 3}
             />
           </Card>
         );

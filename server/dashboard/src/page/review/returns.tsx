@@ -107,13 +107,14 @@ export function ReturnsTab() {
             number: true,
             of: (r) => (
               <>
-                {share(rates(r.buyer_id))} <small>{rateDays} days</small>
+                {share(rates(r.buyer_id))} <small class="phone-none">{rateDays} days</small>
               </>
             ),
             sort: (r) => rates(r.buyer_id),
           },
           {
             head: 'Supplier',
+            phone: 'none',
             sort: (r) => r.supplier_id,
             of: (r) => (
               <>
@@ -126,6 +127,7 @@ export function ReturnsTab() {
           },
           {
             head: 'Requested',
+            phone: 'none',
             sort: (r) => r.asked_at,
             of: (r) => (
               <>
@@ -143,6 +145,7 @@ export function ReturnsTab() {
           {
             head: 'Payout reversal',
             number: true,
+            phone: 'none',
             of: (r) => <Cash of={r.reverse} currency={r.currency} />,
             sort: (r) => r.reverse,
           },

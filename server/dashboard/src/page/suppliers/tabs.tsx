@@ -73,6 +73,7 @@ function Sources({ id }: { id: string }) {
             <Table
               caption="Sources"
               name="supplier-sources"
+              most={3}
               rows={all}
               keyOf={(s) => `${s.name} ${s.currency}`}
               columns={[
@@ -86,17 +87,17 @@ function Sources({ id }: { id: string }) {
                   ),
                 },
                 {
-                  head: 'Payout',
-                  number: true,
-                  phone: 'side',
-                  of: (s) => <Cash of={s.payout} currency={s.currency} />,
-                  sort: (s) => s.payout,
-                },
-                {
                   head: 'Revenue',
                   number: true,
+                  phone: 'side',
                   of: (s) => <Cash of={s.revenue} currency={s.currency} />,
                   sort: (s) => s.revenue,
+                },
+                {
+                  head: 'Payout',
+                  number: true,
+                  of: (s) => <Cash of={s.payout} currency={s.currency} />,
+                  sort: (s) => s.payout,
                 },
                 { head: 'Leads', number: true, of: (s) => count(s.leads), sort: (s) => s.leads },
                 {
