@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { openSeeded, order, person, send } from './exchange';
 import { browse, button, hasCount, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
+import { sizes } from './readable';
 
 browse();
 
@@ -346,6 +347,23 @@ test('on a phone the row of tabs shows the present one', async () => {
     const box = await tab.boundingBox();
     expect(box && box.x >= 0 && box.x + box.width <= 390, `${name}: ${JSON.stringify(box)}`).toBe(true);
   }
+});
+
+test.each([sizes.phone, sizes.desktop])('no field with the focus is behind the bar of a new campaign', async (size) => {
+  const page = await signedIn('campaigns/+', { viewport: size });
+  await page.getByLabel('Name').focus();
+  const behind = () =>
+    page.evaluate(() => {
+      const [at, bar] = [document.activeElement, document.querySelector('.sticky')];
+      if (!at || !bar || at === document.body || bar.contains(at)) return null;
+      return at.getBoundingClientRect().bottom > bar.getBoundingClientRect().top;
+    });
+  let fields = 0;
+  for (; (await behind()) !== null; fields++) {
+    expect(await behind(), `field ${fields}`).toBe(false);
+    await page.keyboard.press('Tab');
+  }
+  expect(fields).toBeGreaterThan(8);
 });
 
 test('no data, not there and not reached are told apart', async () => {
