@@ -51,10 +51,20 @@ export function AuctionsPage({ query }: PageOf) {
           keyOf={(a) => a.id}
           columns={[
             { head: 'Auction', of: (a) => <Id of="auctions" id={a.id} /> },
-            { head: 'Held', of: (a) => <Time at={a.at} />, sort: (a) => a.at },
-            { head: 'Lead', of: (a) => <Id of="leads" id={a.lead} /> },
-            { head: 'Campaign', of: (a) => <Ref of="campaigns" id={a.campaign} />, sort: (a) => a.campaign },
-            { head: 'Supplier', of: (a) => <Ref of="suppliers" id={a.supplier} />, sort: (a) => a.supplier },
+            { head: 'Held', of: (a) => <Time at={a.at} />, sort: (a) => a.at, phone: 'none' },
+            { head: 'Lead', of: (a) => <Id of="leads" id={a.lead} />, phone: 'none' },
+            {
+              head: 'Campaign',
+              of: (a) => <Ref of="campaigns" id={a.campaign} />,
+              sort: (a) => a.campaign,
+              phone: 'none',
+            },
+            {
+              head: 'Supplier',
+              of: (a) => <Ref of="suppliers" id={a.supplier} />,
+              sort: (a) => a.supplier,
+              phone: 'none',
+            },
             { head: 'Pinged', number: true, of: (a) => count(a.asked), sort: (a) => a.asked },
             {
               head: 'Highest bidder',

@@ -182,7 +182,7 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
         </>
       ),
     },
-    { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} />, sort: (l) => l.campaign },
+    { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} />, sort: (l) => l.campaign, phone: 'none' },
     { head: 'Supplier', of: (l) => <Ref of="suppliers" id={l.supplier} />, sort: (l) => l.supplier, phone: 'none' },
     { head: 'Source', of: (l) => l.source || <span class="faint">–</span>, sort: (l) => l.source, phone: 'none' },
     { head: 'State', of: (l) => l.state || <span class="faint">–</span>, sort: (l) => l.state, phone: 'none' },

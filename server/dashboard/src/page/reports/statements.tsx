@@ -90,7 +90,7 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
             columns={[
               { head: 'Time', of: (e) => <Time at={e.at} />, sort: (e) => e.at },
               { head: 'Kind', of: (e) => words(e.kind) },
-              { head: 'Campaign', of: (e) => <Ref of="campaigns" id={e.campaign_id} /> },
+              { head: 'Campaign', of: (e) => <Ref of="campaigns" id={e.campaign_id} />, phone: 'none' },
               { head: 'Lead', of: (e) => <Id of="leads" id={e.lead_id} /> },
               {
                 head: 'Amount',
