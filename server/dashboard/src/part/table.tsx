@@ -84,18 +84,7 @@ export function Table<T>({
               <Row key={keyOf(row, i)} id={keyOf(row, i)} row={row} columns={shown} chosen={chosen} />
             ))}
           </tbody>
-          {shown.some((c) => c.total !== undefined) && (
-            <tfoot>
-              <tr>
-                {chosen && <td />}
-                {shown.map((c, i) => (
-                  <td class={cellClass(c, i)} data-head={c.head}>
-                    {c.total ?? (i === 0 ? 'Total' : '')}
-                  </td>
-                ))}
-              </tr>
-            </tfoot>
-          )}
+          <Totals columns={shown} chosen={chosen} />
         </table>
       </section>
     </>
@@ -132,6 +121,22 @@ function Head<T>({ of, sorting, sort }: { of: Column<T>; sorting?: Sorting; sort
         of.head
       )}
     </th>
+  );
+}
+
+function Totals<T>({ columns, chosen }: { columns: Column<T>[]; chosen?: Chosen }) {
+  if (columns.every((c) => c.total === undefined)) return null;
+  return (
+    <tfoot>
+      <tr>
+        {chosen && <td />}
+        {columns.map((c, i) => (
+          <td class={cellClass(c, i)} data-head={c.head}>
+            {c.total ?? (i === 0 ? 'Total' : '')}
+          </td>
+        ))}
+      </tr>
+    </tfoot>
   );
 }
 
