@@ -165,17 +165,17 @@ func TestFundsAndTopUps(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(baseConfig, "states: [CA, NV]", "funds: {balance: 20}", 1)
 	x := start(t, newTestDir(t, config))
-	x.checkBlueFunds(`{"balance":20,"held":0}`)
+	x.checkBlueFunds(`{"balance":20,"held":0,"currency":"USD"}`)
 	x.mustSell(leadBody(1))
 	if a := x.ingest(leadBody(2)); !strings.Contains(a.body, "insufficient_funds") {
 		t.Errorf("lead without funds: got %d %s", a.status, a.body)
 	}
-	if a := x.mustAdmin(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":4.100001,"note":"wire 17"}`); a.body != `{"balance":12.050001,"held":0}`+"\n" {
+	if a := x.mustAdmin(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":4.100001,"note":"wire 17"}`); a.body != `{"balance":12.050001,"held":0,"currency":"USD"}`+"\n" {
 		t.Errorf("unexpected answer to a top-up: %v", a.body)
 	}
 	x.mustSell(leadBody(2))
 	x = x.restart()
-	x.checkBlueFunds(`{"balance":0.000001,"held":0}`) // a restart must not repeat the opening balance
+	x.checkBlueFunds(`{"balance":0.000001,"held":0,"currency":"USD"}`) // a restart must not repeat the opening balance
 	for body, want := range map[string]int{
 		`{"amount":0}`: 422, `{}`: 422, `{"amount":"5"}`: 422, `{"amount":-0}`: 422, `{"amount":null}`: 422, `{"amount":1000001}`: 422, `{"amount":-1000001}`: 422, `{"amount":0.0000001}`: 422,
 		`{"amount":1,"note":"` + strings.Repeat("n", 257) + `"}`: 422, `{"amount":1,"note":5}`: 422,
@@ -186,8 +186,8 @@ func TestFundsAndTopUps(t *testing.T) {
 	}
 	x.adminRequest("GET", "/admin/v1/buyers/none/funds", "").mustFail(t, 404, "not_found")
 	x.adminRequest("POST", "/admin/v1/buyers/none/funds", `{"amount":1}`).mustFail(t, 404, "not_found")
-	x.checkBlueFunds(`{"balance":0.000001,"held":0}`) // a rejected top-up changes no balance
-	if a := x.mustAdmin(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":-4.1,"note":"wire 17 was another buyer's"}`); a.body != `{"balance":-4.099999,"held":0}`+"\n" {
+	x.checkBlueFunds(`{"balance":0.000001,"held":0,"currency":"USD"}`) // a rejected top-up changes no balance
+	if a := x.mustAdmin(200, "POST", "/admin/v1/buyers/buy_blue/funds", `{"amount":-4.1,"note":"wire 17 was another buyer's"}`); a.body != `{"balance":-4.099999,"held":0,"currency":"USD"}`+"\n" {
 		t.Error("negative top-up: " + a.body)
 	}
 }

@@ -95,7 +95,7 @@ func TestLowDiskRejectsLeadsAndSettlesOpenPost(t *testing.T) {
 	if first.status != 201 || !strings.Contains(first.body, `"buyer_id":"buy_blue"`) {
 		t.Errorf("open post: got %d %s", first.status, first.body)
 	}
-	x.checkBlueFunds(`{"balance":995,"held":0}`)
+	x.checkBlueFunds(`{"balance":995,"held":0,"currency":"USD"}`)
 	expectSnapshot(0)
 	eventually(t, "leads are accepted", func() bool { return x.ingest(leadBody(3)).status == 201 })
 	x.ingest(leadBody(1), "Idempotency-Key", "k").mustBeReplayOf(t, first)

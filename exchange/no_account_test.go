@@ -13,7 +13,7 @@ func TestBuyerWithoutFunds(t *testing.T) {
 	x := start(t, newTestDir(t, config))
 	x.mustSell(leadBody(1))
 	const path = "/admin/v1/buyers/buy_1/funds"
-	if got := x.mustAdmin(200, "GET", path, "").body; got != "{\"held\":0}\n" {
+	if got := x.mustAdmin(200, "GET", path, "").body; got != "{\"held\":0,\"currency\":\"USD\"}\n" {
 		t.Errorf("after a sale: %s", got)
 	}
 	for _, amount := range []string{"5", "-5"} {
@@ -29,7 +29,7 @@ func TestBuyerWithoutFunds(t *testing.T) {
 		t.Errorf("statement without funds has an account: %s", statement)
 	}
 	x.mustAdmin(200, "PUT", "/admin/v1/config", strings.Replace(config, "  - id: buy_1\n", "  - id: buy_1\n    funds: {balance: 100}\n", 1))
-	if got := x.mustAdmin(200, "POST", path, `{"amount":5}`).body; got != "{\"balance\":105,\"held\":0}\n" {
+	if got := x.mustAdmin(200, "POST", path, `{"amount":5}`).body; got != "{\"balance\":105,\"held\":0,\"currency\":\"USD\"}\n" {
 		t.Errorf("with funds: %s", got)
 	}
 	if statement := x.mustAdmin(200, "GET", "/admin/v1/statement?buyer=buy_1", "").body; !strings.Contains(statement, "top_up") {

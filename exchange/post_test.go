@@ -70,7 +70,7 @@ func TestRefusedLeadGoesToNextBuyer(t *testing.T) {
 	if n := len(blue.received()); n != 6 {
 		t.Errorf("the first buyer got %d posts, want 6", n)
 	}
-	x.checkBlueFunds(`{"balance":995,"held":0}`)
+	x.checkBlueFunds(`{"balance":995,"held":0,"currency":"USD"}`)
 	x.checkMetrics("pingpost_reservations 0")
 }
 
@@ -147,7 +147,7 @@ func TestRetryIgnoresConfigurationChange(t *testing.T) {
 					t.Errorf("%+v, after %+v", p, posts[0])
 				}
 			}
-			if len(newURL.received())+len(red.received()) != 0 || x.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body != `{"balance":995,"held":0}`+"\n" {
+			if len(newURL.received())+len(red.received()) != 0 || x.mustAdmin(200, "GET", "/admin/v1/buyers/buy_blue/funds", "").body != `{"balance":995,"held":0,"currency":"USD"}`+"\n" {
 				t.Errorf("%d posts to other buyers, or the reservation ended", len(newURL.received())+len(red.received()))
 			}
 		})
@@ -181,7 +181,7 @@ func TestStartFinishesOpenPostAfterCrash(t *testing.T) {
 	if doc := y.explain(a.leadID()); doc.Answer != nil || doc.Status != "ACCEPTED" || len(doc.Notes) != 1 || !strings.Contains(doc.Notes[0], "The exchange stopped before") {
 		t.Errorf("unexpected explanation: %+v", doc)
 	}
-	y.checkBlueFunds(`{"balance":995,"held":0}`)
+	y.checkBlueFunds(`{"balance":995,"held":0,"currency":"USD"}`)
 	if len(red.received()) != 0 {
 		t.Error("the lead went to another buyer")
 	}
@@ -219,9 +219,9 @@ func TestUnknownDeliveryDecisions(t *testing.T) {
 		funds string
 		posts int
 	}{
-		"confirm": {`{"balance":995,"held":0}`, 1},
-		"release": {`{"balance":1000,"held":0}`, 1},
-		"resend":  {`{"balance":995,"held":0}`, 2},
+		"confirm": {`{"balance":995,"held":0,"currency":"USD"}`, 1},
+		"release": {`{"balance":1000,"held":0,"currency":"USD"}`, 1},
+		"resend":  {`{"balance":995,"held":0,"currency":"USD"}`, 2},
 	} {
 		t.Run(verb, func(t *testing.T) {
 			blue, red := newFakeBuyer(t, reply(500, ""), reply(200, `{"ok":"yes"}`)), newFakeBuyer(t)

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -214,17 +215,18 @@ func TestCapUsage(t *testing.T) {
 			Caps []struct {
 				Of, Per, Unit     string
 				Limit, Used, Held json.Number
+				Currency          string
 				From, Until       *time.Time
 			}
 		}](t, x.mustAdmin(200, "GET", "/admin/v1/caps"+query, "")).Caps {
 			if (c.From == nil) != (c.Per == "total") || c.From != nil && !c.From.Before(*c.Until) {
 				t.Errorf("cap window from %v until %v", c.From, c.Until)
 			}
-			lines = append(lines, fmt.Sprint(c.Of, " ", c.Per, " ", c.Used, "+", c.Held, "/", c.Limit, " ", c.Unit))
+			lines = append(lines, fmt.Sprint(c.Of, " ", c.Per, " ", c.Used, "+", c.Held, "/", c.Limit, " ", cmp.Or(c.Currency, c.Unit)))
 		}
 		return lines
 	}
-	campaign, filterSet, buyer := "campaign hour 2+0/7 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 money"
+	campaign, filterSet, buyer := "campaign hour 2+0/7 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 USD"
 	for query, want := range map[string][]string{
 		"": {campaign, filterSet, buyer}, "?campaign=cmp": {campaign, filterSet, buyer}, "?campaign=cmp_other": {buyer}, "?buyer=buy_blue": {campaign, filterSet, buyer},
 		"?buyer=nobody": nil, "?campaign=none": nil,

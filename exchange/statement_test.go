@@ -75,7 +75,7 @@ func TestStatementsOfBuyersAndSuppliers(t *testing.T) {
 		if a.String() != want || a.Currency != "USD" || a.Count != 5 || a.Entries[1].LeadID != first || a.Entries[1].CampaignID != "cmp" || a.Entries[2].Note != `wire, "17"` {
 			t.Errorf("statement of blue: %s\nwant %s\n%+v", a, want, a)
 		}
-		x.checkBlueFunds(fmt.Sprintf(`{"balance":%s,"held":%s}`, a.Closing.Balance, a.Closing.Held))
+		x.checkBlueFunds(fmt.Sprintf(`{"balance":%s,"held":%s,"currency":"USD"}`, a.Closing.Balance, a.Closing.Held))
 		if a := x.statement("buyer=buy_red"); a.String() != "sale -4" || a.Entries[0].LeadID != second || a.Entries[0].Currency != "USD" {
 			t.Errorf("statement of red: %s %+v", a, a)
 		}

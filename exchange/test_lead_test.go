@@ -45,7 +45,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 			t.Errorf("unexpected answer to a test lead: %s %v", a.body, a.header)
 		}
 	}
-	x.checkBlueFunds(`{"balance":1000,"held":0}`)
+	x.checkBlueFunds(`{"balance":1000,"held":0,"currency":"USD"}`)
 	for i := range 4 {
 		want := `"buyer_id":"buy_blue"`
 		if i == 3 {
@@ -56,7 +56,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 		}
 		x.mustSell(leadBody(1), testHeader...)
 	}
-	x.checkBlueFunds(`{"balance":985,"held":0}`)
+	x.checkBlueFunds(`{"balance":985,"held":0,"currency":"USD"}`)
 	for _, post := range tests.received() {
 		if post.path != "POST /try/v1/post" || post.header.Get("X-Pingpost-Test") != "1" || post.header.Get("Authorization") != "Bearer "+blueToken {
 			t.Errorf("unexpected post to the test endpoint: %+v", post)
@@ -90,7 +90,7 @@ func TestTestLeadsInProduction(t *testing.T) {
 	x.checkMetrics("pingpost_test_leads_total 10", `pingpost_leads_total{status="ACCEPTED",reason=""} 5`, `pingpost_post_attempts_total{verdict="accepted"} 5`)
 	hash := x.mustAdmin(200, "GET", "/admin/v1/hash", "").body
 	x = x.restart()
-	if again := x.mustAdmin(200, "GET", "/admin/v1/hash", "").body; again != hash || x.blueFunds() != `{"balance":985,"held":0}` {
+	if again := x.mustAdmin(200, "GET", "/admin/v1/hash", "").body; again != hash || x.blueFunds() != `{"balance":985,"held":0,"currency":"USD"}` {
 		t.Errorf("state hash after a restart %s, before %s; funds %s", again, hash, x.blueFunds())
 	}
 }
@@ -122,7 +122,7 @@ func TestStartFinishesTestPostAfterCrash(t *testing.T) {
 			t.Errorf("unexpected post to the test endpoint: %+v", post)
 		}
 	}
-	if len(own.received()) != 0 || y.blueFunds() != `{"balance":1000,"held":0}` {
+	if len(own.received()) != 0 || y.blueFunds() != `{"balance":1000,"held":0,"currency":"USD"}` {
 		t.Errorf("%d posts to the production endpoint, funds %s", len(own.received()), y.blueFunds())
 	}
 	a := y.ingest(leadBody(1), append([]string{"Idempotency-Key", "k"}, testHeader...)...)

@@ -19,6 +19,24 @@ type Catalog struct {
 	Lists     map[ListID]*SuppressionListDefinition
 }
 
+// CurrencyOfBuyerOrZero returns the currency in which the buyer buys. It is the currency of the buyer's
+// account and of its caps on money, because a buyer that has them buys in one currency. It returns
+// the zero value if no campaign has the buyer, or if it buys in several currencies.
+func (c *Catalog) CurrencyOfBuyerOrZero(buyer BuyerID) (currency Currency) {
+	for _, campaign := range c.Campaigns {
+		for i := range campaign.FilterSets {
+			if campaign.FilterSets[i].Buyer.ID != buyer {
+				continue
+			}
+			if currency != (Currency{}) && currency != campaign.Currency {
+				return Currency{}
+			}
+			currency = campaign.Currency
+		}
+	}
+	return currency
+}
+
 // Supplier is a configured sender of leads. Its credentials are in package state, because they
 // outlive every configuration.
 type Supplier struct {

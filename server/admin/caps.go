@@ -66,7 +66,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
 		if (buyer == "" || id == buyer) && (campaign == "" || shownBuyers[id]) {
-			list.addCaps("buyer", "", id, market.Currency{}, catalog.Buyers[id].Caps)
+			list.addCaps("buyer", "", id, catalog.CurrencyOfBuyerOrZero(id), catalog.Buyers[id].Caps)
 		}
 	}
 	return map[string]any{"caps": list.caps}, nil

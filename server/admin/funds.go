@@ -20,8 +20,8 @@ import (
 // maxFundsNote is the greatest length in bytes of the note that an operator adds to a top-up.
 const maxFundsNote = 256
 
-// getBuyerBalance answers with a buyer's balance, and the part of it that open posts have reserved.
-// If the buyer has no account, the answer has no balance.
+// getBuyerBalance answers with a buyer's balance, the part of it that open posts have reserved, and the
+// currency. If the buyer has no account, the answer has no balance.
 func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	id := payload.PathParameter(ctx, "id")
 	ref := e.State().RefOf(event.ObjectBuyer, id)
@@ -32,7 +32,11 @@ func (a *Admin) getBuyerBalance(ctx *fasthttp.RequestCtx, e *engine.Engine) (ans
 	funds := struct {
 		Balance  *market.Money `json:"balance,omitempty"`
 		Reserved market.Money  `json:"held"`
+		Currency string        `json:"currency,omitempty"`
 	}{Reserved: held}
+	if catalog := e.ActiveCatalogOrNil(); catalog != nil {
+		funds.Currency = catalog.CurrencyOfBuyerOrZero(market.BuyerID(id)).String()
+	}
 	if e.State().AppliedBuyerFunds(ref).Opened {
 		funds.Balance = &balance
 	}

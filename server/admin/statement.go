@@ -134,7 +134,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, now time.Tim
 }
 
 // buyerAccountCurrencyOrZero returns the currency of a buyer's account: that of its purchases in the
-// statement or, without purchases, of a campaign in which it buys. The result is empty if there is no
+// statement or, without purchases, of the campaigns in which it buys. The result is empty if there is no
 // account, or neither a purchase nor a campaign.
 func buyerAccountCurrencyOrZero(catalog *market.Catalog, query *statementQuery, statement *ledger.Statement) market.Currency {
 	if !statement.Account {
@@ -145,14 +145,7 @@ func buyerAccountCurrencyOrZero(catalog *market.Catalog, query *statementQuery, 
 			return t.Currency
 		}
 	}
-	for _, campaign := range catalog.Campaigns {
-		for i := range campaign.FilterSets {
-			if string(campaign.FilterSets[i].Buyer.ID) == query.id {
-				return campaign.Currency
-			}
-		}
-	}
-	return market.Currency{}
+	return catalog.CurrencyOfBuyerOrZero(market.BuyerID(query.id))
 }
 
 // outputFormat is the output format of a statement, a report or an export of leads.
