@@ -106,12 +106,17 @@ func describeFailedAnswer(bid *event.Bid) string {
 	return "no answer"
 }
 
-// describeLostBid compares a valid bid that lost with the best one.
+// describeLostBid compares a valid bid that lost with the best one. Among equal bids the order is that of
+// selection.RankedBid.
 func (d *DecisionInputs) describeLostBid(bid *event.Bid) *UnmetRule {
 	if bid == nil || bid.Currency == (market.Currency{}) || d.BestBid == 0 {
 		return nil
 	}
-	return newRule(KindOutbid, "bid", "more than the winning bid of "+formatAmount(d.BestBid, d.Campaign.Currency), pointerTo(formatAmount(bid.Amount, bid.Currency)), "")
+	wanted := "more than the winning bid of " + formatAmount(d.BestBid, d.Campaign.Currency)
+	if bid.Amount == d.BestBid {
+		wanted += ", or the same with a lower priority number or a faster answer"
+	}
+	return newRule(KindOutbid, "bid", wanted, pointerTo(formatAmount(bid.Amount, bid.Currency)), "")
 }
 
 // NewUnacceptedPostRule returns the rule of a buyer that did not accept the post. answer describes its
