@@ -22,6 +22,10 @@ type IngestAnswer struct {
 	Currency market.Currency
 	Test     bool // of a test lead
 	Replayed bool
+
+	// Unsettled says that the buyer has not confirmed an accepted lead yet: it is no sale before
+	// Observer.SaleSettled.
+	Unsettled bool
 }
 
 // rebuildIngestAnswer returns the answer that the lead's supplier received, for a repeat of the

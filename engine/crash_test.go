@@ -131,7 +131,7 @@ func (p *crashRun) checkAfterRestart() {
 			if !again.Replayed {
 				t.Errorf("the answer of lead %d is lost", i)
 			}
-			again.Replayed = first.answer.Replayed
+			again.Replayed, again.Unsettled = first.answer.Replayed, first.answer.Unsettled
 			if again != first.answer {
 				t.Errorf("lead %d: first answer %+v, after the restart %+v", i, first.answer, again)
 			}

@@ -203,7 +203,9 @@ func (in *ingestOrPostWorkspace) commitAcceptedBeforeConfirmation(d *delivery.De
 	if err != nil {
 		return IngestAnswer{}, err
 	}
-	return in.newAcceptedAnswer(), nil
+	answer := in.newAcceptedAnswer()
+	answer.Unsettled = true
+	return answer, nil
 }
 
 // answerAndContinueInBackground returns the supplier's answer when it is due while attempts remain. The

@@ -204,6 +204,11 @@ func (x *testExchange) checkFundsAndCaps(t *testing.T, h deliveryCase, s *ingest
 		noted = 1
 	}
 	expectEqual(t, x.observed.unknownDeliveries.Load(), noted, "reports of an unknown delivery")
+	sold := int64(0)
+	if h.leadState == "ACCEPTED delivered" {
+		sold = 1
+	}
+	expectEqual(t, x.observed.sales.Load(), sold, "reports of a sale")
 	owner := s.answer.Buyer
 	if strings.HasPrefix(h.leadState, "UNMATCHED") {
 		owner = ""
@@ -350,6 +355,11 @@ func TestResolveUnconfirmedDelivery(t *testing.T) {
 				expectEqual(t, x.leadState(answer)+", "+balance.String()+" "+held.String(), test.leadState+", "+test.money)
 				x.expectWebhooks("blue", answer)
 				expectEqual(t, len(x.buyers.postAttempts()), test.attempts, "attempts")
+				sold := int64(0)
+				if test.leadState == "ACCEPTED confirmed" || test.leadState == "ACCEPTED delivered" {
+					sold = 1
+				}
+				expectEqual(t, x.observed.sales.Load(), sold, "reports of a sale")
 				repeated, err := x.ingest(request)
 				if err != nil {
 					t.Error(err)

@@ -58,6 +58,9 @@ type Options struct {
 // Observer receives the engine's decisions and outcomes, for metrics and log lines.
 type Observer interface {
 	LeadDecided(campaign *market.Campaign, supplier *market.Supplier, a *IngestAnswer)
+	// SaleSettled reports the sale of a lead that its supplier's answer did not know yet: the buyer confirmed it
+	// later, or an operator did. Test leads are not reported.
+	SaleSettled(buyer string)
 	PostAttempted(buyer string, result *market.BuyerPostResult)
 	// WarnOfUnconfirmedDelivery reports a delivery that remained in doubt and gets no further attempt: the
 	// buyer may or may not have the lead. Test leads are not reported.
@@ -179,6 +182,7 @@ type discardObserver struct{}
 
 func (discardObserver) LeadDecided(*market.Campaign, *market.Supplier, *IngestAnswer) {}
 func (discardObserver) PostAttempted(string, *market.BuyerPostResult)                 {}
+func (discardObserver) SaleSettled(string)                                            {}
 func (discardObserver) WarnOfUnconfirmedDelivery(market.LeadID, string)               {}
 func (discardObserver) AuctionHeldOrSkipped(*market.Campaign, *market.Supplier, *auction.AuctionOutcomeSummary) {
 }

@@ -75,6 +75,7 @@ func (r request) fromSupplier(supplier string) request { r.supplier = supplier; 
 // testObserver counts the engine's reports.
 type testObserver struct {
 	decidedLeads      atomic.Int64
+	sales             atomic.Int64
 	postAttempts      atomic.Int64
 	faults            atomic.Int64
 	unknownDeliveries atomic.Int64
@@ -88,10 +89,15 @@ type testObserver struct {
 
 func (n *testObserver) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	n.decidedLeads.Add(1)
+	if a.Accepted && !a.Unsettled {
+		n.sales.Add(1)
+	}
 	if a.Test {
 		n.testLeads.Add(1)
 	}
 }
+
+func (n *testObserver) SaleSettled(string) { n.sales.Add(1) }
 
 func (n *testObserver) WarnOfUnconfirmedDelivery(market.LeadID, string) { n.unknownDeliveries.Add(1) }
 

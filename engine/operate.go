@@ -111,6 +111,9 @@ func (e OperatorActions) ResolveUnconfirmedDelivery(lead market.LeadID, operator
 	}
 	d.SetTriggeredWebhook(outcome)
 	err = e.commit(outcome, nil)
+	if err == nil && operatorDecision == event.SettledConfirmed && !post.Sale.Test {
+		e.opt.Observer.SaleSettled(e.state.NameOf(event.ObjectBuyer, post.Sale.Buyer))
+	}
 	if err != nil || operatorDecision != event.SettledResent {
 		d.UnregisterAndWakeWaiters()
 		return err

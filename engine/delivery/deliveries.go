@@ -40,6 +40,7 @@ type PostSender interface {
 
 // Observer receives the results of attempts and deliveries, for metrics and log lines.
 type Observer interface {
+	SaleSettled(buyer string)
 	PostAttempted(buyer string, result *market.BuyerPostResult)
 	WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string)
 	ReportFault(what string, err error)

@@ -69,13 +69,19 @@ func (d *Delivery) runUntilSettledOrStopped() error {
 }
 
 // BuildAndCommitSettlement commits an outcome that needs no reason and no next buyer. It reports an
-// unconfirmed delivery to the observer.
+// unconfirmed delivery or a sale to the observer.
 func (d *Delivery) BuildAndCommitSettlement(outcome event.PostSettlement) error {
 	err := d.CommitSettlement(d.NewSettlement(outcome), nil)
-	if err == nil && outcome == event.SettledUnknown && !d.post.Sale.Test {
-		d.all.opt.Observer.WarnOfUnconfirmedDelivery(d.lead, d.buyerID())
+	if err != nil || d.post.Sale.Test {
+		return err
 	}
-	return err
+	switch outcome {
+	case event.SettledUnknown:
+		d.all.opt.Observer.WarnOfUnconfirmedDelivery(d.lead, d.buyerID())
+	case event.SettledDelivered:
+		d.all.opt.Observer.SaleSettled(d.buyerID())
+	}
+	return nil
 }
 
 // NewSettlement returns the event that records an outcome of the delivery, with the result of the

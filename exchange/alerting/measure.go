@@ -198,7 +198,9 @@ func (m *measurer) buyerRates(rule *alert.Rule, partAndWhole func(*metrics.Buyer
 
 func (m *measurer) soldRate(rule *alert.Rule) []alert.Sample {
 	now, before, isComplete := m.counts.newestAndWindowStart(m.now, rule.Window)
-	return []alert.Sample{newRateSample(rule, now.Sold-before.Sold, now.Leads-before.Leads, isComplete, "sold", "leads")}
+	leads := now.Leads - before.Leads
+	// The sale of a lead from before the window can settle in it.
+	return []alert.Sample{newRateSample(rule, min(now.Sold-before.Sold, leads), leads, isComplete, "sold", "leads")}
 }
 
 func (m *measurer) campaignSoldRates(ctx context.Context, rule *alert.Rule) (samples []alert.Sample, ok bool) {

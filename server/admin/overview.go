@@ -122,7 +122,7 @@ func (o *overviewCache) buildOverview(now time.Time, e *engine.Engine) *overview
 		}
 	}
 	if leads := g.Now.Leads - g.TenMinutesAgo.Leads; leads > 0 {
-		share := roundToThousandths(float64(g.Now.Sold-g.TenMinutesAgo.Sold) / float64(leads))
+		share := roundToThousandths(min(1, float64(g.Now.Sold-g.TenMinutesAgo.Sold)/float64(leads)))
 		all.SellThrough = &share
 	}
 	for _, s := range g.Intervals {

@@ -19,8 +19,7 @@ type BuyerCounts struct {
 
 // ReadTradeCounts returns the current counters. It takes no lock that requests wait for.
 func (m *Meter) ReadTradeCounts() TradeCounts {
-	all := TradeCounts{Sold: m.accepted.Get()}
-	all.Leads = all.Sold
+	all := TradeCounts{Sold: m.sold.Load(), Leads: m.accepted.Get()}
 	for _, counter := range m.reasons {
 		if counter != nil {
 			all.Leads += counter.Get()

@@ -17,6 +17,23 @@ import (
 
 func quietMeter() *Meter { return NewMeter(func(string, error) {}) }
 
+// TestSaleCountsWhenItSettles: an accepted lead whose buyer has not confirmed it is no sale yet.
+func TestSaleCountsWhenItSettles(t *testing.T) {
+	m := quietMeter()
+	sold := func() (exchange, buyer uint64) {
+		return m.readCountersWithoutBuyers(time.Now()).Sold, m.readBuyers()["buy_blue"].Sales
+	}
+	m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Unsettled: true, Buyer: "buy_blue"})
+	if all, blue := sold(); all != 0 || blue != 0 || m.readCountersWithoutBuyers(time.Now()).Leads != 1 || m.ReadTradeCounts().Sold != 0 {
+		t.Errorf("an unconfirmed delivery counts as %d and %d sales", all, blue)
+	}
+	m.SaleSettled("buy_blue")
+	m.LeadDecided(nil, nil, &engine.IngestAnswer{Accepted: true, Buyer: "buy_blue"})
+	if all, blue := sold(); all != 2 || blue != 2 || m.readCountersWithoutBuyers(time.Now()).Leads != 2 || m.ReadTradeCounts().Sold != 2 {
+		t.Errorf("two settled sales count as %d and %d", all, blue)
+	}
+}
+
 // The test checks the summary of steady traffic: with few samples, with a full ring, and
 // after the traffic has ended.
 func TestHistoryOfSteadyTraffic(t *testing.T) {

@@ -51,6 +51,7 @@ type Meter struct {
 	seconds          [Routes]*metrics.PrometheusHistogram
 	phases           phaseHistograms
 	accepted         *metrics.Counter
+	sold             atomic.Uint64 // accepted leads that their buyers confirmed
 	tests            *metrics.Counter
 	reasons          [reasons]*metrics.Counter
 	posts            [verdicts]*metrics.Counter
@@ -135,18 +136,27 @@ func (m *Meter) CountAnswerAndLogError(route Route, answer *fasthttp.Response, e
 	}
 }
 
-// LeadDecided counts a lead of an ingest or a post as sold to its buyer, as unsold by reason, or as a test
-// lead. The engine calls it.
+// LeadDecided counts a lead of an ingest or a post as accepted, as unsold by reason, or as a test lead. An
+// accepted lead is also a sale, unless its buyer has not confirmed it yet. The engine calls it.
 func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	switch {
 	case a.Test:
 		m.tests.Inc()
 	case a.Accepted:
 		m.accepted.Inc()
-		m.buyers.getOrCreate(a.Buyer).sales.Add(1)
+		if !a.Unsettled {
+			m.SaleSettled(a.Buyer)
+		}
 	default:
 		m.reasons[a.Reason].Inc()
 	}
+}
+
+// SaleSettled counts the sale of a lead that LeadDecided counted as accepted, but not as sold. The engine
+// calls it.
+func (m *Meter) SaleSettled(buyer string) {
+	m.sold.Add(1)
+	m.buyers.getOrCreate(buyer).sales.Add(1)
 }
 
 // PostAttempted counts an attempt to post a lead to a buyer, and its duration. The engine calls

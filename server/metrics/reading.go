@@ -10,7 +10,7 @@ import (
 type MeterReading struct {
 	At      time.Time
 	Leads   uint64 // ingested or posted, without test leads
-	Sold    uint64
+	Sold    uint64 // settled sales, as in reports; a late one can follow its lead by minutes
 	Pings   uint64 // to buyers
 	Posts   uint64 // attempts
 	Auction HistogramCounts
@@ -30,8 +30,7 @@ type BuyerReading struct {
 
 // readCountersWithoutBuyers returns the current values of the meter's counters, without those of the buyers.
 func (m *Meter) readCountersWithoutBuyers(now time.Time) (r MeterReading) {
-	r.At, r.Sold = now, m.accepted.Get()
-	r.Leads = r.Sold
+	r.At, r.Sold, r.Leads = now, m.sold.Load(), m.accepted.Get()
 	for _, counter := range m.reasons {
 		if counter != nil {
 			r.Leads += counter.Get()
