@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from './call';
 import { useSignedIn } from './load';
-import type { Item } from './types';
+import type { Doc, Item } from './types';
 
 export type EntryKind = 'campaigns' | 'buyers' | 'suppliers';
 
@@ -43,8 +43,21 @@ export function useEntryLoading(): void {
   useSignedIn(loadEntries);
 }
 
+// documentOf returns the document of an entry; empty while the entries load.
+export const documentOf = (entries: Entries, kind: EntryKind, id: string): Doc =>
+  entries[kind]?.find((i) => i.id === id)?.document ?? {};
+
+// currencyOf returns the currency in which these buyers buy, or '' if they buy in none or in several.
+export function currencyOf(entries: Entries, buyers: string[]): string {
+  const found = new Set<string>();
+  for (const { document } of entries.campaigns ?? []) {
+    const list = Array.isArray(document.buyers) ? (document.buyers as Doc[]) : [];
+    if (list.some((b) => buyers.includes(String(b.buyer)))) found.add(String(document.currency || 'USD'));
+  }
+  return found.size === 1 ? [...found].join('') : '';
+}
+
 // nameOf returns an entry's name, or its id if it has none.
 export function nameOf(entries: Entries, kind: EntryKind, id: string): string {
-  const item = entries[kind]?.find((i) => i.id === id);
-  return String(item?.document.name || id);
+  return String(documentOf(entries, kind, id).name || id);
 }

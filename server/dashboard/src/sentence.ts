@@ -6,6 +6,9 @@ import type { Doc } from './types';
 
 type Name = (kind: EntryKind, id: string) => string;
 
+// Own returns the document of a buyer, whose limits add to those of its entry in a campaign.
+type Own = (buyer: string) => Doc;
+
 const listOf = (value: unknown): Doc[] => (Array.isArray(value) ? (value as Doc[]) : []);
 const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 const mapOf = (value: unknown): Doc => (value && typeof value === 'object' ? (value as Doc) : {});
@@ -43,15 +46,28 @@ const methods: { [method: string]: string } = {
   weighted: 'Buyers get leads by weight.',
 };
 
+// statesOf returns the states in which a buyer buys in a campaign; empty: all. The buyer's own states and
+// those of its entry must both have the state of a lead.
+export function statesOf(entry: Doc, own: Own): string[] {
+  const [here, all] = [textsOf(entry.states), textsOf(own(String(entry.buyer)).states)];
+  return here.length > 0 && all.length > 0 ? here.filter((s) => all.includes(s)) : [...here, ...all];
+}
+
+// filtersOf returns the filters of a buyer in a campaign: its own and those of its entry.
+export const filtersOf = (entry: Doc, own: Own): Doc[] => [
+  ...listOf(own(String(entry.buyer)).filters),
+  ...listOf(entry.filters),
+];
+
 // sentences describes a campaign: its suppliers, method, buyers, money, rules, caps and returns.
-export function sentences(campaign: Doc, name: Name): string[] {
+export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): string[] {
   const currency = String(campaign.currency || 'USD');
   const suppliers = textsOf(campaign.suppliers);
   const who = suppliers.length > 0 ? join(suppliers.map((id) => name('suppliers', id))) : 'Every supplier';
   const all = [
     `${who} can send leads${campaign.vertical ? ` for ${words(String(campaign.vertical))}` : ''}.`,
     methods[String(campaign.method)] ?? 'No distribution method is chosen yet.',
-    ...buyerLines(campaign, name, currency),
+    ...buyerLines(campaign, name, own, currency),
   ];
   if (campaign.floor) all.push(`Bids and prices below ${amount(Number(campaign.floor), currency)} do not buy.`);
   all.push(payoutLine(mapOf(campaign.payout), currency));
@@ -70,13 +86,14 @@ export function sentences(campaign: Doc, name: Name): string[] {
   return all;
 }
 
-function buyerLines(campaign: Doc, name: Name, currency: string): string[] {
+function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): string[] {
   const buyers = listOf(campaign.buyers).filter((b) => b.buyer);
   if (buyers.length === 0) return ['No buyer is in the campaign yet, so no lead sells.'];
   return buyers.map((b) => {
+    const [states, filters] = [statesOf(b, own), filtersOf(b, own)];
     const rules = [
-      textsOf(b.states).length > 0 ? `in ${join(textsOf(b.states))}` : '',
-      listOf(b.filters).length > 0 ? `if ${join(listOf(b.filters).map(condition))}` : '',
+      states.length > 0 ? `in ${join(states)}` : '',
+      filters.length > 0 ? `if ${join(filters.map(condition))}` : '',
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
     ].filter(Boolean);
     const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { condition, sentences } from '../../src/sentence';
+import { condition, sentences, statesOf } from '../../src/sentence';
 
 const name = (_: string, id: string): string => ({ buy_a: 'Apex', sup_a: 'Acme' })[id] ?? id;
 
@@ -33,6 +33,20 @@ test('a campaign reads as sentences', () => {
     'The campaign accepts at most $2,000.00 per month.',
     'A person can be sold again after 30 days.',
     'Buyers can return a lead within 14 days for wrong number; an operator approves each return.',
+  ]);
+});
+
+test('a buyer buys in the states of both its entry and itself', () => {
+  const own = (id: string) => (id === 'buy_a' ? { states: ['CA', 'TX'] } : {});
+  const campaign = {
+    method: 'ping_post',
+    buyers: [{ buyer: 'buy_a' }, { buyer: 'buy_a', states: ['NV', 'CA'] }, { buyer: 'buy_b' }],
+  };
+  expect(campaign.buyers.map((b) => statesOf(b, own))).toEqual([['CA', 'TX'], ['CA'], []]);
+  expect(sentences(campaign, name, own).slice(2, 5)).toEqual([
+    'Apex bids in CA and TX.',
+    'Apex bids in CA.',
+    'buy_b bids.',
   ]);
 });
 

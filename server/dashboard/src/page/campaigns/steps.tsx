@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Failure } from '../../call';
-import { loadEntries, nameOf, useEntries } from '../../entries';
+import { documentOf, loadEntries, nameOf, useEntries } from '../../entries';
 import { campaign } from '../../form/campaign';
 import { type Editing, focusField } from '../../form/editor';
 import { withExchangeZone } from '../../form/zone';
@@ -129,7 +129,11 @@ export function NewCampaign({ from }: { from: string }) {
               </p>
             ))}
             <ul class="points review">
-              {sentences({ ...defaults, ...body }, (kind, one) => nameOf(entries, kind, one)).map((s) => (
+              {sentences(
+                { ...defaults, ...body },
+                (kind, one) => nameOf(entries, kind, one),
+                (buyer) => documentOf(entries, 'buyers', buyer),
+              ).map((s) => (
                 <li>{s}</li>
               ))}
             </ul>

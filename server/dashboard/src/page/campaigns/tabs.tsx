@@ -1,9 +1,9 @@
-import { nameOf, useEntries } from '../../entries';
+import { documentOf, nameOf, useEntries } from '../../entries';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
 import { Card, Cash, Ref } from '../../part/words';
 import { to } from '../../route';
-import { capText, condition, sentences } from '../../sentence';
+import { capText, condition, filtersOf, sentences, statesOf } from '../../sentence';
 import type { Doc, Item } from '../../types';
 import { Performance } from '../entry/performance';
 import type { TabOf } from '../entry/tab';
@@ -70,7 +70,11 @@ export const campaignTabs: TabOf[] = [
 // HowItWorks describes a campaign in sentences.
 function HowItWorks({ item }: { item: Item }) {
   const entries = useEntries();
-  const lines = sentences(item.document, (kind, id) => nameOf(entries, kind, id));
+  const lines = sentences(
+    item.document,
+    (kind, id) => nameOf(entries, kind, id),
+    (buyer) => documentOf(entries, 'buyers', buyer),
+  );
   return (
     <Card title="How it works">
       <ul class="points">
@@ -121,6 +125,8 @@ function Lines({ of }: { of: string[] }) {
 }
 
 function BuyerTable({ item }: { item: Item }) {
+  const entries = useEntries();
+  const own = (buyer: string) => documentOf(entries, 'buyers', buyer);
   const buyers = listOf(item.document.buyers);
   const currency = text(item.document.currency) || 'USD';
   const method = text(item.document.method);
@@ -148,8 +154,8 @@ function BuyerTable({ item }: { item: Item }) {
             ...(method === 'ping_post' ? [] : [price]),
             ...(method === 'waterfall' ? [number('priority', 'Priority')] : []),
             ...(method === 'weighted' ? [number('weight', 'Weight')] : []),
-            { head: 'States', of: (b) => text(b.states) || 'all' },
-            { head: 'Filters', of: (b) => <Lines of={listOf(b.filters).map(condition)} /> },
+            { head: 'States', of: (b) => statesOf(b, own).join(', ') || 'all' },
+            { head: 'Filters', of: (b) => <Lines of={filtersOf(b, own).map(condition)} /> },
             { head: 'Caps', of: (b) => <Lines of={listOf(b.caps).map((c) => capText(c, currency))} /> },
           ]}
         />
