@@ -121,12 +121,12 @@ export interface AlertChange extends AlertText {
 }
 
 // quantity formats a value in the unit of its kind.
-export function quantity(value: number, unit: AlertUnit): string {
+export function quantity(value: number, unit: AlertUnit, currency = ''): string {
   switch (unit) {
     case 'percent':
       return `${rate(value)} %`;
     case 'money':
-      return amount(value);
+      return amount(value, currency);
     case 'gigabytes':
       return `${rate(value)} GB`;
     case 'days':

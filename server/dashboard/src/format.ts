@@ -38,6 +38,14 @@ export function exact(n: Maybe, currency = ''): string {
   return n === null || n === undefined ? none : moneyFormat(currency, 6).format(n);
 }
 
+const currencies = new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });
+
+// moneyIn formats the amounts in a text of the exchange, such as 12.5 USD.
+export const moneyIn = (text: string, format = amount): string =>
+  text.replace(/(?<![\w.-])(-?\d+(?:\.\d+)?) ([A-Z]{3})\b/g, (same, n: string, currency: string) =>
+    currencies.of(currency) ? format(Number(n), currency) : same,
+  );
+
 export function millis(n: Maybe): string {
   if (n === null || n === undefined) return none;
   if (n >= 10_000) return `${short.format(n / 1000)} s`;

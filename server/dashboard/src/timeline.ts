@@ -1,7 +1,7 @@
 // The timeline of a lead or an auction as lanes, one per buyer, with its requests, answers
 // and verdicts. Times are in milliseconds after the arrival.
 
-import { exact, millis, words } from './format';
+import { amount, millis, words } from './format';
 import type { Tone } from './part/words';
 import type { Candidate, Money, Post, Rule, Settlement, Told } from './types';
 
@@ -153,7 +153,7 @@ export function cameTo(s: Settlement): string {
   ]);
 }
 
-export const money = (m: Money): string => exact(m.amount, m.currency);
+export const money = (m: Money): string => amount(m.amount, m.currency);
 
 const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
 

@@ -1,5 +1,5 @@
 import { caps, clients, filters, id, name, schedule, span, states, zone } from './shared';
-import { choice, flag, group, lines, list, number, refs, type Spec, secret, text, words } from './spec';
+import { choice, flag, group, lines, list, money, number, refs, type Spec, secret, text, words } from './spec';
 
 const dialect = (key: string, label: string): Spec =>
   group(key, label, [
@@ -45,8 +45,8 @@ export const buyer: Spec[] = [
     help: 'this buyer gets no lead of a person on them',
   }),
   group('funds', 'Billing', [
-    number('balance', 'Opening balance', { first: true, help: 'later changes: Add funds' }),
-    number('credit', 'Credit', { help: 'how far below zero the balance may go' }),
+    money('balance', 'Opening balance', { first: true, help: 'later changes: Add funds' }),
+    money('credit', 'Credit', { help: 'how far below zero the balance may go' }),
   ]),
   group('auth', 'Delivery authentication', [
     secret('bearer', 'Bearer token', { first: true }),

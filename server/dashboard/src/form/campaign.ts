@@ -1,5 +1,5 @@
 import { caps, filters, id, name, part, schedule, span, states, zone } from './shared';
-import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
+import { choice, flag, group, list, money, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
 const transforms = ['trim', 'lower', 'upper', 'digits', 'title', 'e164', 'zip3', 'sha256'];
@@ -10,7 +10,7 @@ const buyers: Spec = list(
   'buyer',
   [
     ref('buyer', 'Buyer', 'buyers', { required: true }),
-    number('price', 'Price', { methods: ['waterfall', 'round_robin', 'weighted'] }),
+    money('price', 'Price', { methods: ['waterfall', 'round_robin', 'weighted'] }),
     number('priority', 'Priority', {
       help: 'lower first, also among equal bids; default: its place in the list',
     }),
@@ -57,10 +57,10 @@ export const campaign: Spec[] = [
   refs('suppliers', 'Suppliers', 'suppliers', { help: 'suppliers that may send leads; default: all' }),
   text('currency', 'Currency'),
   zone('of caps and schedules without an own time zone'),
-  number('floor', 'Minimum bid', { help: 'lower prices and bids do not buy' }),
+  money('floor', 'Minimum bid', { help: 'lower prices and bids do not buy' }),
   group('payout', 'Payout', [
     part('share', 'Share of the price'),
-    number('fixed', 'Fixed', { help: 'or a fixed amount' }),
+    money('fixed', 'Fixed', { help: 'or a fixed amount' }),
   ]),
   caps,
   fields,

@@ -17,7 +17,7 @@ interface Common {
 export type Spec =
   | (Common & { kind: 'text'; hint?: string; required?: boolean; fixed?: boolean })
   | (Common & { kind: 'lines' }) // multi-line text
-  | (Common & { kind: 'number'; hint?: string; required?: boolean; part?: boolean })
+  | (Common & { kind: 'number'; hint?: string; required?: boolean; part?: boolean; money?: boolean })
   | (Common & { kind: 'flag' })
   | (Common & { kind: 'choice'; options: string[]; otherwise?: string; required?: boolean })
   | (Common & { kind: 'words'; hint?: string }) // a list of texts, in one line
@@ -50,6 +50,8 @@ export const text = (key: string, label: string, rest: Rest & { fixed?: boolean 
 });
 export const lines = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'lines', key, label, ...rest });
 export const number = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'number', key, label, ...rest });
+export const money = (key: string, label: string, rest: Rest = {}): Spec =>
+  ({ ...number(key, label, rest), money: true }) as Spec;
 export const flag = (key: string, label: string, rest: Rest = {}): Spec => ({
   kind: 'flag',
   key,

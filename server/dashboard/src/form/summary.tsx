@@ -1,14 +1,18 @@
 import type { ComponentChildren } from 'preact';
-import { share } from '../format';
+import { currencyOf, useEntries } from '../entries';
+import { amount, share } from '../format';
 import { Facts } from '../part/words';
 import { capText, condition } from '../sentence';
 import type { Doc } from '../types';
 import { at, isSet } from './document';
 import { type Spec, specsFor } from './spec';
 
-// ReadOnly shows the values of a document for some specs. Values that are not set are left out.
+// ReadOnly shows the values of a document for some specs. Values that are not set are left out. Money is in
+// the currency of the campaign, or of the campaigns in which the buyer buys.
 export function ReadOnly({ of, document }: { of: Spec[]; document: Doc }) {
-  const currency = String(document.currency || 'USD');
+  const entries = useEntries();
+  const own = document.currency || (document.method ? 'USD' : currencyOf(entries, [String(document.id)]));
+  const currency = String(own);
   const facts = specsFor(of, document).flatMap((spec): [string, ComponentChildren][] => {
     const value = at(document, [spec.key]);
     return isEmpty(value) ? [] : [[spec.label, shown(spec, value, document, currency)]];
@@ -25,7 +29,7 @@ const isGiven = (value: unknown): boolean => isSet(value) || typeof value === 's
 
 function shown(spec: Spec, value: unknown, document: Doc, currency: string): ComponentChildren {
   if (spec.kind === 'secret') return isGiven(value) ? 'set' : '–';
-  if (spec.kind === 'number' && spec.part && typeof value === 'number') return share(value);
+  if (spec.kind === 'number') return figure(spec, value, currency);
   if (spec.kind === 'group') return <span class="line">{lineOf(spec.of, value, document, currency)}</span>;
   if (spec.kind === 'list' && Array.isArray(value)) {
     return (
@@ -39,6 +43,13 @@ function shown(spec: Spec, value: unknown, document: Doc, currency: string): Com
   if (value === true) return 'yes';
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+// figure returns the text of a number: an amount of money, a share, or the number itself.
+function figure(spec: Extract<Spec, { kind: 'number' }>, value: unknown, currency: string): string {
+  if (typeof value !== 'number') return String(value);
+  if (spec.money) return amount(value, currency);
+  return spec.part ? share(value) : String(value);
 }
 
 // entryOf describes one entry of a list: a filter or a cap as a sentence, another entry by its values.
@@ -60,7 +71,7 @@ function lineOf(of: Spec[], value: unknown, document: Doc, currency: string): st
       if (spec.kind === 'list' && Array.isArray(one))
         return one.map((entry) => entryOf(spec, entry, document, currency));
       const text = Array.isArray(one) ? one.join(', ') : typeof one === 'string' ? one : JSON.stringify(one);
-      return [`${spec.label.toLowerCase()} ${spec.kind === 'number' && spec.part ? share(Number(one)) : text}`];
+      return [`${spec.label.toLowerCase()} ${spec.kind === 'number' ? figure(spec, one, currency) : text}`];
     })
     .join('; ');
 }

@@ -1,4 +1,4 @@
-import { words } from '../format';
+import { exact, moneyIn, words } from '../format';
 import { to } from '../route';
 import type { Rule } from '../types';
 import { Gauge } from './gauge';
@@ -9,10 +9,10 @@ const bases = { reconstructed: 'worked out from the log', unknown: 'no longer kn
 // numberOf reads an amount such as 12.50 USD.
 const numberOf = (text: string): number => Number.parseFloat(text.replace(/,/g, ''));
 
-// RuleText shows a rule in one line. The earlier lead and the suppression list are links, and a cap
+// RuleText shows a rule in one line, with exact amounts, because a cent can decide. The earlier lead and the suppression list are links, and a cap
 // has a gauge.
 export function RuleText({ of }: { of: Rule }) {
-  const text = of.text.replace(/ \(reconstructed\)/, '');
+  const text = moneyIn(of.text.replace(/ \(reconstructed\)/, ''), exact);
   const used = numberOf(of.cap?.used ?? '');
   return (
     <div class="rule">

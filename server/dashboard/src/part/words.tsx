@@ -77,9 +77,10 @@ export function LastUsed({ at, created }: { at: string | null; created?: string 
   );
 }
 
-// Cash shows money to the cent, and with all its decimals when the pointer is over it.
+// Cash shows money to the cent, and with all its decimals when the pointer is over it. Without a currency
+// there was no sale.
 export function Cash({ of, currency }: { of: number | null | undefined; currency?: string | null }) {
-  if (of === null || of === undefined) return <span class="faint">–</span>;
+  if (of === null || of === undefined || (of === 0 && !currency)) return <span class="faint">–</span>;
   return <span title={exact(of, currency ?? '')}>{amount(of, currency ?? '')}</span>;
 }
 

@@ -55,6 +55,7 @@ test('a condition has its value, its unit and its delay', () => {
   expect(conditionOf(quantity(80, 'percent'), false, 60)).toBe('at 80 % or more for 1 m');
   expect(conditionOf(quantity(5, 'gigabytes'), true, 0)).toBe('below 5 GB for 0 s');
   expect(quantity(1234.5, 'money')).toBe('1,234.50');
+  expect(quantity(1234.5, 'money', 'USD')).toBe('$1,234.50');
   expect(quantity(3, 'count')).toBe('3');
   expect(quantity(2, 'days')).toBe('2 days');
 });

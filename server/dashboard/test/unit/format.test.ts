@@ -8,6 +8,7 @@ import {
   instant,
   lastUseText,
   millis,
+  moneyIn,
   rate,
   scalar,
   share,
@@ -31,6 +32,17 @@ test('money is shown to the cent, and exactly on demand', () => {
   expect(exact(1234567.000001)).toBe('1,234,567.000001');
   expect(amount(-0.1, 'USD')).toBe('-$0.10');
   expect(amount(1, 'points')).toBe('1.00');
+});
+
+test('the amounts in a sentence of the exchange are shown as money', () => {
+  expect(moneyIn('Sold to buy_a for 12.5 USD. It had 1 USD left, of 1000 EUR.')).toBe(
+    'Sold to buy_a for $12.50. It had $1.00 left, of €1,000.00.',
+  );
+  expect(moneyIn('a bid of 3.8 USD', exact)).toBe('a bid of $3.80');
+  expect(moneyIn('got 7.048 USD', exact)).toBe('got $7.048');
+  expect(moneyIn('got 7.048 USD')).toBe('got $7.05');
+  expect(moneyIn('balance -0.5 USD')).toBe('balance -$0.50');
+  expect(moneyIn('HTTP 422 ABC, v1.5 USD')).toBe('HTTP 422 ABC, v1.5 USD');
 });
 
 test('spans, sizes and times are in words', () => {

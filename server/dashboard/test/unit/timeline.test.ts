@@ -40,7 +40,7 @@ function told(rest: Partial<Told>): Told {
 const sold = told({
   answer: { at: at(360), status: 201, says: 'ACCEPTED' },
   candidates: [
-    candidate('slow', { outcome: 'won', asked: true, elapsed_ms: 290, bid: usd(11.86), payout: usd(9.5) }),
+    candidate('slow', { outcome: 'won', asked: true, elapsed_ms: 290, bid: usd(11.86), payout: usd(9.488) }),
     candidate('mute', { outcome: 'timeout', asked: true }),
     candidate('full', { outcome: 'capped' }),
   ],
@@ -73,7 +73,7 @@ test('each buyer has one lane, in which it is asked, and posted to', () => {
       ['full', 'capped', 'warn', []],
     ],
   );
-  expect(lanes[0]?.says).toContain('bid $11.86, payout $9.50');
+  expect(lanes[0]?.says).toContain('bid $11.86, payout $9.49');
   expect(lanes[0]?.says.at(-1)).toBe('delivered, HTTP 201, after 50.5 ms');
 });
 

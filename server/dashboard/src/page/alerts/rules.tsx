@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Channel, conditionOf, entriesOf, quantity, type Rule, type RuleList } from '../../alerts';
 import { call, part } from '../../call';
-import { nameOf, useEntries } from '../../entries';
+import { currencyOf, nameOf, useEntries } from '../../entries';
 import { Act, Button } from '../../part/button';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
@@ -19,6 +19,11 @@ export function Rules({ of, channels, done }: { of: RuleList; channels: Channel[
     const kind = entriesOf(rule.subject_type);
     if (!kind) return 'the exchange';
     return rule.subject ? nameOf(entries, kind, rule.subject) : `all ${kind}`;
+  };
+  // A rule of all buyers watches those with an account.
+  const shown = (rule: Rule, value: number): string => {
+    const funded = entries.buyers?.filter((b) => b.document.funds !== undefined).map((b) => b.id) ?? [];
+    return quantity(value, rule.unit, currencyOf(entries, rule.subject ? [rule.subject] : funded));
   };
   const nameOfChannel = (id: string): string => channels.find((c) => c.id === id)?.name || id;
   return (
@@ -47,11 +52,11 @@ export function Rules({ of, channels, done }: { of: RuleList; channels: Channel[
             { head: 'Measures', of: (r) => `${r.title}, ${watched(r)}` },
             {
               head: 'Fires',
-              of: (r) => conditionOf(quantity(r.threshold, r.unit), isBelow(r), r.for_s),
+              of: (r) => conditionOf(shown(r, r.threshold), isBelow(r), r.for_s),
             },
             {
               head: 'Resolves',
-              of: (r) => conditionOf(quantity(r.resolve_threshold, r.unit), !isBelow(r), r.resolve_for_s),
+              of: (r) => conditionOf(shown(r, r.resolve_threshold), !isBelow(r), r.resolve_for_s),
             },
             { head: 'Channels', of: (r) => r.channels.map(nameOfChannel).join(', ') || 'all' },
             ...(admin

@@ -24,7 +24,7 @@ export function Funds({ item }: { item: Item }) {
 }
 
 function Balance({ id }: { id: string }) {
-  const funds = useLoad<{ balance?: number; held: number }>(`buyers/${part(id)}/funds`);
+  const funds = useLoad<{ balance?: number; held: number; currency?: string }>(`buyers/${part(id)}/funds`);
   const [sum, setSum] = useState('');
   const [note, setNote] = useState('');
   return (
@@ -33,8 +33,8 @@ function Balance({ id }: { id: string }) {
         {(f) => (
           <Facts
             of={[
-              ['Balance', amount(f.balance)],
-              ['Reserved by deliveries in progress', amount(f.held)],
+              ['Balance', amount(f.balance, f.currency)],
+              ['Reserved by deliveries in progress', amount(f.held, f.currency)],
             ]}
           />
         )}

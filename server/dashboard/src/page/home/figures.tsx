@@ -1,4 +1,4 @@
-import { amount, count, exact, share } from '../../format';
+import { amount, count, exact, none, share } from '../../format';
 import { ratio, type Sums } from '../../report';
 
 const empty: Sums = { currency: '', leads: 0, sales: 0, revenue: 0, payout: 0, margin: 0, returns: 0 };
@@ -41,7 +41,7 @@ function figuresOf(now: Sums, before: Sums): Figure[] {
   const { currency } = now;
   const money = (name: string, value: number | null, old: number | null, more = ''): Figure => ({
     name,
-    text: amount(value, currency),
+    text: value === 0 && !currency ? none : amount(value, currency), // without a currency there was no sale
     title: exact(value, currency),
     more,
     now: value,

@@ -1,4 +1,4 @@
-import { scalar } from '../../format';
+import { moneyIn, scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { Badge, Card, Facts, Id, NamedRef, Status, Tabs } from '../../part/words';
@@ -66,7 +66,7 @@ const buyersIn = (told: Told): string[] => {
 
 // Reason shows the text of why a lead was sold or not. Buyers have their names and ids.
 function Reason({ told }: { told: Told }) {
-  const text = told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why;
+  const text = moneyIn(told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why);
   const ids = buyersIn(told);
   if (ids.length === 0) return <>{text}</>;
   const anyId = ids.map((id) => id.replace(/[^\w-]/g, '\\$&')).join('|');

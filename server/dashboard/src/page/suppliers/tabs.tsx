@@ -1,4 +1,4 @@
-import { amount, count, share } from '../../format';
+import { count, share } from '../../format';
 import { useReport } from '../../load-report';
 import { Empty, Loaded } from '../../part/state';
 import { Table } from '../../part/table';
@@ -109,7 +109,7 @@ function Sources({ id }: { id: string }) {
                 {
                   head: 'EPL',
                   number: true,
-                  of: (s) => amount(ratio(s.revenue, s.leads), s.currency),
+                  of: (s) => <Cash of={ratio(s.revenue, s.leads)} currency={s.currency} />,
                   sort: (s) => ratio(s.revenue, s.leads),
                 },
                 {
