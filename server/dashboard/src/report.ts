@@ -139,6 +139,11 @@ export function sumsOf(rows: Row[]): Sums[] {
 // ratio returns a / b, or null if b is 0.
 export const ratio = (a: number, b: number): number | null => (b > 0 ? a / b : null);
 
+// acceptRate returns the share of a buyer's answered posts that it accepted. An unconfirmed delivery has no
+// answer, and a buyer without posts has no rate.
+export const acceptRate = (sales: number, posts: number, rejects: number): number | null =>
+  posts > 0 ? ratio(sales, sales + rejects) : null;
+
 // stackOf adds up a measure by time and name: one series for each of the largest names, and
 // one for all others.
 export function stackOf(rows: Row[], dimension: string, measure: string, most: number): Stack {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { EntryKind } from '../../entries';
-import { amount, count, none, share, words } from '../../format';
+import { count, share, words } from '../../format';
 import { fresh, kinds } from '../../kind';
 import { useLoad } from '../../load';
 import { useReport } from '../../load-report';
@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../../part/state';
 import { type Column, Table } from '../../part/table';
 import { Badge, Cash, Heading, Ref } from '../../part/words';
 import { limitsOf } from '../../period';
-import { columnOf, type Row, ratio, type Sums, sumsOf } from '../../report';
+import { acceptRate, columnOf, type Row, ratio, type Sums, sumsOf } from '../../report';
 import type { PageOf } from '../../route';
 import { to } from '../../route';
 import { useDenied } from '../../session';
@@ -23,11 +23,10 @@ const first: { [kind in EntryKind]: string } = {
   suppliers: 'A supplier sends leads with its API key.',
 };
 
-// Figures are an entry's sums and delivery counts in the period.
+// Figures are an entry's sums and, of a buyer, its accept rate in the period.
 interface Figures {
   sums: Sums | undefined;
-  posts: number;
-  rejects: number;
+  accepts: number | null;
 }
 
 export function EntriesPage({ kind }: PageOf & { kind: EntryKind }) {
@@ -89,7 +88,10 @@ function useFigures(one: string): (id: string) => Figures {
   const add = (own: Row[], measure: string) => own.reduce((sum, r) => sum + Number(r[measure] ?? 0), 0);
   return (id) => {
     const own = rows.filter((r) => r[column] === id);
-    return { sums: sumsOf(own)[0], posts: add(own, 'posts'), rejects: add(own, 'post_rejects') };
+    return {
+      sums: sumsOf(own)[0],
+      accepts: acceptRate(add(own, 'sales'), add(own, 'posts'), add(own, 'post_rejects')),
+    };
   };
 }
 
@@ -126,8 +128,8 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
     all.push({
       head: 'Accept rate',
       number: true,
-      of: (i) => share(acceptRate(figures(i.id))),
-      sort: (i) => acceptRate(figures(i.id)),
+      of: (i) => share(figures(i.id).accepts),
+      sort: (i) => figures(i.id).accepts,
     });
   } else {
     const rate = (i: Item) => ratio(figures(i.id).sums?.sales ?? 0, figures(i.id).sums?.leads ?? 0);
@@ -138,7 +140,7 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
         head: 'EPL',
         number: true,
         phone: 'none',
-        of: (i) => (figures(i.id).sums?.currency ? amount(epl(i), figures(i.id).sums?.currency) : none),
+        of: (i) => <Cash of={epl(i)} currency={figures(i.id).sums?.currency} />,
         sort: epl,
       },
     );
@@ -168,8 +170,5 @@ function columns(kind: EntryKind, figures: (id: string) => Figures, reload: () =
 function Money({ of, part }: { of: Sums | undefined; part: 'revenue' | 'payout' | 'margin' }) {
   return <Cash of={of?.currency ? of[part] : undefined} currency={of?.currency} />;
 }
-
-// acceptRate returns the accepted share of a buyer's posts.
-const acceptRate = (of: Figures): number | null => (of.posts > 0 ? (of.posts - of.rejects) / of.posts : null);
 
 const length = (value: unknown): number => (Array.isArray(value) ? value.length : 0);

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { Unit } from '../../axis';
 import { part } from '../../call';
 import type { EntryKind } from '../../entries';
-import { amount, count, exact, share } from '../../format';
+import { amount, count, exact, share, none as unknown } from '../../format';
 import { kinds } from '../../kind';
 import { useLoad } from '../../load';
 import { useReport } from '../../load-report';
@@ -10,7 +10,7 @@ import { Chart } from '../../part/chart';
 import { Empty, Loaded } from '../../part/state';
 import { Card } from '../../part/words';
 import { limitsOf, type Period } from '../../period';
-import { type Row, ratio, type Sums, sumsOf } from '../../report';
+import { acceptRate, type Row, ratio, type Sums, sumsOf } from '../../report';
 import { to } from '../../route';
 import { unitOf, useStack } from '../../stack';
 import { periodOf, useWorkspace } from '../../workspace';
@@ -41,15 +41,18 @@ export function Performance({ kind, id, funds = false }: { kind: EntryKind; id: 
 const none: Sums = { currency: '', leads: 0, sales: 0, revenue: 0, payout: 0, margin: 0, returns: 0 };
 
 function Figures({ kind, id, rows, funds }: { kind: EntryKind; id: string; rows: Row[]; funds: boolean }) {
-  const balance = useLoad<{ balance?: number }>(funds ? `buyers/${part(id)}/funds` : null);
+  const balance = useLoad<{ balance?: number; currency?: string }>(funds ? `buyers/${part(id)}/funds` : null);
   const s = sumsOf(rows)[0] ?? none;
   const add = (measure: string) => rows.reduce((sum, r) => sum + Number(r[measure] ?? 0), 0);
   const posts = add('posts');
-  const money = (n: number | null): [string, string] => [amount(n, s.currency), exact(n, s.currency)];
+  const money = (n: number | null | undefined, currency = s.currency): [string, string] =>
+    n === 0 && !currency ? [unknown, ''] : [amount(n, currency), exact(n, currency)];
   const all: [string, [string, string?], string][] = [
     ['Revenue', money(s.revenue), `${count(s.sales)} sales`],
     ...(kind === 'buyers'
-      ? ([['Accept rate', [share(ratio(posts - add('post_rejects'), posts))], `${count(posts)} posts`]] as typeof all)
+      ? ([
+          ['Accept rate', [share(acceptRate(add('sales'), posts, add('post_rejects')))], `${count(posts)} posts`],
+        ] as typeof all)
       : ([
           ['Margin', money(s.margin), share(ratio(s.margin, s.revenue))],
           ['Sold rate', [share(ratio(s.sales, s.leads))], `${count(s.leads)} leads`],
@@ -60,7 +63,7 @@ function Figures({ kind, id, rows, funds }: { kind: EntryKind; id: string; rows:
   if (kind === 'buyers' && add('pings') > 0) {
     all.push(['Bid rate', [share(ratio(add('bids'), add('pings')))], `${count(add('pings'))} pings`]);
   }
-  if (funds) all.push(['Balance', money(balance.data?.balance ?? null), 'now']);
+  if (funds) all.push(['Balance', money(balance.data?.balance, balance.data?.currency ?? ''), 'now']);
   return (
     <dl class="figures">
       {all.map(([name, [text, title], more]) => (

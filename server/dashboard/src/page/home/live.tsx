@@ -124,7 +124,7 @@ export function BuyersNow({ of: overview }: { of: Overview | undefined }) {
             { head: 'Posts', number: true, of: (b) => count(b.posts), sort: (b) => b.posts },
             { head: 'Pings', number: true, of: (b) => count(b.asked), sort: (b) => b.asked },
             { head: 'Bids', number: true, of: (b) => count(b.bids), sort: (b) => b.bids },
-            { head: 'Wins', number: true, of: (b) => count(b.wins), sort: (b) => b.wins },
+            { head: 'Top bids', number: true, of: (b) => count(b.wins), sort: (b) => b.wins },
             { head: 'Timeouts', number: true, of: (b) => count(b.timeouts), sort: (b) => b.timeouts },
             { head: 'p50', number: true, of: (b) => millis(b.p50_ms), sort: (b) => b.p50_ms, phone: 'none' },
             { head: 'p99', number: true, of: (b) => millis(b.p99_ms), sort: (b) => b.p99_ms, phone: 'none' },

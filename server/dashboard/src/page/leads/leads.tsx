@@ -162,8 +162,9 @@ function Listing({ query }: PageOf) {
 
 // columnsOf returns the columns with the totals of the rows that are loaded. With more, others exist.
 function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
-  const sold = leads.filter((l) => l.buyer !== null);
-  const sum = (column: 'price' | 'payout') => totals(leads, column);
+  const sold = leads.filter(isSold);
+  const unconfirmed = leads.filter((l) => l.delivery === 'unknown').length;
+  const sum = (column: 'price' | 'payout') => totals(sold, column);
   return [
     {
       head: 'Lead',
@@ -175,7 +176,7 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
       head: 'Status',
       phone: 'side',
       sort: (l) => l.status,
-      total: leads.length > 0 ? `${share(sold.length / leads.length)} sold` : '',
+      total: leads.length > 0 ? soldText(sold.length / leads.length, unconfirmed) : '',
       of: (l) => (
         <>
           <Status word={l.status} /> {l.test && <Badge>test</Badge>} <small>{standing(l)}</small>
@@ -204,6 +205,13 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
     },
   ];
 }
+
+// isSold reports whether the buyer has the lead. Of an unconfirmed delivery, and of one in progress, that is not
+// known yet: the money of such a lead is not revenue.
+const isSold = (l: LeadRow): boolean => l.buyer !== null && l.delivery !== 'pending' && l.delivery !== 'unknown';
+
+const soldText = (rate: number, unconfirmed: number): string =>
+  `${share(rate)} sold${unconfirmed > 0 ? `, ${count(unconfirmed)} unconfirmed` : ''}`;
 
 // totals adds up money by currency.
 function totals(leads: LeadRow[], column: 'price' | 'payout'): string {

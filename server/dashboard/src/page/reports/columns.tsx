@@ -1,7 +1,7 @@
-import { amount, count, share } from '../../format';
+import { count, share } from '../../format';
 import type { Column } from '../../part/table';
 import { Cash, Ref } from '../../part/words';
-import { type Row, ratio } from '../../report';
+import { acceptRate, type Row, ratio } from '../../report';
 import { to } from '../../route';
 
 const value = (row: Row, column: string): number => Number(row[column] ?? 0);
@@ -64,12 +64,7 @@ export function moneyColumns(rows: Row[], currency: string, preset: string, unit
     measure(rows, 'Sales', count, (of) => of('sales')),
     measure(rows, 'Leads', count, (of) => of('leads')),
     measure(rows, 'Sold rate', share, (of) => ratio(of('sales'), of('leads'))),
-    measure(
-      rows,
-      'EPL',
-      (n) => amount(n, currency),
-      (of) => ratio(of('revenue'), of('leads')),
-    ),
+    money('EPL', (of) => ratio(of('revenue'), of('leads'))),
     measure(rows, 'Unsold', count, (of) => of('unmatched')),
     measure(rows, 'Returns', count, (of) => of('returns')),
     money('Buyer credit', (of) => of('credit')),
@@ -90,13 +85,13 @@ export function buyerColumns(all: Row[], currency: string, nameOf: (id: string) 
     money('Payout', (of) => of('payout')),
     money('Margin', (of) => of('margin')),
     measure(all, 'Sales', count, (of) => of('sales')),
-    measure(all, 'Accept rate', share, (of) => ratio(of('posts') - of('post_rejects'), of('posts'))),
+    measure(all, 'Accept rate', share, (of) => acceptRate(of('sales'), of('posts'), of('post_rejects'))),
     measure(all, 'Return rate', share, (of) => ratio(of('returns'), of('sales'))),
     money('Buyer credit', (of) => of('credit')),
     measure(all, 'Posts', count, (of) => of('posts')),
     measure(all, 'Pings', count, (of) => of('pings')),
     measure(all, 'Bid rate', share, (of) => ratio(of('bids'), of('pings'))),
-    measure(all, 'Win rate', share, (of) => ratio(of('wins'), of('bids'))),
+    measure(all, 'Top bid rate', share, (of) => ratio(of('wins'), of('bids'))),
     measure(all, 'Timeouts', count, (of) => of('timeouts') + of('post_timeouts')),
   ];
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query as ApiQuery } from '../../call';
 import type { EntryKind } from '../../entries';
-import { amount, count, instant, millis, share, words } from '../../format';
+import { amount, count, instant, millis, none, share, words } from '../../format';
 import { useReport } from '../../load-report';
 import { Bars } from '../../part/bars';
 import { Button } from '../../part/button';
@@ -210,9 +210,9 @@ function kindOf(dimension: string): EntryKind | undefined {
 }
 
 function shown(column: string, value: Row[string] | undefined, currency?: string): string {
-  if (value === null || value === undefined) return '–';
+  if (value === null || value === undefined) return none;
   if (typeof value === 'string') return value;
-  if (monies.includes(column)) return amount(value, currency);
+  if (monies.includes(column)) return value === 0 && !currency ? none : amount(value, currency);
   if (column.endsWith('_rate')) return share(value);
   if (column.endsWith('_ms')) return millis(value);
   return count(value);
@@ -226,6 +226,8 @@ const heads: { [column: string]: string } = {
   credit: 'Buyer credit',
   reversal: 'Payout reversal',
   unmatched: 'Unsold',
+  wins: 'Top bids',
+  win_rate: 'Top bid rate',
 };
 
 function headOf(column: string): string {

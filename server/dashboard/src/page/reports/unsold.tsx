@@ -10,7 +10,7 @@ import { Empty, Loaded } from '../../part/state';
 import { Card, Facts } from '../../part/words';
 import { limitsOf, type Period } from '../../period';
 import { meaning } from '../../reason';
-import type { Row } from '../../report';
+import { type Row, total } from '../../report';
 import { to } from '../../route';
 import { unitOf, useStack } from '../../stack';
 import type { Unmatched } from '../../types';
@@ -29,6 +29,16 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
   const limits = limitsOf(period, space.zone);
   const { from: _, to: __, preset: ___, ...rest } = query;
   const found = useLoad<Unmatched>('unmatched', { ...rest, ...limits });
+  const { campaign, supplier } = query;
+  const unit = unitOf(period);
+  const report = useReport({
+    by: `${unit},reason`,
+    campaign,
+    supplier,
+    from: period.from,
+    to: limits.to,
+    zone: space.zone,
+  });
   return (
     <>
       <Filters of={filters} query={query} place={['reports', 'unsold']} />
@@ -38,8 +48,8 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
             <Empty title="No lead in this period">Choose a longer period at the top, or clear a filter.</Empty>
           ) : (
             <>
-              <OverTime query={rest} period={period} />
-              <Breakdown of={u} query={rest} />
+              <OverTime rows={report.data?.rows ?? none} unit={unit} period={period} />
+              <Breakdown of={u} rows={report.data?.rows} query={rest} />
             </>
           )
         }
@@ -50,19 +60,8 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
 
 const none: Row[] = [];
 
-function OverTime({ query, period }: { query: { [name: string]: string }; period: Period }) {
-  const space = useWorkspace();
-  const unit = unitOf(period);
-  const { campaign, supplier } = query;
-  const report = useReport({
-    by: `${unit},reason`,
-    campaign,
-    supplier,
-    from: period.from,
-    to: limitsOf(period, space.zone).to,
-    zone: space.zone,
-  });
-  const { times, series } = useStack(report.data?.rows ?? none, 'reason', 'unmatched', 5, period);
+function OverTime({ rows, unit, period }: { rows: Row[]; unit: string; period: Period }) {
+  const { times, series } = useStack(rows, 'reason', 'unmatched', 5, period);
   if (series.length === 0) return null;
   return (
     <Card title={`Unsold leads by ${unit}`}>
@@ -76,7 +75,11 @@ function OverTime({ query, period }: { query: { [name: string]: string }; period
   );
 }
 
-function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: string } }) {
+const sharePart = (n: number | null | undefined, all: number): string =>
+  n === null || n === undefined ? '–' : `${count(n)} (${share(n / all)})`;
+
+// Breakdown shows the counts of unsold leads. rows are those of the report, which has the sales.
+function Breakdown({ of, rows, query }: { of: Unmatched; rows?: Row[]; query: { [name: string]: string } }) {
   const buyers = useMemo(() => {
     const sums = new Map<string, { bids: number; outcomes: string[] }>();
     for (const b of of.buyers) {
@@ -88,14 +91,16 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
     return [...sums].sort((a, b) => b[1].bids - a[1].bids);
   }, [of]);
   const entries = useEntries();
-  const sold = of.leads - of.unsold;
+  const sold = rows && total(rows, 'sales');
+  const open = of.leads - of.unsold - (sold ?? of.leads);
   return (
     <>
       <Facts
         of={[
           ['Leads', count(of.leads)],
-          ['Sold', `${count(sold)} (${share(sold / of.leads)})`],
-          ['Unsold', `${count(of.unsold)} (${share(of.unsold / of.leads)})`],
+          ['Sold', sharePart(sold, of.leads)],
+          ...(open > 0 ? [['Unconfirmed or in progress', sharePart(open, of.leads)] as [string, string]] : []),
+          ['Unsold', sharePart(of.unsold, of.leads)],
         ]}
       />
       <Card title="Unsold reasons">
@@ -107,7 +112,7 @@ function Breakdown({ of, query }: { of: Unmatched; query: { [name: string]: stri
             name: words(r.reason),
             note: meaning(r.reason),
             value: r.leads,
-            text: `${count(r.leads)} (${share(r.leads / of.leads)})`,
+            text: sharePart(r.leads, of.leads),
             href: to(['leads'], { ...query, status: 'UNMATCHED', reason: r.reason }),
           }))}
         />

@@ -3,9 +3,16 @@ import { bytes, count, millis, rate, share, span } from '../../format';
 import { useLoad } from '../../load';
 import { Loaded } from '../../part/state';
 import { Badge, Card, Facts } from '../../part/words';
+import { ratio } from '../../report';
 import type { Overview } from '../../types';
 
 const interval = 5000;
+
+// soldToday returns the day's sold rate, as in the reports.
+function soldToday({ today }: Overview): number | null {
+  const add = (column: 'sold' | 'leads') => today.reduce((sum, one) => sum + one[column], 0);
+  return ratio(add('sold'), add('leads'));
+}
 
 // HealthTab shows the state of the exchange's process: load, answer times, log and disk.
 export function HealthTab() {
@@ -31,6 +38,7 @@ export function HealthTab() {
                 ['Running for', span(of.uptime_s)],
                 ['Disk free', bytes(of.disk_free_bytes)],
                 ['Log entry', count(of.log.seq)],
+                ['Sold rate, today', share(soldToday(of))],
                 ['Report', of.report.kept ? `${span(of.report.lag_s)} behind` : 'not kept'],
               ]}
             />
@@ -42,7 +50,6 @@ export function HealthTab() {
                 ['Pings a second', rate(of.rates.pings_s)],
                 ['Posts a second', rate(of.rates.posts_s)],
                 ['Sold a second', rate(of.rates.sold_s)],
-                ['Sold rate, ten minutes', share(of.sell_through)],
                 ['Auction, p50 and p99', `${millis(of.latency.auction_p50_ms)}, ${millis(of.latency.auction_p99_ms)}`],
                 [
                   'Direct post, p50 and p99',
