@@ -139,10 +139,13 @@ export function sumsOf(rows: Row[]): Sums[] {
 // ratio returns a / b, or null if b is 0.
 export const ratio = (a: number, b: number): number | null => (b > 0 ? a / b : null);
 
-// acceptRate returns the share of a buyer's answered posts that it accepted. An unconfirmed delivery has no
-// answer, and a buyer without posts has no rate.
-export const acceptRate = (sales: number, posts: number, rejects: number): number | null =>
-  posts > 0 ? ratio(sales, sales + rejects) : null;
+// acceptRate returns the share of answered posts that the rows' buyers accepted. An unconfirmed delivery has
+// no answer. The sales of a buyer without posts do not count.
+export function acceptRate(rows: Row[]): number | null {
+  const posted = new Set(rows.filter((r) => of(r, 'posts') > 0).map((r) => r.buyer_id));
+  const add = (column: string) => rows.reduce((sum, r) => sum + (posted.has(r.buyer_id) ? of(r, column) : 0), 0);
+  return ratio(add('sales'), add('sales') + add('post_rejects'));
+}
 
 // stackOf adds up a measure by time and name: one series for each of the largest names, and
 // one for all others.

@@ -47,6 +47,12 @@ const titles: { [word: string]: string } = {
 
 export const titleOf = (word: string): string => titles[word] ?? words(word);
 
+// statusOf returns the word for a lead's status. An accepted lead is sold when its delivery is no longer open.
+export const statusOf = (lead: { status: string; delivery?: string | null }): string =>
+  lead.status === 'ACCEPTED' && (lead.delivery === 'unknown' || lead.delivery === 'pending')
+    ? lead.delivery
+    : lead.status;
+
 export function Status({ word }: { word: string | null | undefined }) {
   return word ? (
     <span title={word}>

@@ -1,10 +1,28 @@
 // The same figure on all pages, and money with its currency.
 
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
-import { browse, place, shows, signedIn, visit } from './page';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { open, type Place } from './exchange';
+import { browse, newPage, shows, signIn, visit } from './page';
 
 browse();
+
+// An exchange of its own, in which other tests confirm no delivery.
+let place: Place;
+let close: () => Promise<void>;
+
+beforeAll(async () => {
+  ({ place, close } = await open());
+}, 60_000);
+afterAll(() => close?.());
+
+const signedIn = async (at = ''): Promise<Page> => {
+  const page = await newPage({ baseURL: place.admin });
+  await page.goto(`/#/${at}`);
+  await signIn(page, 'op', place.password);
+  await page.locator('nav#menu').waitFor({ state: 'attached' });
+  return page;
+};
 
 const mainText = async (page: Page, at: string): Promise<string> => {
   await visit(page, at);
@@ -19,6 +37,9 @@ test('the sold rate is the same on all pages, and unconfirmed leads are apart', 
   await expect.poll(() => figure.innerText()).toMatch(/%/);
   const rate = await figure.innerText();
   expect(await mainText(page, 'leads')).toMatch(new RegExp(`${rate} sold, 3 unconfirmed`));
+  const unsettled = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'buy_odd' }) });
+  expect(await unsettled.count()).toBe(3);
+  expect(await unsettled.locator('[data-head="Status"]').allInnerTexts()).toEqual(Array(3).fill('unconfirmed'));
   await visit(page, 'reports/unsold');
   await shows(page.getByText(`(${rate})`));
   await shows(page.getByText('Unconfirmed or in progress'));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byCurrency, byName, filled, overTime, rowsOf, stackOf, sumsOf, total } from '../../src/report';
+import { acceptRate, byCurrency, byName, filled, overTime, rowsOf, stackOf, sumsOf, total } from '../../src/report';
 
 const rows = rowsOf(`{"day":"2026-11-01T00:00:00Z","buyer_id":"a","currency":"USD","revenue":1.5,"bid_rate":0.5}
 {"day":"2026-11-01T00:00:00Z","buyer_id":"b","currency":"USD","revenue":2,"bid_rate":null}
@@ -85,4 +85,17 @@ test('a stack has the largest names and the sum of all others', () => {
   const all = filled(stack, start, start + 4 * 3600, 3600);
   expect(all.times.map((t) => (t - start) / 3600)).toEqual([0, 1, 2, 3]);
   expect(all.series[0]?.values).toEqual([0, 3, 2, 0]);
+});
+
+test('the accept rate leaves out unconfirmed deliveries and buyers without posts', () => {
+  const row = (buyer_id: string, sales: number, posts: number, post_rejects: number) => ({
+    buyer_id,
+    sales,
+    posts,
+    post_rejects,
+  });
+  const [picky, unconfirmed, vault] = [row('picky', 3, 4, 1), row('odd', 0, 3, 0), row('vault', 3, 0, 0)];
+  expect([picky, unconfirmed, vault].map((r) => acceptRate([r]))).toEqual([0.75, null, null]);
+  expect(acceptRate([picky, unconfirmed, vault])).toBe(0.75);
+  expect(acceptRate([picky, row('picky', 4, 0, 0)])).toBe(0.875); // sales in a second currency
 });

@@ -9,7 +9,7 @@ import { Empty, Loaded } from '../../part/state';
 import { type Column, Table } from '../../part/table';
 import { Badge, Cash, Heading, Ref } from '../../part/words';
 import { limitsOf } from '../../period';
-import { acceptRate, columnOf, type Row, ratio, type Sums, sumsOf } from '../../report';
+import { acceptRate, columnOf, ratio, type Sums, sumsOf } from '../../report';
 import type { PageOf } from '../../route';
 import { to } from '../../route';
 import { useDenied } from '../../session';
@@ -85,13 +85,9 @@ function useFigures(one: string): (id: string) => Figures {
   const report = useReport({ by: one, from: period.from, to: until, zone: space.zone });
   const rows = report.data?.rows ?? [];
   const column = columnOf(one);
-  const add = (own: Row[], measure: string) => own.reduce((sum, r) => sum + Number(r[measure] ?? 0), 0);
   return (id) => {
     const own = rows.filter((r) => r[column] === id);
-    return {
-      sums: sumsOf(own)[0],
-      accepts: acceptRate(add(own, 'sales'), add(own, 'posts'), add(own, 'post_rejects')),
-    };
+    return { sums: sumsOf(own)[0], accepts: acceptRate(own) };
   };
 }
 

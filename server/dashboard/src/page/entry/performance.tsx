@@ -50,9 +50,7 @@ function Figures({ kind, id, rows, funds }: { kind: EntryKind; id: string; rows:
   const all: [string, [string, string?], string][] = [
     ['Revenue', money(s.revenue), `${count(s.sales)} sales`],
     ...(kind === 'buyers'
-      ? ([
-          ['Accept rate', [share(acceptRate(add('sales'), posts, add('post_rejects')))], `${count(posts)} posts`],
-        ] as typeof all)
+      ? ([['Accept rate', [share(acceptRate(rows))], `${count(posts)} posts`]] as typeof all)
       : ([
           ['Margin', money(s.margin), share(ratio(s.margin, s.revenue))],
           ['Sold rate', [share(ratio(s.sales, s.leads))], `${count(s.leads)} leads`],

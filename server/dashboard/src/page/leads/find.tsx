@@ -7,7 +7,7 @@ import { Input } from '../../part/field';
 import { More } from '../../part/more';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
-import { Badge, Cash, Heading, Id, Ref, Status, Time } from '../../part/words';
+import { Badge, Cash, Heading, Id, Ref, Status, statusOf, Time } from '../../part/words';
 import { type Person, personOf, takePerson } from '../../person';
 import type { Found, PersonLead } from '../../types';
 import { LeadsTabs } from './leads';
@@ -112,7 +112,7 @@ function PersonLeads({ of }: { of: Person }) {
               sort: (l) => l.status,
               of: (l) => (
                 <>
-                  <Status word={l.status} /> {l.test && <Badge>test</Badge>}
+                  <Status word={statusOf(l)} /> {l.test && <Badge>test</Badge>}
                 </>
               ),
             },

@@ -6,7 +6,7 @@ import { type FilterOf, Filters } from '../../part/filters';
 import { More } from '../../part/more';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
-import { Badge, Cash, Heading, Id, Ref, Status, Tabs, Time, titleOf } from '../../part/words';
+import { Badge, Cash, Heading, Id, Ref, Status, statusOf, Tabs, Time, titleOf } from '../../part/words';
 import { limitsOf } from '../../period';
 import { findPerson, personOf } from '../../person';
 import { reasons } from '../../reason';
@@ -179,7 +179,7 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
       total: leads.length > 0 ? soldText(sold.length / leads.length, unconfirmed) : '',
       of: (l) => (
         <>
-          <Status word={l.status} /> {l.test && <Badge>test</Badge>} <small>{standing(l)}</small>
+          <Status word={statusOf(l)} /> {l.test && <Badge>test</Badge>} <small>{standing(l)}</small>
         </>
       ),
     },
@@ -225,6 +225,7 @@ function totals(leads: LeadRow[], column: 'price' | 'payout'): string {
 // standing returns the reason why a lead was not sold, or its delivery state if that needs attention.
 function standing(l: LeadRow): string {
   if (l.reason) return words(l.reason);
+  if (l.delivery === statusOf(l)) return '';
   return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${titleOf(l.delivery)}` : '';
 }
 

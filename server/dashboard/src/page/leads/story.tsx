@@ -1,7 +1,7 @@
 import { moneyIn, scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
-import { Badge, Card, Facts, Id, NamedRef, Status, Tabs } from '../../part/words';
+import { Badge, Card, Facts, Id, NamedRef, Status, statusOf, Tabs } from '../../part/words';
 import { to } from '../../route';
 import type { Rule, Told } from '../../types';
 import { AuctionTab } from './auction';
@@ -78,7 +78,7 @@ function Verdict({ told }: { told: Told }) {
   return (
     <>
       <p class="why">
-        <Status word={told.status} /> {told.test && <Badge>test</Badge>}{' '}
+        <Status word={statusOf(told)} /> {told.test && <Badge>test</Badge>}{' '}
         {told.erased && <Badge tone="warn">data deleted</Badge>} <Reason told={told} />
       </p>
       {told.rule && <RuleNote rule={told.rule} />}
