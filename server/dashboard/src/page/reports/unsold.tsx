@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import type { Unit } from '../../axis';
 import { nameOf, useEntries } from '../../entries';
 import { count, share, words } from '../../format';
 import { useLoad } from '../../load';
@@ -60,7 +61,7 @@ export function UnsoldTab({ query }: { query: { [name: string]: string } }) {
 
 const none: Row[] = [];
 
-function OverTime({ rows, unit, period }: { rows: Row[]; unit: string; period: Period }) {
+function OverTime({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Period }) {
   const { times, series } = useStack(rows, 'reason', 'unmatched', 5, period);
   if (series.length === 0) return null;
   return (
