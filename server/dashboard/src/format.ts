@@ -2,6 +2,7 @@
 
 const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+const full = new Intl.NumberFormat('en-US', { maximumFractionDigits: 15 });
 const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 
 export const none = '–';
@@ -10,6 +11,7 @@ type Maybe = number | null | undefined;
 
 export const count = (n: Maybe): string => (n === null || n === undefined ? none : whole.format(n));
 export const rate = (n: Maybe): string => (n === null || n === undefined ? none : short.format(n));
+export const number = (n: number): string => full.format(n); // with all decimals
 export const share = (n: Maybe): string => (n === null || n === undefined ? none : percent.format(n));
 
 const moneys = new Map<string, Intl.NumberFormat>();
@@ -88,10 +90,22 @@ export function span(seconds: Maybe): string {
 
 const unitNames: { [unit: string]: string } = { d: 'day', h: 'hour', m: 'minute', s: 'second' };
 
-// duration formats a duration of the configuration: 30d becomes 30 days. Others stay as they are.
+// duration formats a duration of the configuration: 1d12h becomes 1 day 12 hours, and 0s none. A text
+// that is no duration stays as it is.
 export function duration(text: string): string {
-  const [, n, unit = ''] = /^(\d+)([dhms])$/.exec(text) ?? [];
-  return n ? `${n} ${unitNames[unit]}${n === '1' ? '' : 's'}` : text;
+  if (text === '0s') return 'none';
+  if (!/^(\d+(\.\d+)?(ms|[dhms]))+$/.test(text)) return text;
+  return [...text.matchAll(/([\d.]+)(ms|[dhms])/g)]
+    .map(([, n, unit = '']) => `${n} ${unit === 'ms' ? unit : `${unitNames[unit]}${n === '1' ? '' : 's'}`}`)
+    .join(' ');
+}
+
+const sizeUnits: { [unit: string]: number } = { '': 1, KiB: 1 << 10, MiB: 1 << 20 };
+
+// byteSize formats a size of the configuration: 800800KiB becomes 820 MB.
+export function byteSize(text: string): string {
+  const [, n, unit = ''] = /^(\d+)(KiB|MiB)?$/.exec(text) ?? [];
+  return n ? bytes(Number(n) * (sizeUnits[unit] ?? 1)) : text;
 }
 
 // since formats the time since a moment.
@@ -137,6 +151,12 @@ export function instant(text: string | null | undefined, fine = false): string {
 
 // words formats an API name for people: no_state_match becomes no state match.
 export const words = (name: string | null | undefined): string => (name ? name.replaceAll('_', ' ') : none);
+
+// capital returns a text with a capital letter at its start.
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+// label formats an API name as the label of a value: vehicle_count becomes Vehicle count.
+export const label = (name: string): string => capital(words(name));
 
 // scalar formats a value of a document.
 export function scalar(value: unknown): string {

@@ -1,7 +1,7 @@
 // Describes a campaign in sentences.
 
 import type { EntryKind } from './entries';
-import { amount, duration, share, words } from './format';
+import { amount, duration, number, share, words } from './format';
 import type { Doc } from './types';
 
 type Name = (kind: EntryKind, id: string) => string;
@@ -35,7 +35,7 @@ export function capText(cap: Doc, currency: string): string {
   const what =
     cap.money !== undefined
       ? amount(Number(cap.money), currency)
-      : `${cap.count} ${cap.count === 1 ? 'lead' : 'leads'}`;
+      : `${number(Number(cap.count))} ${cap.count === 1 ? 'lead' : 'leads'}`;
   return cap.per === 'total' ? `${what} in total` : `${what} per ${cap.per}`;
 }
 

@@ -45,8 +45,8 @@ export const buyer: Spec[] = [
     help: 'this buyer gets no lead of a person on them',
   }),
   group('funds', 'Billing', [
-    money('balance', 'Opening balance', { first: true, help: 'later changes: Add funds' }),
-    money('credit', 'Credit', { help: 'how far below zero the balance may go' }),
+    number('balance', 'Opening balance', { unit: 'money', first: true, help: 'later changes: Add funds' }),
+    number('credit', 'Credit', { unit: 'money', help: 'how far below zero the balance may go' }),
   ]),
   group('auth', 'Delivery authentication', [
     secret('bearer', 'Bearer token', { first: true }),

@@ -10,7 +10,7 @@ const buyers: Spec = list(
   'buyer',
   [
     ref('buyer', 'Buyer', 'buyers', { required: true }),
-    money('price', 'Price', { methods: ['waterfall', 'round_robin', 'weighted'] }),
+    number('price', 'Price', { unit: 'money', methods: ['waterfall', 'round_robin', 'weighted'] }),
     number('priority', 'Priority', {
       help: 'lower first, also among equal bids; default: its place in the list',
     }),
@@ -34,8 +34,8 @@ const fields: Spec = list(
     flag('required', 'Required'),
     text('default', 'Default'),
     words('values', 'Values', { help: 'of an enum' }),
-    number('min', 'At least'),
-    number('max', 'At most'),
+    number('min', 'At least', { unit: 'plain' }),
+    number('max', 'At most', { unit: 'plain' }),
     number('min_length', 'Shortest'),
     number('max_length', 'Longest'),
     text('pattern', 'Pattern', { help: 'RE2, of the whole text' }),
@@ -57,10 +57,10 @@ export const campaign: Spec[] = [
   refs('suppliers', 'Suppliers', 'suppliers', { help: 'suppliers that may send leads; default: all' }),
   text('currency', 'Currency'),
   zone('of caps and schedules without an own time zone'),
-  money('floor', 'Minimum bid', { help: 'lower prices and bids do not buy' }),
+  number('floor', 'Minimum bid', { unit: 'money', help: 'lower prices and bids do not buy' }),
   group('payout', 'Payout', [
     part('share', 'Share of the price'),
-    money('fixed', 'Fixed', { help: 'or a fixed amount' }),
+    number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
   ]),
   caps,
   fields,
@@ -69,9 +69,11 @@ export const campaign: Spec[] = [
   refs('suppression', 'Suppression lists', 'suppression_lists'),
   group('duplicates', 'Duplicates', [
     several('fields', 'Fields', ['phone', 'email']),
-    choice('match', 'Match', ['any', 'all']),
+    choice('match', 'Match', ['any', 'all'], { names: { any: 'any of these fields', all: 'all of these fields' } }),
     span('window', 'Window', '0s turns it off'),
-    choice('scope', 'Scope', ['campaign', 'buyer']),
+    choice('scope', 'Scope', ['campaign', 'buyer'], {
+      names: { campaign: 'all leads of the campaign', buyer: 'each buyer’s own leads' },
+    }),
   ]),
   words('consent_required_sources', 'Sources requiring TCPA proof'),
   words('consent_hosts', 'Hosts of TCPA proofs', { hint: 'cert.example' }),
@@ -81,7 +83,9 @@ export const campaign: Spec[] = [
   group('returns', 'Returns', [
     span('window', 'Window', 'after the sale; 0s allows no return'),
     words('reasons', 'Reasons', { help: 'default: any' }),
-    choice('approval', 'Approval', ['auto', 'manual']),
+    choice('approval', 'Approval', ['auto', 'manual'], {
+      names: { auto: 'automatic', manual: 'by an operator' },
+    }),
     part('max_share_per_month', 'Monthly return limit'),
     flag('cap_back', 'Restore cap on return'),
     flag('reverse_payout', 'Reverse payout'),

@@ -107,10 +107,9 @@ export function isSet(value: unknown): boolean {
   return isMap(value) && value.set === true;
 }
 
-// pathOf reads a name that nameOf wrote.
+// pathOf reads a name that nameOf wrote. The history has names of list entries in brackets too: buyers[buy_a].
 export function pathOf(name: string): Path {
-  return name
-    .split(/[.[]/)
-    .filter((part) => part !== '')
-    .map((part) => (part.endsWith(']') ? Number(part.slice(0, -1)) : part));
+  return [...name.matchAll(/\[([^\]]*)\]|([^.[]+)/g)].map(([, entry, key = '']) =>
+    entry === undefined ? key : /^\d+$/.test(entry) ? Number(entry) : entry,
+  );
 }

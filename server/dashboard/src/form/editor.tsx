@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
-import { share } from '../format';
 import { Button } from '../part/button';
 import { Draft } from '../part/draft';
 import { Check, Input, Labelled, Select } from '../part/field';
 import type { Doc, FieldError, Kind } from '../types';
 import { at, errorsAt, errorsWithin, isSet, nameOf, type Path, pathOf, put } from './document';
 import { type Spec, specsFor } from './spec';
+import { groupText, valueText } from './value';
 
 export interface Editing {
   document: Doc;
@@ -84,8 +84,8 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
         <Select
           {...common}
           required={spec.required}
-          any={spec.required ? 'Choose' : anyOf(shown(otherwise) || spec.otherwise)}
-          options={spec.options}
+          any={spec.required ? 'Choose' : anyOf(otherwise === undefined ? spec.otherwise : valueText(spec, otherwise))}
+          options={spec.options.map((o): [string, string] => [o, valueText(spec, o)])}
           value={shown(value)}
           set={(v) => set(v === '' ? undefined : v)}
         />
@@ -176,7 +176,7 @@ function Fold({
     (e) => e.field === nameOf(path) || e.field.startsWith(`${nameOf(path)}.`) || e.field.startsWith(`${nameOf(path)}[`),
   );
   const open = wrong || (filled && path.length === 1);
-  const otherwise = spec.kind === 'group' ? defaultsOf(spec, at(form.defaults, path)) : '';
+  const otherwise = spec.kind === 'group' ? groupText(spec.of, at(form.defaults, path)) : '';
   return (
     <details class="fold" open={open} data-field={nameOf(path)}>
       <summary>
@@ -199,18 +199,6 @@ function Fold({
       {children}
     </details>
   );
-}
-
-// defaultsOf describes the default values of a group that the document leaves out.
-export function defaultsOf(group: Extract<Spec, { kind: 'group' }>, defaults: unknown): string {
-  const words = group.of.flatMap((spec) => {
-    const value = at(defaults, [spec.key]);
-    if (value === undefined || value === '' || value === false) return [];
-    if (spec.kind === 'number' && spec.part && typeof value === 'number') return [`${spec.label} ${share(value)}`];
-    if (value === true) return [spec.label];
-    return [`${spec.label} ${Array.isArray(value) ? value.join(', ') : shown(value)}`];
-  });
-  return words.join('; ');
 }
 
 const anyOf = (otherwise: string | undefined): string => (otherwise ? `${otherwise} (default)` : '');

@@ -5,7 +5,7 @@ import { choice, flag, group, list, money, number, type Spec, text, words } from
 const duration = 'a duration such as 2s, 1h30m or 14d';
 
 export const span = (key: string, label: string, help?: string): Spec =>
-  text(key, label, { help: help ? `${help}; ${duration}` : duration });
+  text(key, label, { help: help ? `${help}; ${duration}` : duration, unit: 'duration' });
 
 // part is a number between 0 and 1, also displayed in percent.
 export const part = (key: string, label: string): Spec =>
@@ -25,8 +25,8 @@ export const filters = (help: string): Spec =>
       text('field', 'Field', { required: true, help: 'its name after mapping', suggest: true }),
       words('in', 'One of'),
       words('not_in', 'None of'),
-      number('min', 'At least'),
-      number('max', 'At most'),
+      number('min', 'At least', { unit: 'plain' }),
+      number('max', 'At most', { unit: 'plain' }),
       flag('absent', 'Absent', { help: 'the field must be missing' }),
     ],
     () => ({ field: '' }),
@@ -40,7 +40,7 @@ export const caps: Spec = list(
   [
     choice('per', 'Per', ['hour', 'day', 'week', 'month', 'total'], { required: true }),
     number('count', 'Leads', { help: 'or money, not both' }),
-    money('money', 'Money'),
+    number('money', 'Money', { unit: 'money' }),
     zone('of the cap’s periods; default: that of the entry'),
   ],
   () => ({ per: 'day', count: 100 }),

@@ -1,6 +1,7 @@
 // The specification of forms. A document has the shape that docs/configuration.md describes.
 // A spec describes the input for each of its keys.
 
+import { label } from '../format';
 import type { Kind } from '../types';
 import type { Path } from './document';
 
@@ -14,12 +15,15 @@ interface Common {
   suggest?: boolean; // suggests the names of lead fields
 }
 
+// Names has display texts of options. The others are displayed without underscores.
+export type Names = { [option: string]: string };
+
 export type Spec =
-  | (Common & { kind: 'text'; hint?: string; required?: boolean; fixed?: boolean })
+  | (Common & { kind: 'text'; hint?: string; required?: boolean; fixed?: boolean; unit?: 'duration' | 'bytes' })
   | (Common & { kind: 'lines' }) // multi-line text
-  | (Common & { kind: 'number'; hint?: string; required?: boolean; part?: boolean; money?: boolean })
+  | (Common & { kind: 'number'; hint?: string; required?: boolean; part?: boolean; unit?: 'money' | 'plain' }) // plain: no separators, for example a year
   | (Common & { kind: 'flag' })
-  | (Common & { kind: 'choice'; options: string[]; otherwise?: string; required?: boolean })
+  | (Common & { kind: 'choice'; options: string[]; names?: Names; otherwise?: string; required?: boolean })
   | (Common & { kind: 'words'; hint?: string }) // a list of texts, in one line
   | (Common & { kind: 'several'; options: string[] }) // a selection from options
   | (Common & { kind: 'refs'; of: Kind }) // ids of items
@@ -42,16 +46,23 @@ type Rest = {
 export const specsFor = (of: Spec[], document: { [key: string]: unknown }): Spec[] =>
   of.filter((spec) => !spec.methods || !document.method || spec.methods.includes(String(document.method)));
 
-export const text = (key: string, label: string, rest: Rest & { fixed?: boolean } = {}): Spec => ({
+export const text = (
+  key: string,
+  label: string,
+  rest: Rest & { fixed?: boolean; unit?: 'duration' | 'bytes' } = {},
+): Spec => ({
   kind: 'text',
   key,
   label,
   ...rest,
 });
 export const lines = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'lines', key, label, ...rest });
-export const number = (key: string, label: string, rest: Rest = {}): Spec => ({ kind: 'number', key, label, ...rest });
-export const money = (key: string, label: string, rest: Rest = {}): Spec =>
-  ({ ...number(key, label, rest), money: true }) as Spec;
+export const number = (key: string, label: string, rest: Rest & { unit?: 'money' | 'plain' } = {}): Spec => ({
+  kind: 'number',
+  key,
+  label,
+  ...rest,
+});
 export const flag = (key: string, label: string, rest: Rest = {}): Spec => ({
   kind: 'flag',
   key,
@@ -62,7 +73,7 @@ export const choice = (
   key: string,
   label: string,
   options: string[],
-  rest: Rest & { otherwise?: string } = {},
+  rest: Rest & { otherwise?: string; names?: Names } = {},
 ): Spec => ({
   kind: 'choice',
   key,
@@ -109,14 +120,16 @@ export const list = (
   rest: Rest = {},
 ): Spec => ({ kind: 'list', key, label, one, of, fresh, ...rest });
 
-// titleOf returns the labels of a field, for example: Buyers in campaign 1, Price. A field without a
-// spec keeps its key.
+// titleOf returns the labels of a field, for example: Buyers in campaign 1, Price. An entry of a list is
+// in the path by its position or its name. A field without a spec has its key as the label.
 export function titleOf(specs: Spec[], path: Path): string {
   const [key, ...rest] = path;
   if (key === undefined) return '';
-  if (typeof key === 'number') return [key + 1, titleOf(specs, rest)].filter(Boolean).join(', ');
   const spec = specs.find((s) => s.key === key);
-  const inner = titleOf(spec && 'of' in spec && Array.isArray(spec.of) ? spec.of : [], rest);
-  const label = spec?.label ?? key;
-  return inner ? `${label}${typeof rest[0] === 'number' ? ' ' : ', '}${inner}` : label;
+  const name = spec?.label ?? label(String(key));
+  const [entry, ...inEntry] = rest;
+  const isEntry = typeof entry === 'number' || (spec?.kind === 'list' && entry !== undefined);
+  const head = isEntry ? `${name} ${typeof entry === 'number' ? entry + 1 : entry}` : name;
+  const inner = titleOf(spec && 'of' in spec && Array.isArray(spec.of) ? spec.of : [], isEntry ? inEntry : rest);
+  return inner ? `${head}, ${inner}` : head;
 }

@@ -1,77 +1,47 @@
 import type { ComponentChildren } from 'preact';
-import { currencyOf, useEntries } from '../entries';
-import { amount, share } from '../format';
-import { Facts } from '../part/words';
+import { capital } from '../format';
+import { Facts, Lines, Ref } from '../part/words';
 import { capText, condition } from '../sentence';
-import type { Doc } from '../types';
-import { at, isSet } from './document';
+import type { Doc, Kind } from '../types';
+import { at } from './document';
 import { type Spec, specsFor } from './spec';
+import { isEmpty, valueText } from './value';
 
-// ReadOnly shows the values of a document for some specs. Values that are not set are left out. Money is in
-// the currency of the campaign, or of the campaigns in which the buyer buys.
+type Fact = [string, ComponentChildren];
+
+// ReadOnly shows the values of a document with the labels of the form. Values that are not set are left
+// out. A single group or list needs no label: the card names it.
 export function ReadOnly({ of, document }: { of: Spec[]; document: Doc }) {
-  const entries = useEntries();
-  const own = document.currency || (document.method ? 'USD' : currencyOf(entries, [String(document.id)]));
-  const currency = String(own);
-  const facts = specsFor(of, document).flatMap((spec): [string, ComponentChildren][] => {
-    const value = at(document, [spec.key]);
-    return isEmpty(value) ? [] : [[spec.label, shown(spec, value, document, currency)]];
-  });
+  const facts = factsOf(of, document, document);
+  const [only, ...others] = of;
   if (facts.length === 0) return <p class="faint">Nothing is set here. The defaults apply.</p>;
-  return <Facts of={facts} />;
+  const grouped = only && others.length === 0 && (only.kind === 'group' || only.kind === 'list');
+  return grouped ? <div>{facts[0]?.[1]}</div> : <Facts of={facts} />;
 }
 
-const isEmpty = (value: unknown): boolean =>
-  value === undefined || value === null || value === '' || value === false || (Array.isArray(value) && !value.length);
-
-// isGiven reports whether a secret is set: the exchange says so, or the user has just typed it.
-const isGiven = (value: unknown): boolean => isSet(value) || typeof value === 'string';
-
-function shown(spec: Spec, value: unknown, document: Doc, currency: string): ComponentChildren {
-  if (spec.kind === 'secret') return isGiven(value) ? 'set' : '–';
-  if (spec.kind === 'number') return figure(spec, value, currency);
-  if (spec.kind === 'group') return <span class="line">{lineOf(spec.of, value, document, currency)}</span>;
-  if (spec.kind === 'list' && Array.isArray(value)) {
-    return (
-      <ul class="plain-list">
-        {value.map((entry) => (
-          <li>{entryOf(spec, entry, document, currency)}</li>
-        ))}
-      </ul>
-    );
-  }
-  if (value === true) return 'yes';
-  if (Array.isArray(value)) return value.join(', ');
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function factsOf(of: Spec[], values: unknown, document: Doc): Fact[] {
+  return specsFor(of, document).flatMap((spec): Fact[] => {
+    const value = at(values, [spec.key]);
+    return isEmpty(value) ? [] : [[spec.label, shown(spec, value, document)]];
+  });
 }
 
-// figure returns the text of a number: an amount of money, a share, or the number itself.
-function figure(spec: Extract<Spec, { kind: 'number' }>, value: unknown, currency: string): string {
-  if (typeof value !== 'number') return String(value);
-  if (spec.money) return amount(value, currency);
-  return spec.part ? share(value) : String(value);
-}
+const refKinds = {
+  campaigns: 'campaigns',
+  buyers: 'buyers',
+  suppliers: 'suppliers',
+  suppression_lists: 'suppression',
+} as const satisfies { [kind in Kind]: string };
 
-// entryOf describes one entry of a list: a filter or a cap as a sentence, another entry by its values.
-function entryOf(list: Extract<Spec, { kind: 'list' }>, entry: unknown, document: Doc, currency: string): string {
-  if (list.key === 'filters') return condition(entry as Doc);
-  if (list.key === 'caps') return capText(entry as Doc, currency);
-  return lineOf(list.of, entry, document, currency);
-}
-
-// lineOf returns the set values of a mapping in one line.
-function lineOf(of: Spec[], value: unknown, document: Doc, currency: string): string {
-  return specsFor(of, document)
-    .flatMap((spec) => {
-      const one = at(value, [spec.key]);
-      if (isEmpty(one)) return [];
-      if (one === true) return [spec.label.toLowerCase()];
-      if (spec.kind === 'secret') return isGiven(one) ? [`${spec.label.toLowerCase()} set`] : [];
-      if (spec.kind === 'group') return [lineOf(spec.of, one, document, currency)];
-      if (spec.kind === 'list' && Array.isArray(one))
-        return one.map((entry) => entryOf(spec, entry, document, currency));
-      const text = Array.isArray(one) ? one.join(', ') : typeof one === 'string' ? one : JSON.stringify(one);
-      return [`${spec.label.toLowerCase()} ${spec.kind === 'number' ? figure(spec, one, currency) : text}`];
-    })
-    .join('; ');
+function shown(spec: Spec, value: unknown, document: Doc): ComponentChildren {
+  const currency = String(document.currency || 'USD');
+  if (spec.kind === 'group') return <Facts of={factsOf(spec.of, value, document)} />;
+  if (spec.kind === 'lines') return <pre>{String(value)}</pre>;
+  if (spec.kind === 'ref') return <Ref of={refKinds[spec.of]} id={String(value)} />;
+  if (!Array.isArray(value)) return valueText(spec, value, currency);
+  if (spec.kind === 'refs') return <Lines of={value.map((id) => <Ref of={refKinds[spec.of]} id={String(id)} />)} />;
+  if (spec.kind !== 'list') return valueText(spec, value, currency);
+  if (spec.key === 'filters') return <Lines of={value.map((filter) => capital(condition(filter as Doc)))} />;
+  if (spec.key === 'caps') return <Lines of={value.map((cap) => capText(cap as Doc, currency))} />;
+  return <Lines of={value.map((entry) => <Facts of={factsOf(spec.of, entry, document)} />)} />;
 }

@@ -6,7 +6,7 @@ export const supplier: Spec[] = [
   name,
   number('ingest_rate', 'Leads a second'),
   number('ping_rate', 'Pings a second'),
-  text('byte_rate', 'Bytes a second', { help: 'of all request bodies together' }),
+  text('byte_rate', 'Bytes a second', { unit: 'bytes', help: 'of all request bodies together' }),
   number('concurrent_auctions', 'Auctions open at once'),
   flag('test', 'Test supplier: all of its leads are test leads'),
   group('webhook', 'Webhook', [

@@ -143,6 +143,18 @@ export function Copy({ text }: { text: string }) {
   );
 }
 
+// Lines shows each text in its own line.
+export function Lines({ of }: { of: ComponentChildren[] }) {
+  if (of.length === 0) return <>–</>;
+  return (
+    <ul class="plain-list">
+      {of.map((line) => (
+        <li>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
 export function Facts({ of }: { of: [string, ComponentChildren][] }) {
   return (
     <dl class="facts">
@@ -162,7 +174,7 @@ export function Card({
   children,
   level = 2,
 }: {
-  title: string;
+  title?: string;
   side?: ComponentChildren;
   children: ComponentChildren;
   level?: 2 | 3;
@@ -170,10 +182,12 @@ export function Card({
   const H = level === 2 ? 'h2' : 'h3';
   return (
     <section class="card">
-      <header>
-        <H>{title}</H>
-        {side && <div class="row">{side}</div>}
-      </header>
+      {(title || side) && (
+        <header>
+          {title && <H>{title}</H>}
+          {side && <div class="row">{side}</div>}
+        </header>
+      )}
       {children}
     </section>
   );

@@ -166,8 +166,8 @@ test('a campaign form shows the defaults in force, before and after saving', asy
   expect(await field(page, 'Ping timeout').first().getAttribute('placeholder')).toBe('2s');
   await page.getByLabel('Method').selectOption('waterfall');
   await button(page, 'Rules').click();
-  expect(await summary('Duplicates')).toContain('Window 30d');
-  expect(await summary('Returns')).toContain('Window 14d');
+  expect(await summary('Duplicates')).toContain('Window: 30 days');
+  expect(await summary('Returns')).toContain('Window: 14 days');
   expect(await summary('Caps')).toContain('(none)');
   await button(page, 'Review').click();
   await shows(page.getByText('A person can be sold again after 30 days.'));

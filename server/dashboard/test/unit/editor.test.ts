@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import { buyer } from '../../src/form/buyer';
 import { campaign } from '../../src/form/campaign';
 import { leadFields, pathOf } from '../../src/form/document';
-import { defaultsOf, numberOf, wordsOf } from '../../src/form/editor';
+import { numberOf, wordsOf } from '../../src/form/editor';
 import { type Spec, specsFor, titleOf } from '../../src/form/spec';
+import { supplier } from '../../src/form/supplier';
+import { groupText, specAt, valueText } from '../../src/form/value';
 
 test('numbers are numbers, and what is none is left to the exchange to judge', () => {
   expect(numberOf(' 12.5 ')).toBe(12.5);
@@ -21,15 +23,29 @@ test('words are what stands between commas', () => {
 });
 
 test('a group that is left out shows the values in force', () => {
-  const of = (key: string) => campaign.find((s) => s.key === key) as Extract<Spec, { kind: 'group' }>;
-  expect(defaultsOf(of('payout'), { share: 1 })).toBe('Share of the price 100%');
-  expect(defaultsOf(of('duplicates'), { fields: ['phone', 'email'], match: 'any', window: '30d' })).toBe(
-    'Fields phone, email; Match any; Window 30d',
+  const of = (key: string) => (campaign.find((s) => s.key === key) as Extract<Spec, { kind: 'group' }>).of;
+  expect(groupText(of('payout'), { share: 1 })).toBe('Share of the price: 100%');
+  expect(groupText(of('duplicates'), { fields: ['phone', 'email'], match: 'any', window: '30d' })).toBe(
+    'Fields: phone, email; Match: any of these fields; Window: 30 days',
   );
-  expect(defaultsOf(of('returns'), { window: '14d', cap_back: false, reverse_payout: true })).toBe(
-    'Window 14d; Reverse payout',
+  expect(groupText(of('returns'), { window: '14d', cap_back: false, reverse_payout: true })).toBe(
+    'Window: 14 days; Reverse payout',
   );
-  expect(defaultsOf(of('payout'), undefined)).toBe('');
+  expect(groupText(of('payout'), undefined)).toBe('');
+});
+
+test('a value has the words and units of its input', () => {
+  const value = (specs: Spec[], path: string, of: unknown) => valueText(specAt(specs, pathOf(path)), of, 'USD');
+  expect(value(campaign, 'duplicates.scope', 'buyer')).toBe('each buyer’s own leads');
+  expect(value(campaign, 'duplicates.window', '0s')).toBe('none');
+  expect(value(campaign, 'method', 'round_robin')).toBe('round robin');
+  expect(value(campaign, 'buyers[buy_a].price', 12.5)).toBe('$12.50');
+  expect(value(campaign, 'fields[2].min', 1990)).toBe('1990');
+  expect(value(supplier, 'ingest_rate', 100_000)).toBe('100,000');
+  expect(value(supplier, 'byte_rate', '800800KiB')).toBe('820 MB');
+  expect(value(supplier, 'webhook.secret', { set: true })).toBe('set');
+  expect(value(supplier, 'test', true)).toBe('yes');
+  expect(value(supplier, 'name', undefined)).toBe('–');
 });
 
 test('a buyer in a campaign has the settings that the method uses', () => {
@@ -49,7 +65,8 @@ test('a field with a mistake has the labels of the form', () => {
   expect(titleOf(campaign, pathOf('buyers[1].filters[0].field'))).toBe('Buyers in campaign 2, Filters 1, Field');
   expect(titleOf(buyer, pathOf('states[1]'))).toBe('States 2');
   expect(titleOf(buyer, pathOf('auth.bearer'))).toBe('Delivery authentication, Bearer token');
-  expect(titleOf(campaign, pathOf('later'))).toBe('later');
+  expect(titleOf(campaign, pathOf('later_key'))).toBe('Later key');
+  expect(titleOf(campaign, pathOf('buyers[buy.a].caps[0].count'))).toBe('Buyers in campaign buy.a, Caps 1, Leads');
 });
 
 test('a filter can name the fields of campaigns after mapping, and the standard fields', () => {

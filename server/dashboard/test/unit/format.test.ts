@@ -60,7 +60,10 @@ test('spans, sizes and times are in words', () => {
 test('durations of the configuration are in words', () => {
   expect(duration('30d')).toBe('30 days');
   expect(duration('1h')).toBe('1 hour');
-  expect(duration('1h30m')).toBe('1h30m');
+  expect(duration('1h30m')).toBe('1 hour 30 minutes');
+  expect(duration('500ms')).toBe('500 ms');
+  expect(duration('0s')).toBe('none');
+  expect(duration('soon')).toBe('soon');
 });
 
 test('times are of UTC, wherever the reader is', () => {

@@ -41,6 +41,7 @@ export const buyerTabs: TabOf[] = [
     key: 'caps',
     name: 'Caps',
     fields: ['caps'],
+    shown: ['caps'],
     body: (item) => <CapUse key={item.etag} query={{ buyer: item.id }} />,
   },
   { key: 'billing', name: 'Billing', fields: ['funds'], title: 'Credit', body: (item) => <Funds item={item} /> },

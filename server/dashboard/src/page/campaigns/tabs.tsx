@@ -1,7 +1,11 @@
-import { documentOf, nameOf, useEntries } from '../../entries';
+import { nameOf, useEntries } from '../../entries';
+import { campaign } from '../../form/campaign';
+import type { Spec } from '../../form/spec';
+import { groupText } from '../../form/value';
+import { capital, label } from '../../format';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
-import { Card, Cash, Ref } from '../../part/words';
+import { Card, Cash, Lines, Ref } from '../../part/words';
 import { to } from '../../route';
 import { capText, condition, filtersOf, sentences, statesOf } from '../../sentence';
 import type { Doc, Item } from '../../types';
@@ -22,11 +26,18 @@ export const campaignTabs: TabOf[] = [
       </>
     ),
   },
-  { key: 'fields', name: 'Fields', fields: ['fields', 'unknown'], body: (item) => <FieldTable item={item} /> },
+  {
+    key: 'fields',
+    name: 'Fields',
+    fields: ['fields', 'unknown'],
+    shown: ['fields'],
+    body: (item) => <FieldTable item={item} />,
+  },
   {
     key: 'buyers',
     name: 'Buyers',
     fields: ['buyers'],
+    shown: ['buyers'],
     body: (item) => <BuyerTable item={item} />,
     title: 'Edit buyers',
   },
@@ -39,6 +50,7 @@ export const campaignTabs: TabOf[] = [
     key: 'caps',
     name: 'Caps',
     fields: ['caps'],
+    shown: ['caps'],
     body: (item) => <CapUse key={item.etag} query={{ campaign: item.id }} />,
   },
   { key: 'returns', name: 'Returns', fields: ['returns'] },
@@ -90,6 +102,17 @@ const listOf = (value: unknown): Doc[] => (Array.isArray(value) ? (value as Doc[
 const text = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : value ? String(value) : '');
 const mark = (value: unknown) => (value === true ? 'yes' : <span class="faint">–</span>);
 
+// specsOf returns the specs within a list or group of the form.
+function specsOf(key: string, specs = campaign): Spec[] {
+  const spec = specs.find((s) => s.key === key);
+  return spec?.kind === 'list' || spec?.kind === 'group' ? spec.of : [];
+}
+
+// fieldRules are the settings of a field without an own column.
+const fieldRules = specsOf('fields').filter(
+  (s) => !['name', 'to', 'type', 'required', 'ping', 'contact'].includes(s.key),
+);
+
 function FieldTable({ item }: { item: Item }) {
   const fields = listOf(item.document.fields);
   if (fields.length === 0) return null;
@@ -100,27 +123,24 @@ function FieldTable({ item }: { item: Item }) {
         rows={fields}
         keyOf={(f) => String(f.name)}
         columns={[
-          { head: 'Name', of: (f) => <code>{text(f.name)}</code>, sort: (f) => text(f.name) },
+          {
+            head: 'Name',
+            of: (f) => (
+              <>
+                {label(text(f.name))} <code class="faint">{text(f.name)}</code>
+              </>
+            ),
+            sort: (f) => text(f.name),
+          },
           { head: 'Type', of: (f) => text(f.type) || 'string', phone: 'side' },
           { head: 'Required', of: (f) => mark(f.required) },
           { head: 'Included in ping', of: (f) => mark(f.ping) },
           { head: 'Contact data', of: (f) => mark(f.contact) },
           { head: 'Passed on as', of: (f) => text(f.to) || <span class="faint">–</span> },
+          { head: 'Rules', of: (f) => groupText(fieldRules, f) || <span class="faint">–</span> },
         ]}
       />
     </Card>
-  );
-}
-
-// Lines shows sentences, each in its own line.
-function Lines({ of }: { of: string[] }) {
-  if (of.length === 0) return <>–</>;
-  return (
-    <ul class="plain-list">
-      {of.map((line) => (
-        <li>{line}</li>
-      ))}
-    </ul>
   );
 }
 
@@ -135,6 +155,10 @@ function BuyerTable({ item }: { item: Item }) {
     number: true,
     phone: 'side' as const,
     of: (b: Doc) => <Cash of={typeof b.price === 'number' ? b.price : null} currency={currency} />,
+  };
+  const schedule = {
+    head: 'Schedule',
+    of: (b: Doc) => groupText(specsOf('schedule', specsOf('buyers')), b.schedule) || 'always',
   };
   const number = (key: string, head: string) => ({ head, number: true, of: (b: Doc) => text(b[key]) || '–' });
   return (
@@ -152,11 +176,14 @@ function BuyerTable({ item }: { item: Item }) {
           columns={[
             { head: 'Buyer', of: (b) => <Ref of="buyers" id={text(b.buyer)} /> },
             ...(method === 'ping_post' ? [] : [price]),
-            ...(method === 'waterfall' ? [number('priority', 'Priority')] : []),
+            ...(method === 'waterfall' || buyers.some((b) => b.priority !== undefined)
+              ? [number('priority', 'Priority')]
+              : []),
             ...(method === 'weighted' ? [number('weight', 'Weight')] : []),
-            { head: 'States', of: (b) => statesOf(b, own).join(', ') || 'all' },
-            { head: 'Filters', of: (b) => <Lines of={filtersOf(b, own).map(condition)} /> },
+            { head: 'States', of: (b) => text(b.states) || 'all' },
+            { head: 'Filters', of: (b) => <Lines of={listOf(b.filters).map((f) => capital(condition(f)))} /> },
             { head: 'Caps', of: (b) => <Lines of={listOf(b.caps).map((c) => capText(c, currency))} /> },
+            ...(buyers.some((b) => b.schedule) ? [schedule] : []),
           ]}
         />
       )}

@@ -96,8 +96,9 @@ function Existing({ kind, id, tab }: { kind: EntryKind; id: string; tab: string 
                 key={`${one.etag} ${current.key}`}
                 kind={kind}
                 item={one}
-                title={current.title ?? current.name}
+                title={current.title}
                 specs={pick(of.specs, current.fields)}
+                shown={current.shown}
                 saved={item.reload}
               />
             )}

@@ -51,15 +51,16 @@ export function useLeadFields(kind: Kind, document: Doc): string[] {
 interface Of {
   kind: Kind;
   item?: Item;
-  title: string;
+  title?: string;
   specs: Spec[]; // the fields that this form edits
+  shown?: string[]; // keys that the page shows above the form; a summary leaves them out
   more?: Spec[]; // rarely used fields, folded
   saved: (id: string) => void;
 }
 
 // Form changes some fields of an entry in two steps: it shows the differences before it saves
 // them. A reader who may not change the entry sees a summary.
-export function Form({ kind, item, title, specs, more = [], saved }: Of) {
+export function Form({ kind, item, title, specs, shown = [], more = [], saved }: Of) {
   const of = kinds[kind];
   const [document, set] = useState<Doc>(item?.document ?? (kind === 'buyers' ? withExchangeZone(of.fresh) : of.fresh));
   const [base, rebase] = useState<Item | undefined>(item); // the version that the changes are based on
@@ -90,19 +91,24 @@ export function Form({ kind, item, title, specs, more = [], saved }: Of) {
     }
   };
   if (byFile || (item && denied)) {
+    const left = specs.filter((s) => !shown.includes(s.key));
+    const note = (
+      <p class="note">
+        {byFile ? (
+          <>
+            Managed by <code>{item?.file ?? 'the configuration file'}</code>. Change it there, then reload the exchange
+            (SIGHUP, or <code>pingpost apply</code>).
+          </>
+        ) : (
+          denied
+        )}
+      </p>
+    );
+    if (left.length === 0) return note;
     return (
       <Card title={title}>
-        <p class="note">
-          {byFile ? (
-            <>
-              Managed by <code>{item?.file ?? 'the configuration file'}</code>. Change it there, then reload the
-              exchange (SIGHUP, or <code>pingpost apply</code>).
-            </>
-          ) : (
-            denied
-          )}
-        </p>
-        <ReadOnly of={[...specs, ...more]} document={document} />
+        {note}
+        <ReadOnly of={left} document={document} />
       </Card>
     );
   }

@@ -6,7 +6,8 @@ export interface TabOf {
   key: string;
   name: string;
   fields?: string[]; // keys of the document
-  title?: string; // of the form
+  shown?: string[]; // keys that the own content shows too; a summary leaves them out
+  title?: string; // of the form; without it, the tab names the form
   body?: (item: Item, reload: () => void) => ComponentChildren;
   after?: (item: Item, reload: () => void) => ComponentChildren;
 }

@@ -38,8 +38,14 @@ export const supplierTabs: TabOf[] = [
     key: 'webhooks',
     name: 'Webhooks',
     fields: ['webhook'],
+    shown: ['webhook'],
     title: 'Address',
-    body: (item) => item.document.webhook !== undefined && <WebhookParts id={item.id} />,
+    body: (item) =>
+      item.document.webhook === undefined ? (
+        <Empty title="No webhook yet">A webhook tells the supplier about its leads. Set its address to start it.</Empty>
+      ) : (
+        <WebhookParts id={item.id} />
+      ),
     after: (item) =>
       item.document.webhook !== undefined && <Secrets title="Webhook secrets" owner="supplier" id={item.id} />,
   },
