@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { capital } from '../format';
-import { Facts, Lines, Ref } from '../part/words';
+import { Facts, Lines, Ref, refKinds } from '../part/words';
 import { capText, condition } from '../sentence';
-import type { Doc, Kind } from '../types';
+import type { Doc } from '../types';
 import { at } from './document';
 import { type Spec, specsFor } from './spec';
 import { isEmpty, valueText } from './value';
@@ -25,13 +25,6 @@ function factsOf(of: Spec[], values: unknown, document: Doc): Fact[] {
     return isEmpty(value) ? [] : [[spec.label, shown(spec, value, document)]];
   });
 }
-
-const refKinds = {
-  campaigns: 'campaigns',
-  buyers: 'buyers',
-  suppliers: 'suppliers',
-  suppression_lists: 'suppression',
-} as const satisfies { [kind in Kind]: string };
 
 function shown(spec: Spec, value: unknown, document: Doc): ComponentChildren {
   const currency = String(document.currency || 'USD');

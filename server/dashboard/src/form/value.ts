@@ -16,7 +16,7 @@ export function valueText(spec: Spec | undefined, value: unknown, currency = '')
   if (value === undefined || value === null || value === '') return none;
   if (spec?.kind === 'secret' || isSet(value)) return isGiven(value) ? 'set' : none;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (spec?.kind === 'group' && isMap(value)) return groupText(spec.of, value, currency);
+  if ((spec?.kind === 'group' || spec?.kind === 'list') && isMap(value)) return groupText(spec.of, value, currency);
   if (Array.isArray(value)) return value.map((one) => valueText(spec, one, currency)).join(', ') || none;
   if (typeof value === 'number') {
     if (spec?.kind !== 'number') return number(value);
@@ -40,12 +40,12 @@ export function groupText(of: Spec[], value: unknown, currency = ''): string {
     .join('; ');
 }
 
-// specAt returns the spec of a field. The names and numbers of list entries in the path have none.
+// specAt returns the spec of a field. An entry of a list has the spec of the list.
 export function specAt(specs: Spec[], path: Path): Spec | undefined {
   const [key, ...rest] = path;
   const spec = specs.find((s) => s.key === key);
   if (!spec || rest.length === 0) return spec;
   if (spec.kind === 'group') return specAt(spec.of, rest);
   if (spec.kind !== 'list') return spec;
-  return rest.length > 1 ? specAt(spec.of, rest.slice(1)) : undefined;
+  return rest.length > 1 ? specAt(spec.of, rest.slice(1)) : spec;
 }

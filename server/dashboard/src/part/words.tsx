@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type EntryKind, nameOf, useEntries } from '../entries';
 import { amount, exact, instant, lastUseText, words } from '../format';
 import { to } from '../route';
+import type { Kind } from '../types';
 import { say } from './notice';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
@@ -43,6 +44,7 @@ const titles: { [word: string]: string } = {
   OPEN: 'Open',
   pending: 'in progress',
   unknown: 'unconfirmed',
+  dead: 'failed',
 };
 
 export const titleOf = (word: string): string => titles[word] ?? words(word);
@@ -90,11 +92,27 @@ export function Cash({ of, currency }: { of: number | null | undefined; currency
   return <span title={exact(of, currency ?? '')}>{amount(of, currency ?? '')}</span>;
 }
 
+// refKinds has the kind of a Ref for each kind of entry.
+export const refKinds = {
+  campaigns: 'campaigns',
+  buyers: 'buyers',
+  suppliers: 'suppliers',
+  suppression_lists: 'suppression',
+} as const satisfies { [kind in Kind]: string };
+
 // Ref shows the name of an entry as a link to its page.
-export function Ref({ of, id }: { of: EntryKind | 'suppression'; id: string | null | undefined }) {
+export function Ref({
+  of,
+  id,
+  tab = '',
+}: {
+  of: EntryKind | 'suppression';
+  id: string | null | undefined;
+  tab?: string;
+}) {
   const entries = useEntries();
   if (!id) return <span class="faint">–</span>;
-  const place = of === 'suppression' ? ['compliance', 'suppression', id] : [of, id];
+  const place = of === 'suppression' ? ['compliance', 'suppression', id] : tab ? [of, id, tab] : [of, id];
   return (
     <a class="ref" href={to(place)} title={id}>
       {of === 'suppression' ? id : nameOf(entries, of, id)}

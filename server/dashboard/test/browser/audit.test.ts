@@ -24,11 +24,10 @@ test('a change is found by operator and target, shows before and after, and is e
   await recorded('target=bid_west&operation=POST%20/admin/v1/buyers/%7Bid%7D/resume');
   const page = await signedIn('settings/audit?target=bid_west&actor=op');
   await settled(page);
-  const row = page.locator('#main tbody tr', { hasText: '/pause' }).first();
+  const row = page.locator('#main tbody tr', { hasText: 'Paused a buyer' }).first();
   await shows(row.getByText('Shared password (name not verified)', { exact: false }));
-  await shows(row.getByText('paused'));
-  await shows(row.locator('del', { hasText: 'false' }));
-  await shows(row.locator('ins', { hasText: 'true' }));
+  await shows(row.locator('del', { hasText: 'active' }));
+  await shows(row.locator('ins', { hasText: 'paused' }));
   const [file] = await Promise.all([
     page.waitForEvent('download'),
     page.getByRole('link', { name: 'Export CSV' }).click(),

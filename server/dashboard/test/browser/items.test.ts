@@ -40,7 +40,7 @@ test('a buyer is made, changed, seen in the history, and removed', async () => {
   await save(page, /caps/);
   await shows(page.getByRole('meter', { name: /buy_new leads per day/ }));
   await visit(page, 'buyers/buy_new/settings');
-  await shows(page.locator('.history').getByText(/buyers\.buy_new\.caps/));
+  await shows(page.locator('.history').getByText('Caps 1: Per: day; Leads: 7'));
   const made = await order<{ document: { caps: object[]; states: string[] }; owner: string }>(
     place,
     'GET',
@@ -151,7 +151,7 @@ test('a campaign is put together of what there is, and what is in use is not rem
   );
   await button(dialog(page), 'Cancel').click();
   await visit(page, 'history');
-  await shows(page.locator('.history').getByText('campaigns.cmp_new'));
+  await shows(page.locator('.history').getByText('Campaign New:'));
   await order(place, 'DELETE', 'config/campaigns/cmp_new', undefined, { 'If-Match': `"${made.etag}"` });
 });
 

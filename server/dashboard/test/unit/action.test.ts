@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { actionOf } from '../../src/action';
+import { actionOf, actionOptions } from '../../src/action';
 
 // changing returns the operations of the admin API that change something.
 function changing(): string[] {
@@ -19,6 +19,8 @@ test('each changing operation has a text for people', () => {
   const operations = changing().map((o) => o.replace(/secrets\/(buyer|supplier)\/.*/, 'secrets/{name:*}'));
   expect(operations.length).toBeGreaterThan(60);
   for (const operation of operations) expect(actionOf(operation), operation).not.toMatch(/^[A-Z]+ /);
-  expect(actionOf('POST /admin/v1/users/{name}/totp/confirm')).toBe('Turn on a second factor');
+  expect(actionOf('POST /admin/v1/users/{name}/totp/confirm')).toBe('Turned on a second factor');
   expect(actionOf('POST /admin/v1/later/{id}')).toBe('POST later/{id}');
+  expect(actionOptions).toContainEqual(['POST /admin/v1/webhooks/{id}/off', 'Turned off a webhook']);
+  expect(new Set(actionOptions.map(([, text]) => text)).size).toBe(actionOptions.length);
 });

@@ -1,9 +1,13 @@
-import { count, scalar } from '../../format';
+import { useEntries } from '../../entries';
+import { ReadOnly } from '../../form/summary';
+import { capital, count, scalar } from '../../format';
+import { kinds } from '../../kind';
 import { usePages } from '../../load';
+import { ChangeLine, splitPath, wordsOf } from '../../part/change';
 import { More } from '../../part/more';
 import { Empty } from '../../part/state';
-import { Badge, Time } from '../../part/words';
-import type { HistoryEntry, Kind } from '../../types';
+import { Badge, Ref, refKinds, Time } from '../../part/words';
+import type { Doc, HistoryEntry, Kind } from '../../types';
 
 const from = { file: 'the file', api: 'the console or the API', document: 'a whole document' };
 
@@ -12,7 +16,11 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
   const pages = usePages<{ entries: HistoryEntry[] }>('config/history', { kind, id, limit: 20 });
   const entries = pages.data?.flatMap((p) => p.entries) ?? [];
   return (
-    <More of={pages} empty={<Empty title="No changes yet" />} none={entries.length === 0}>
+    <More
+      of={pages}
+      empty={<Empty title="No changes yet">Each saved change appears here, with its author.</Empty>}
+      none={entries.length === 0}
+    >
       <ol class="history">
         {entries.map((e) => (
           <li>
@@ -24,23 +32,7 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
             </p>
             <ul class="changes">
               {e.changes.map((c) => (
-                <li>
-                  <code>{c.path}</code>
-                  <span>
-                    {c.before !== undefined && c.before !== null && (
-                      <del>
-                        <Value of={c.before} />
-                      </del>
-                    )}{' '}
-                    {c.after !== undefined && c.after !== null ? (
-                      <ins>
-                        <Value of={c.after} />
-                      </ins>
-                    ) : (
-                      <em>removed</em>
-                    )}
-                  </span>
-                </li>
+                <Change of={c} own={id !== ''} />
               ))}
             </ul>
             {e.changes.length === 0 && !e.lost && <p class="faint">No visible value changed.</p>}
@@ -53,14 +45,42 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
   );
 }
 
-// Value shows one value of a change. A whole entry is folded.
-function Value({ of }: { of: unknown }) {
-  if (typeof of !== 'object' || of === null || Array.isArray(of)) return <code>{scalar(of)}</code>;
+// Change shows one change. A page of one entry (own) does not repeat the entry's name. A setting of the
+// exchange itself has its key in the file.
+function Change({ of, own }: { of: HistoryEntry['changes'][number]; own: boolean }) {
+  const entries = useEntries();
+  const at = splitPath(of.path, entries);
+  if (!at) {
+    const shown = (value: unknown) => (value === undefined || value === null ? undefined : scalar(value));
+    return <ChangeLine label={<code>{of.path}</code>} before={shown(of.before)} after={shown(of.after)} />;
+  }
+  const { specs, one } = kinds[at.kind];
+  const name = !own && (
+    <>
+      {capital(one)} <Ref of={refKinds[at.kind]} id={at.id} />
+    </>
+  );
+  if (at.rest === '') {
+    const shown = (value: unknown) =>
+      value === undefined || value === null ? undefined : (
+        <details>
+          <summary>whole entry</summary>
+          <ReadOnly of={specs} document={value as Doc} />
+        </details>
+      );
+    return <ChangeLine label={name} before={shown(of.before)} after={shown(of.after)} />;
+  }
+  const { label, ...values } = wordsOf(specs, at.rest, of, entries);
   return (
-    <details>
-      <summary>whole entry</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
-      <pre tabIndex={0}>{JSON.stringify(of, null, 2)}</pre>
-    </details>
+    <ChangeLine
+      label={
+        <>
+          {name}
+          {name && ', '}
+          {label}
+        </>
+      }
+      {...values}
+    />
   );
 }

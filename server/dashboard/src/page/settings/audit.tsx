@@ -1,3 +1,4 @@
+import { actionOptions } from '../../action';
 import { address, type Query } from '../../call';
 import { AuditList } from '../../part/audit';
 import { type FilterOf, Filters } from '../../part/filters';
@@ -9,7 +10,7 @@ import { periodOf, useWorkspace } from '../../workspace';
 
 const filters: FilterOf[] = [
   { name: 'actor', label: 'Operator', hint: 'anna' },
-  { name: 'operation', label: 'Action', hint: 'sign_in' },
+  { name: 'operation', label: 'Action', options: actionOptions },
   {
     name: 'target_kind',
     label: 'Kind of target',
