@@ -64,7 +64,10 @@ const settlementTones: { [came: string]: Tone } = {
   unknown: 'bad',
 };
 
-export function draw(told: Told): Drawing {
+// NameOf returns the name of a buyer by its id.
+export type NameOf = (buyer: string) => string;
+
+export function draw(told: Told, name: NameOf): Drawing {
   const zero = Date.parse(told.received_at);
   const since = (at: string) => Math.max(0, Date.parse(at) - zero);
   const lanes = new Map<string, Lane>();
@@ -88,7 +91,7 @@ export function draw(told: Told): Drawing {
     if (said) one.says.push(said);
     if (c.rule && !saysItself.includes(c.rule.kind)) one.rule = c.rule;
   }
-  for (const p of told.posts) post(lane(p.buyer_id, ''), p, since);
+  for (const p of told.posts) post(lane(p.buyer_id, ''), p, since, name);
 
   const ends = [...lanes.values()].flatMap((l) => l.parts.filter((p) => !p.open).map((p) => p.until));
   const begins = [...lanes.values()].flatMap((l) => l.parts.map((p) => p.from));
@@ -107,10 +110,17 @@ export function draw(told: Told): Drawing {
   return { end, lanes: [...lanes.values()], marks: marks.filter((m) => m.at <= end) };
 }
 
+// isUnanswered reports whether a buyer got a ping and sent no answer in time. Its time is then the limit.
+export const isUnanswered = (c: Candidate): boolean =>
+  c.asked && !c.status && (c.elapsed_ms === undefined || c.outcome === 'timeout' || c.fault === 'timeout');
+
+export const noAnswer = (limit: number | undefined): string =>
+  limit === undefined ? 'no answer in time' : `no answer within ${millis(limit)}`;
+
 // ask returns the span of a ping. It ends with the answer or with the deadline for bids.
 function ask(c: Candidate, due: number): Part {
   const until = c.elapsed_ms ?? due;
-  const text = c.elapsed_ms === undefined ? 'pinged, no answer in time' : `answered after ${millis(c.elapsed_ms)}`;
+  const text = isUnanswered(c) ? `pinged, ${noAnswer(c.elapsed_ms)}` : `answered after ${millis(c.elapsed_ms)}`;
   const tone = c.bid ? (c.outcome === 'won' ? 'good' : 'plain') : outcomeTone(c.outcome);
   return { kind: 'ask', from: 0, until, open: false, tone, text };
 }
@@ -120,16 +130,16 @@ function saysOf(c: Candidate): string {
     c.bid && `bid ${money(c.bid)}`,
     c.payout && `payout ${money(c.payout)}`,
     c.status && c.status !== 200 ? `HTTP ${c.status}` : undefined,
-    c.fault && c.fault !== c.outcome && words(c.fault),
+    c.fault && c.fault !== c.outcome && !isUnanswered(c) && words(c.fault),
     c.reason,
   ]);
 }
 
-function post(into: Lane, p: Post, since: (at: string) => number): void {
+function post(into: Lane, p: Post, since: (at: string) => number, name: NameOf): void {
   const from = since(p.intended_at);
   const ended = p.settlements.find((s) => s.settlement !== 'pending') ?? p.settlements[0];
   const tone = ended ? (settlementTones[ended.settlement] ?? 'warn') : 'warn';
-  const text = ended ? cameTo(ended) : 'in progress';
+  const text = ended ? cameTo(ended, name) : 'in progress';
   into.parts.push({ kind: 'post', from, until: ended ? since(ended.at) : from, open: !ended, tone, text });
   into.says.push(list([`posted for ${money(p.price)}`, `payout ${money(p.payout)}`]));
   for (const t of p.tries) {
@@ -137,19 +147,20 @@ function post(into: Lane, p: Post, since: (at: string) => number): void {
       list([`attempt ${t.attempt}`, t.status ? `HTTP ${t.status}` : undefined, t.fault && words(t.fault)]),
     );
   }
-  for (const s of p.settlements) into.says.push(cameTo(s));
+  for (const s of p.settlements) into.says.push(cameTo(s, name));
 }
 
-export function cameTo(s: Settlement): string {
+export function cameTo(s: Settlement, name: NameOf): string {
+  const timeout = s.fault === 'timeout' && !s.status;
   return list([
     words(s.settlement),
     s.status ? `HTTP ${s.status}` : undefined,
-    s.elapsed_ms === undefined ? undefined : `after ${millis(s.elapsed_ms)}`,
-    s.fault && words(s.fault),
+    timeout ? noAnswer(s.elapsed_ms) : s.elapsed_ms === undefined ? undefined : `after ${millis(s.elapsed_ms)}`,
+    !timeout && s.fault && words(s.fault),
     s.code && words(s.code),
     s.buyer_lead_id && `buyer’s id ${s.buyer_lead_id}`,
     s.reason && words(s.reason),
-    s.next_buyer_id && `then to ${s.next_buyer_id}`,
+    s.next_buyer_id && `then to ${name(s.next_buyer_id)}`,
   ]);
 }
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useId, useState } from 'preact/hooks';
 import { call, type Failure, part } from '../call';
-import { words } from '../format';
+import { label } from '../format';
 import { asFailure } from '../load';
 import { useDenied } from '../session';
 import type { Contact } from '../types';
@@ -45,7 +45,7 @@ export function ContactLines({ of }: { of: Contact }) {
     <ul class="lines">
       {name && <li>{name}</li>}
       {rest.map(([field, value]) => (
-        <li title={words(field)}>{value}</li>
+        <li title={label(field)}>{value}</li>
       ))}
     </ul>
   );

@@ -1,8 +1,9 @@
-import { exact, moneyIn, words } from '../format';
+import { useEntries } from '../entries';
+import { label, words } from '../format';
 import { to } from '../route';
 import type { Rule } from '../types';
 import { Gauge } from './gauge';
-import { Time } from './words';
+import { NamedRef, Time } from './words';
 
 const bases = { reconstructed: 'worked out from the log', unknown: 'no longer known' };
 
@@ -12,7 +13,8 @@ const numberOf = (text: string): number => Number.parseFloat(text.replace(/,/g, 
 // RuleText shows a rule in one line, with exact amounts, because a cent can decide. The earlier lead and the suppression list are links, and a cap
 // has a gauge.
 export function RuleText({ of }: { of: Rule }) {
-  const text = moneyIn(of.text.replace(/ \(reconstructed\)/, ''), exact);
+  const plain = of.text.replace(/ \(reconstructed\)/, '');
+  const text = of.field && plain.startsWith(`${of.field}:`) ? label(of.field) + plain.slice(of.field.length) : plain;
   const used = numberOf(of.cap?.used ?? '');
   return (
     <div class="rule">
@@ -37,10 +39,27 @@ export function RuleText({ of }: { of: Rule }) {
   );
 }
 
+const kinds = { buyer: 'buyers', campaign: 'campaigns' } as const;
+
+// Named shows the text with the names of the buyers and campaigns whose ids are in it.
+function Named({ text }: { text: string }) {
+  const entries = useEntries();
+  const parts = text.split(/\b(buyer|campaign) ([\w-]+(?:\.[\w-]+)*)/);
+  return (
+    <>
+      {parts.map((part, i) => {
+        if (i % 3 !== 2) return i % 3 === 1 ? `${part} ` : part;
+        const kind = kinds[parts[i - 1] as keyof typeof kinds];
+        return entries[kind]?.some((e) => e.id === part) ? <NamedRef of={kind} id={part} /> : part;
+      })}
+    </>
+  );
+}
+
 // Linked shows the text with the id in it as a link. If the text lacks the id, the link follows it.
 function Linked({ text, rule }: { text: string; rule: Rule }) {
   const id = rule.lead_id ?? rule.list_id;
-  if (!id) return <>{text}</>;
+  if (!id) return <Named text={text} />;
   const href = to(rule.lead_id ? ['leads', id] : ['compliance', 'suppression', id]);
   const link = (
     <a class="ref" href={href}>
@@ -51,15 +70,15 @@ function Linked({ text, rule }: { text: string; rule: Rule }) {
   if (at < 0) {
     return (
       <>
-        {text}: {link} {rule.lead_id && rule.at && <Time at={rule.at} />}
+        <Named text={text} />: {link} {rule.lead_id && rule.at && <Time at={rule.at} />}
       </>
     );
   }
   return (
     <>
-      {text.slice(0, at)}
+      <Named text={text.slice(0, at)} />
       {link}
-      {text.slice(at + id.length)}
+      <Named text={text.slice(at + id.length)} />
     </>
   );
 }

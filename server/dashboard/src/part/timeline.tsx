@@ -1,3 +1,4 @@
+import { nameOf, useEntries } from '../entries';
 import { millis, words } from '../format';
 import { type Drawing, draw, type Lane, ticks } from '../timeline';
 import type { Told } from '../types';
@@ -6,7 +7,8 @@ import { Badge, Ref } from './words';
 
 // Timeline draws each buyer as a bar: when it was asked, when it answered, and the verdict.
 export function Timeline({ told }: { told: Told }) {
-  const drawing = draw(told);
+  const entries = useEntries();
+  const drawing = draw(told, (buyer) => nameOf(entries, 'buyers', buyer));
   if (drawing.lanes.length === 0) return <p class="faint">No buyers pinged.</p>;
   return (
     <section class="timeline" aria-label="Timeline, by buyer">

@@ -71,10 +71,12 @@ const rowOf = (page: Page, buyer: string) => table(page).getByRole('row').filter
 
 test('each buyer has its rule, on the summary, on the timeline and on the command line', async () => {
   const page = await signedIn(`leads/${capped}`);
-  const texts: [string, string][] = [
-    ['buy_one_a_day', 'cap of buyer buy_one_a_day: required at most 1 leads per day, got 1 used and 1 needed'],
-    ['buy_cars', 'vehicle_count: required >= 1, got none'],
-    ['buy_texas', 'state: required one of TX, got CA'],
+  // The page has the names of buyers and fields, the command line their ids.
+  const cap = ': required at most 1 leads per day, got 1 used and 1 needed';
+  const texts: [string, string, string][] = [
+    ['buy_one_a_day', `cap of buyer One a day (buy_one_a_day)${cap}`, `cap of buyer buy_one_a_day${cap}`],
+    ['buy_cars', 'Vehicle count: required >= 1, got none', 'vehicle_count: required >= 1, got none'],
+    ['buy_texas', 'State: required one of TX, got CA', 'state: required one of TX, got CA'],
   ];
   for (const [buyer, text] of texts) await shows(rowOf(page, buyer).getByText(text));
   await shows(rowOf(page, 'buy_one_a_day').getByText('(worked out from the log)'));
@@ -88,7 +90,7 @@ test('each buyer has its rule, on the summary, on the timeline and on the comman
   const env = { ...process.env, PINGPOST_ADMIN_PASSWORD: place.password };
   const { stdout } = await promisify(execFile)(String(process.env.PINGPOST_PROGRAM), args, { env });
   const printed = stdout.replace(/\s+/g, ' ');
-  for (const [, text] of texts) expect(printed).toContain(text);
+  for (const [, , text] of texts) expect(printed).toContain(text);
 });
 
 test('the campaign’s own rule links to the earlier lead and to the list', async () => {
@@ -136,7 +138,7 @@ test('a dry run shows the decision about each buyer and sends nothing', async ()
   await shows(page.getByText('Nothing was sent.'));
   const decided = page.getByRole('region', { name: 'Decision about each buyer' });
   await shows(
-    decided.getByRole('row').filter({ hasText: 'buy_cars' }).getByText('vehicle_count: required >= 1, got 0'),
+    decided.getByRole('row').filter({ hasText: 'buy_cars' }).getByText('Vehicle count: required >= 1, got 0'),
   );
   await shows(page.getByText('The lead would go to', { exact: false }));
   expect(sent.map((s) => s.dry_run)).toEqual([true]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draw, ticks } from '../../src/timeline';
+import { cameTo, draw, isUnanswered, ticks } from '../../src/timeline';
 import type { Candidate, Told } from '../../src/types';
 
 const usd = (amount: number) => ({ amount, currency: 'USD' });
@@ -37,6 +37,8 @@ function told(rest: Partial<Told>): Told {
   };
 }
 
+const name = (buyer: string) => buyer.toUpperCase();
+
 const sold = told({
   answer: { at: at(360), status: 201, says: 'ACCEPTED' },
   candidates: [
@@ -57,7 +59,7 @@ const sold = told({
 });
 
 test('each buyer has one lane, in which it is asked, and posted to', () => {
-  const { lanes } = draw(sold);
+  const { lanes } = draw(sold, name);
   expect(lanes.map((l) => [l.buyer, l.outcome, l.tone, l.parts.map((p) => [p.kind, p.from, p.until, p.tone])])).toEqual(
     [
       [
@@ -78,7 +80,7 @@ test('each buyer has one lane, in which it is asked, and posted to', () => {
 });
 
 test('the drawing ends with the last of what is drawn', () => {
-  const { end, marks } = draw(sold);
+  const { end, marks } = draw(sold, name);
   expect(end).toBeCloseTo(2040);
   expect(marks.map((m) => m.text)).toEqual(['arrived', 'bids due', 'decided', 'answered']);
 });
@@ -100,7 +102,7 @@ test('what comes days later does not shrink the milliseconds', () => {
       },
     ],
   });
-  const { end, lanes } = draw(later);
+  const { end, lanes } = draw(later, name);
   expect(end).toBeLessThanOrEqual(61_200);
   expect(lanes[0]?.parts[0]?.until).toBe(end);
 });
@@ -109,9 +111,19 @@ test('a post under way has no end yet', () => {
   const open = told({
     posts: [{ buyer_id: 'a', intended_at: at(400), price: usd(1), payout: usd(1), tries: [], settlements: [] }],
   });
-  const part = draw(open).lanes[0]?.parts[0];
+  const part = draw(open, name).lanes[0]?.parts[0];
   expect(part?.open).toBe(true);
   expect(part?.until).toBeGreaterThan(400);
+});
+
+test('a request without an answer has its limit, and a buyer its name', () => {
+  const late = candidate('mute', { outcome: 'timeout', fault: 'timeout', asked: true, elapsed_ms: 2000 });
+  expect(draw(told({ candidates: [late] }), name).lanes[0]?.parts[0]?.text).toBe('pinged, no answer within 2,000 ms');
+  expect(isUnanswered(late)).toBe(true);
+  expect(isUnanswered(candidate('odd', { outcome: 'error', fault: 'closed', asked: true, elapsed_ms: 9 }))).toBe(false);
+  expect(
+    cameTo({ at: at(0), settlement: 'unknown', fault: 'timeout', elapsed_ms: 5000, next_buyer_id: 'slow' }, name),
+  ).toBe('unknown, no answer within 5,000 ms, then to SLOW');
 });
 
 test('an axis has some round ticks, whatever its length', () => {

@@ -1,5 +1,5 @@
 import { part } from '../../call';
-import { words } from '../../format';
+import { label } from '../../format';
 import { useLoad } from '../../load';
 import { AuditList } from '../../part/audit';
 import { Button } from '../../part/button';
@@ -43,7 +43,7 @@ export function LeadPage({ id, tab }: PageOf) {
             </>
           }
         >
-          <Facts of={sortContact(contact).map(([name, value]) => [words(name), value])} />
+          <Facts of={sortContact(contact).map(([name, value]) => [label(name), value])} />
         </Card>
       )}
       <StoryTabs place={['leads', id]} at={at} more={[['audit', 'Audit']]} />
@@ -64,7 +64,15 @@ function AuditTab({ lead }: { lead: string }) {
       {denied ? (
         <Empty title="The audit log is not shown">{denied}</Empty>
       ) : (
-        <AuditList query={{ target_kind: 'lead', target: lead }} />
+        <AuditList
+          query={{ target_kind: 'lead', target: lead }}
+          empty={
+            <Empty title="No operator has acted on this lead">
+              Show contact, at the top, and a decision about a return appear here after a moment. The{' '}
+              <a href={to(['settings', 'audit'])}>audit log</a> has all actions.
+            </Empty>
+          }
+        />
       )}
     </Card>
   );

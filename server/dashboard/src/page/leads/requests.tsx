@@ -2,8 +2,8 @@ import { type EntryKind, nameOf, useEntries } from '../../entries';
 import { instant, millis, words } from '../../format';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
-import { Card, Ref, Status, Time } from '../../part/words';
-import { cameTo, money } from '../../timeline';
+import { Card, Ref, Status, Time, titleOf } from '../../part/words';
+import { cameTo, isUnanswered, money, type NameOf, noAnswer } from '../../timeline';
 import type { Told } from '../../types';
 
 interface Request {
@@ -16,7 +16,8 @@ interface Request {
 
 // RequestsTab lists the requests to buyers with their answers, and the log's events.
 export function RequestsTab({ told }: { told: Told }) {
-  const requests = requestsOf(told);
+  const entries = useEntries();
+  const requests = requestsOf(told, (buyer) => nameOf(entries, 'buyers', buyer));
   return (
     <>
       <Card title="Requests and responses">
@@ -43,7 +44,7 @@ export function RequestsTab({ told }: { told: Told }) {
   );
 }
 
-function requestsOf(told: Told): Request[] {
+function requestsOf(told: Told, name: NameOf): Request[] {
   const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
   const pings = told.candidates
     .filter((c) => c.asked)
@@ -52,11 +53,11 @@ function requestsOf(told: Told): Request[] {
         at: told.received_at,
         to: c.buyer_id,
         kind: 'ping',
-        elapsed: c.elapsed_ms,
+        elapsed: isUnanswered(c) ? undefined : c.elapsed_ms,
         answer: list([
-          c.status ? `HTTP ${c.status}` : 'no answer in time',
+          c.status ? `HTTP ${c.status}` : isUnanswered(c) && noAnswer(c.elapsed_ms),
           c.bid && `bid ${money(c.bid)}`,
-          c.fault && words(c.fault),
+          !isUnanswered(c) && c.fault && words(c.fault),
           c.reason,
         ]),
       }),
@@ -67,15 +68,20 @@ function requestsOf(told: Told): Request[] {
         at: t.ended_at,
         to: p.buyer_id,
         kind: `post, attempt ${t.attempt}`,
-        answer: list([t.status && `HTTP ${t.status}`, words(t.fault ?? ''), t.code, t.verdict && words(t.verdict)]),
+        answer: list([
+          t.status && `HTTP ${t.status}`,
+          t.fault && words(t.fault),
+          t.code,
+          t.verdict && words(t.verdict),
+        ]),
       }),
     );
     const ends = p.settlements.map(
-      (s): Request => ({ at: s.at, to: p.buyer_id, kind: 'post', elapsed: s.elapsed_ms, answer: cameTo(s) }),
+      (s): Request => ({ at: s.at, to: p.buyer_id, kind: 'post', elapsed: s.elapsed_ms, answer: cameTo(s, name) }),
     );
     return [...tries, ...ends];
   });
-  return [...pings, ...(told.auction ? requestsOf(told.auction) : []), ...posts];
+  return [...pings, ...(told.auction ? requestsOf(told.auction, name) : []), ...posts];
 }
 
 function Webhooks({ told }: { told: Told }) {
@@ -97,7 +103,7 @@ function Webhooks({ told }: { told: Told }) {
               h.attempts
                 .map(
                   (a) =>
-                    `${words(a.outcome)}${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`,
+                    `${titleOf(a.outcome)}${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`,
                 )
                 .join('; ') || 'none yet',
           },
@@ -143,7 +149,8 @@ function eventsOf(told: Told, name: (kind: EntryKind, id: string) => string): Ev
       const rest = `${t.code ? `, ${t.code}` : ''}${t.verdict ? ` (${words(t.verdict)})` : ''}`;
       events.push({ at: t.ended_at, what: `${buyer}, attempt ${t.attempt}: ${answer}${rest}.` });
     }
-    for (const s of p.settlements) events.push({ at: s.at, what: `${buyer}: ${cameTo(s)}.` });
+    for (const s of p.settlements)
+      events.push({ at: s.at, what: `${buyer}: ${cameTo(s, (id) => name('buyers', id))}.` });
   }
   if (told.answer) {
     const supplier = name('suppliers', told.supplier_id);
@@ -152,14 +159,14 @@ function eventsOf(told: Told, name: (kind: EntryKind, id: string) => string): Ev
   for (const r of told.reports ?? []) {
     const back = r.credit ? ` Buyer credit ${money(r.credit)}.` : '';
     const why = r.reason ? `: ${r.reason}` : '';
-    events.push({ at: r.at, what: `The ${r.by} reported ${r.to} (${words(r.result)})${why}.${back}` });
+    events.push({ at: r.at, what: `The ${r.by} reported ${words(r.to)} (${words(r.result)})${why}.${back}` });
   }
   for (const h of told.webhooks ?? []) {
     for (const a of h.attempts) {
       const status = `${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`;
-      events.push({ at: a.at, what: `Webhook ${h.type}: ${words(a.outcome)}${status}.` });
+      events.push({ at: a.at, what: `Webhook ${h.type}: ${titleOf(a.outcome)}${status}.` });
     }
-    if (h.attempts.length === 0) events.push({ at: h.owed_at, what: `Webhook ${h.type}: ${words(h.state)}.` });
+    if (h.attempts.length === 0) events.push({ at: h.owed_at, what: `Webhook ${h.type}: ${titleOf(h.state)}.` });
   }
   return events;
 }

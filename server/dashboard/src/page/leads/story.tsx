@@ -1,4 +1,4 @@
-import { moneyIn, scalar } from '../../format';
+import { label, scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { Badge, Card, Facts, Id, NamedRef, Status, statusOf, Tabs } from '../../part/words';
@@ -117,9 +117,9 @@ function DataTab({ told }: { told: Told }) {
   return (
     <Card title="Lead data" side={<span class="faint">Contact data is not shown here.</span>}>
       {fields.length === 0 ? (
-        <Empty title="This lead has contact data only" />
+        <Empty title="This lead has contact data only">Show contact, at the top, shows it.</Empty>
       ) : (
-        <Facts of={fields.map(([name, value]) => [name, scalar(value)])} />
+        <Facts of={fields.map(([name, value]) => [label(name), scalar(value)])} />
       )}
     </Card>
   );

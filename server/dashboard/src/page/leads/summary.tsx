@@ -1,9 +1,9 @@
-import { millis, words } from '../../format';
+import { capital, millis, words } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
-import { Badge, Card, Cash, Copy, Facts, Id, Ref, Status, Time } from '../../part/words';
-import { outcomeTone } from '../../timeline';
+import { Badge, Card, Cash, Copy, Facts, Id, Ref, Status, Time, titleOf } from '../../part/words';
+import { isUnanswered, noAnswer, outcomeTone } from '../../timeline';
 import type { Candidate, Settlement, Told } from '../../types';
 
 // methods has the names of the ways by which a lead comes.
@@ -29,9 +29,16 @@ export function Summary({ told }: { told: Told }) {
 // answerColumns are the columns of buyers that got a ping.
 const answerColumns: Column<Candidate>[] = [
   {
-    head: 'Answered in',
+    head: 'Answer',
     number: true,
-    of: (c) => (c.elapsed_ms === undefined ? <span class="faint">–</span> : millis(c.elapsed_ms)),
+    of: (c) =>
+      isUnanswered(c) ? (
+        capital(noAnswer(c.elapsed_ms))
+      ) : c.elapsed_ms === undefined ? (
+        <span class="faint">–</span>
+      ) : (
+        `after ${millis(c.elapsed_ms)}`
+      ),
     sort: (c) => c.elapsed_ms,
   },
   {
@@ -47,7 +54,7 @@ function Candidates({ told }: { told: Told }) {
   return (
     <Card title="Buyers in campaign">
       {told.candidates.length === 0 ? (
-        <Empty title="No buyer was considered" />
+        <Empty title="No buyer was considered">The text above has the reason.</Empty>
       ) : (
         <Table
           caption="Buyers in campaign"
@@ -110,7 +117,7 @@ function factsOf(told: Told): [string, preact.ComponentChildren][] {
   if (told.answer) {
     all.push([
       'Answer to the supplier',
-      `HTTP ${told.answer.status}, ${words(told.answer.says)}${told.answer.reason ? `: ${words(told.answer.reason)}` : ''}`,
+      `HTTP ${told.answer.status}, ${titleOf(told.answer.says)}${told.answer.reason ? `: ${words(told.answer.reason)}` : ''}`,
     ]);
   }
   if (told.seller_id) all.push(["Supplier's id", <code>{told.seller_id}</code>]);
