@@ -75,7 +75,7 @@ export const pages: [string, string | RegExp][] = [
   ['settings/backups', 'behind'],
   ['settings/health', 'Log commit'],
   ['nowhere', 'no page at this address'],
-  ['buyers/buy_none', 'Not found'],
+  ['buyers/buy_none', 'No such buyer'],
 ];
 
 // shownBy lists the addresses that show the same as another one.

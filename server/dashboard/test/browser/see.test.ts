@@ -370,7 +370,10 @@ test('no data, not there and not reached are told apart', async () => {
   const page = await signedIn('leads?source=none-such');
   await shows(page.getByText('No lead matches these filters'));
   await visit(page, 'buyers/buy_none');
-  await shows(page.getByText('Not found'));
+  await shows(page.getByRole('heading', { name: 'No such buyer' }));
+  expect(await page.getByRole('link', { name: 'Delivery' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'All buyers' }).click();
+  await shows(page.getByRole('heading', { name: 'Buyers' }));
   await page.route('**/admin/v1/caps*', (route) => route.abort());
   await visit(page, 'caps');
   await shows(page.getByText('The exchange cannot be reached', { exact: false }));

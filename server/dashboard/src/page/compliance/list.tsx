@@ -7,6 +7,7 @@ import { Card, Heading } from '../../part/words';
 import { go, to } from '../../route';
 import type { Item } from '../../types';
 import { Changes } from '../entry/changes';
+import { Missing } from '../entry/entry';
 import { Form } from '../entry/form';
 import { Remove } from '../entry/remove';
 import { Upload } from './upload';
@@ -17,6 +18,7 @@ const place = ['compliance', 'suppression'];
 export function ListPage({ id }: { id: string }) {
   const isNew = id === fresh;
   const item = useLoad<Item>(isNew ? null : `config/suppression_lists/${part(id)}`);
+  if (item.failure?.status === 404) return <Missing kind="suppression_lists" id={id} />;
   return (
     <>
       <p class="crumbs">

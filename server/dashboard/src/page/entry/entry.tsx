@@ -3,11 +3,11 @@ import type { EntryKind } from '../../entries';
 import type { Spec } from '../../form/spec';
 import { fresh, kinds } from '../../kind';
 import { useLoad } from '../../load';
-import { Loaded } from '../../part/state';
+import { Empty, Loaded } from '../../part/state';
 import { Badge, Card, Heading, Tabs } from '../../part/words';
 import type { PageOf } from '../../route';
 import { go, to } from '../../route';
-import type { Item } from '../../types';
+import type { Item, Kind } from '../../types';
 import { buyerTabs } from '../buyers/tabs';
 import { NewCampaign } from '../campaigns/steps';
 import { campaignTabs } from '../campaigns/tabs';
@@ -59,6 +59,19 @@ export function Crumbs({ kind }: { kind: EntryKind }) {
   );
 }
 
+// Missing is the page of an id that no entry has.
+export function Missing({ kind, id }: { kind: Kind; id: string }) {
+  const { one, many, place } = kinds[kind];
+  return (
+    <>
+      <Heading title={`No such ${one}`} />
+      <Empty title={`The exchange has no ${one} with the id ${id}`}>
+        It may have been removed. <a href={to(place)}>All {many.toLowerCase()}</a>
+      </Empty>
+    </>
+  );
+}
+
 function Existing({ kind, id, tab }: { kind: EntryKind; id: string; tab: string }) {
   const of = kinds[kind];
   const item = useLoad<Item>(`config/${kind}/${part(id)}`);
@@ -66,6 +79,7 @@ function Existing({ kind, id, tab }: { kind: EntryKind; id: string; tab: string 
   const current = tabs.find((t) => t.key === tab) ?? tabs[0];
   const found = item.data;
   const name = String(found?.document.name || id);
+  if (item.failure?.status === 404) return <Missing kind={kind} id={id} />;
   return (
     <>
       <Crumbs kind={kind} />
