@@ -1,4 +1,5 @@
-import { count } from '../../format';
+import { hashNames } from '../../form/list';
+import { count, label } from '../../format';
 import { fresh } from '../../kind';
 import { useLoad } from '../../load';
 import { Empty, Loaded } from '../../part/state';
@@ -25,8 +26,8 @@ export function ListsTab() {
         {({ items: all }) =>
           all.length === 0 ? (
             <Empty title="No suppression lists yet">
-              People on a list are not sold. Create a list, upload phone numbers or emails, and choose it in a campaign
-              or a buyer.
+              People on a list are not sold. <a href={to(['compliance', 'suppression', fresh])}>Create a list</a>,
+              upload phone numbers or emails, and choose it in a campaign or a buyer.
             </Empty>
           ) : (
             <Table
@@ -35,13 +36,20 @@ export function ListsTab() {
               keyOf={(l) => l.id}
               columns={[
                 { head: 'List', of: (l) => <Ref of="suppression" id={l.id} />, sort: (l) => l.id },
-                { head: 'Field', of: (l) => String(l.document.field ?? '') },
-                { head: 'Form', of: (l) => String(l.document.hash ?? 'plain') },
+                { head: 'Field', of: (l) => label(String(l.document.field ?? '')) },
+                { head: 'Entries are', of: (l) => hashNames[String(l.document.hash ?? 'plain')] },
                 {
                   head: 'Entries',
                   number: true,
                   phone: 'side',
-                  of: (l) => count(contents(l.id)?.entries ?? 0),
+                  of: (l) =>
+                    contents(l.id)?.entries ? (
+                      count(contents(l.id)?.entries)
+                    ) : (
+                      <a href={to(['compliance', 'suppression', l.id])} aria-label={`Upload entries of ${l.id}`}>
+                        0, upload
+                      </a>
+                    ),
                   sort: (l) => contents(l.id)?.entries ?? 0,
                 },
                 { head: 'Loaded', of: (l) => <Time at={contents(l.id)?.loaded_at} /> },

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { address, Failure, failureOf, headersFor, part, unreachable } from '../../call';
+import { hashNames } from '../../form/list';
+import type { Names } from '../../form/spec';
 import { bytes, count, instant } from '../../format';
 import { binaryText, withoutMark } from '../../list-file';
 import { asFailure, useLoad } from '../../load';
@@ -69,7 +71,7 @@ export function Upload({ id, hash, field }: { id: string; hash: string; field: s
           return (
             <Facts
               of={[
-                ['Entries', count(list?.entries ?? 0)],
+                ['Entries', list?.entries ? count(list.entries) : '0: it stops no lead until you upload a file'],
                 ['Loaded', list?.loaded_at ? instant(list.loaded_at) : 'never'],
                 ['Loaded from', list?.source ?? '–'],
               ]}
@@ -79,7 +81,7 @@ export function Upload({ id, hash, field }: { id: string; hash: string; field: s
       </Loaded>
       <DropZone
         label="File"
-        text="Drop a file with one value or hash a line, or choose one"
+        text={`Drop a file here, or choose one. Each line has ${entryText(field, hash)}.`}
         accept=".txt,.csv,text/plain"
         disabled={denied !== '' || sending !== undefined}
         take={(file) => void take(file)}
@@ -130,14 +132,20 @@ export function Upload({ id, hash, field }: { id: string; hash: string; field: s
   );
 }
 
-const forms = { plain: 'plain values', md5: 'MD5 hashes', sha256: 'SHA-256 hashes', binary: 'binary data' };
+const forms: Names = { ...hashNames, binary: 'binary data' };
+
+// entryText describes a line of a file for the list.
+function entryText(field: string, hash: string): string {
+  const value = field === 'phone' ? 'a phone number' : 'an email address';
+  return hash === 'plain' ? value : `${value} or its ${hash === 'md5' ? 'MD5' : 'SHA-256'} hash`;
+}
 
 // clash returns the reason why a file does not fit the list, empty if it does.
 function clash(of: Detected, hash: string, field: string): string {
   if (of.form === 'binary') return binaryText;
   if (of.lines.length === 0) return '';
   if (of.form !== 'plain' && of.form !== hash) {
-    return `The file has ${forms[of.form]}, but this list has ${hash === 'plain' ? 'plain values' : `${hash} hashes`}.`;
+    return `The file has ${forms[of.form]}, but this list has ${forms[hash]}.`;
   }
   if (of.form === 'plain' && hash !== 'plain' && of.field !== '' && of.field !== field) {
     return `The file has ${of.field} values, but this list has the field ${field}.`;

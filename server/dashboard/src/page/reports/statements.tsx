@@ -1,6 +1,6 @@
 import type { Query as ApiQuery } from '../../call';
 import { nameOf, useEntries } from '../../entries';
-import { amount, count, exact, instant, words } from '../../format';
+import { amount, count, exact, instant, label } from '../../format';
 import { useLoad } from '../../load';
 import { Exports } from '../../part/export';
 import { Ids } from '../../part/filters';
@@ -68,14 +68,14 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
                 ] as [string, string][])
               : []),
             ...of.totals.map((t): [string, string] => [
-              `${words(t.kind)}${t.campaign_id ? `, ${nameOf(entries, 'campaigns', t.campaign_id)}` : ''}`,
+              `${label(t.kind)}${t.campaign_id ? `, ${nameOf(entries, 'campaigns', t.campaign_id)}` : ''}`,
               `${exact(t.amount, t.currency)} (${count(t.count)})`,
             ]),
           ]}
         />
       </Card>
       {of.entries.length === 0 ? (
-        <Empty title="No entries in this period" />
+        <Empty title="No entries in this period">Choose a longer period at the top.</Empty>
       ) : (
         <Card title="Entries">
           {of.entries.length > mostEntries && (
@@ -89,8 +89,8 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
             keyOf={(_, i) => String(i)}
             columns={[
               { head: 'Time', of: (e) => <Time at={e.at} />, sort: (e) => e.at },
-              { head: 'Kind', of: (e) => words(e.kind) },
-              { head: 'Campaign', of: (e) => <Ref of="campaigns" id={e.campaign_id} />, phone: 'none' },
+              { head: 'Kind', of: (e) => label(e.kind) },
+              { head: 'Campaign', of: (e) => <Ref of="campaigns" id={e.campaign_id} /> },
               { head: 'Lead', of: (e) => <Id of="leads" id={e.lead_id} /> },
               {
                 head: 'Amount',

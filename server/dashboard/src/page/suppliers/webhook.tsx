@@ -88,7 +88,7 @@ function Secrets({ of, done }: { of: Webhook; done: () => void }) {
       }
     >
       {of.secrets.length === 0 ? (
-        <Empty title="No signing secret" />
+        <Empty title="No signing secret">Rotate the secret to create one.</Empty>
       ) : (
         <ul class="points">
           {of.secrets.map((s) => (

@@ -5,6 +5,7 @@ import { Act } from '../../part/button';
 import { Input } from '../../part/field';
 import { Empty, Loaded } from '../../part/state';
 import { Card } from '../../part/words';
+import { to } from '../../route';
 import { passwordHelp } from '../../team';
 import type { Session } from '../../types';
 import { SecondFactor } from './second-factor';
@@ -21,7 +22,8 @@ export function AccountTab() {
               <Empty title="You sign in at the identity provider">Its settings have your password and factors.</Empty>
             ) : (
               <Empty title="You are signed in with the shared password">
-                It has no account of its own. Invite yourself under Team to get one.
+                It has no account of its own. <a href={to(['settings', 'team'])}>Invite yourself under Team</a> to get
+                one.
               </Empty>
             )}
           </Card>

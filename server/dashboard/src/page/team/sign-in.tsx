@@ -118,8 +118,8 @@ function PasswordForm({ taken }: { taken: (s: Session) => void }) {
         Sign in
       </Button>
       <p class="help">
-        An administrator invites users. On an exchange without users, sign in with any name and the{' '}
-        <code>admin.password</code> of its configuration.
+        An administrator invites users. On an exchange without users, sign in with any name and the shared password of
+        its configuration (<code>admin.password</code>).
       </p>
     </form>
   );

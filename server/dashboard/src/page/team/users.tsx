@@ -20,7 +20,7 @@ export function Users() {
         {({ users: all }) =>
           all.length === 0 ? (
             <Empty title="No users yet">
-              Until you invite one, all operators sign in with <code>admin.password</code>.
+              Until you invite one below, all operators sign in with the shared password of the configuration.
             </Empty>
           ) : (
             <Table
