@@ -29,7 +29,10 @@ function factsOf(of: Spec[], values: unknown, document: Doc): Fact[] {
 function shown(spec: Spec, value: unknown, document: Doc): ComponentChildren {
   const currency = String(document.currency || 'USD');
   if (spec.kind === 'group') return <Facts of={factsOf(spec.of, value, document)} />;
-  if (spec.kind === 'lines') return <pre>{String(value)}</pre>;
+  if (spec.kind === 'lines') {
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard
+    return <pre tabIndex={0}>{String(value)}</pre>;
+  }
   if (spec.kind === 'ref') return <Ref of={refKinds[spec.of]} id={String(value)} />;
   if (!Array.isArray(value)) return valueText(spec, value, currency);
   if (spec.kind === 'refs') return <Lines of={value.map((id) => <Ref of={refKinds[spec.of]} id={String(id)} />)} />;

@@ -1,6 +1,6 @@
 // Formats the values of a document in the words of the form.
 
-import { amount, byteSize, duration, none, number, share, words } from '../format';
+import { amount, byteSize, duration, label, none, number, share, words } from '../format';
 import { at, isMap, isSet, type Path } from './document';
 import type { Spec } from './spec';
 
@@ -23,7 +23,11 @@ export function valueText(spec: Spec | undefined, value: unknown, currency = '')
     if (spec.part) return share(value);
     return spec.unit === 'money' ? amount(value, currency) : spec.unit === 'plain' ? String(value) : number(value);
   }
-  if (typeof value !== 'string') return JSON.stringify(value);
+  if (isMap(value))
+    return Object.entries(value)
+      .map(([key, one]) => `${label(key)}: ${valueText(undefined, one)}`)
+      .join('; ');
+  if (typeof value !== 'string') return String(value);
   if (spec?.kind === 'choice') return spec.names?.[value] ?? words(value);
   if (spec?.kind === 'text' && spec.unit === 'duration') return duration(value);
   return spec?.kind === 'text' && spec.unit === 'bytes' ? byteSize(value) : value;

@@ -46,6 +46,7 @@ test('a value has the words and units of its input', () => {
   expect(value(supplier, 'webhook.secret', { set: true })).toBe('set');
   expect(value(supplier, 'test', true)).toBe('yes');
   expect(value(supplier, 'name', undefined)).toBe('–');
+  expect(valueText(undefined, { max_connections: 1000, on: false })).toBe('Max connections: 1,000; On: no');
 });
 
 test('a buyer in a campaign has the settings that the method uses', () => {

@@ -46,9 +46,12 @@ export function ListsTab() {
                     contents(l.id)?.entries ? (
                       count(contents(l.id)?.entries)
                     ) : (
-                      <a href={to(['compliance', 'suppression', l.id])} aria-label={`Upload entries of ${l.id}`}>
-                        0, upload
-                      </a>
+                      <>
+                        0{' '}
+                        <a href={to(['compliance', 'suppression', l.id])} aria-label={`Upload entries of ${l.id}`}>
+                          Upload
+                        </a>
+                      </>
                     ),
                   sort: (l) => contents(l.id)?.entries ?? 0,
                 },

@@ -1,6 +1,7 @@
 import { useEntries } from '../../entries';
 import { ReadOnly } from '../../form/summary';
-import { capital, count, scalar } from '../../format';
+import { valueText } from '../../form/value';
+import { capital, count } from '../../format';
 import { kinds } from '../../kind';
 import { usePages } from '../../load';
 import { ChangeLine, splitPath, wordsOf } from '../../part/change';
@@ -51,7 +52,7 @@ function Change({ of, own }: { of: HistoryEntry['changes'][number]; own: boolean
   const entries = useEntries();
   const at = splitPath(of.path, entries);
   if (!at) {
-    const shown = (value: unknown) => (value === undefined || value === null ? undefined : scalar(value));
+    const shown = (value: unknown) => (value === undefined || value === null ? undefined : valueText(undefined, value));
     return <ChangeLine label={<code>{of.path}</code>} before={shown(of.before)} after={shown(of.after)} />;
   }
   const { specs, one } = kinds[at.kind];
@@ -64,7 +65,7 @@ function Change({ of, own }: { of: HistoryEntry['changes'][number]; own: boolean
     const shown = (value: unknown) =>
       value === undefined || value === null ? undefined : (
         <details>
-          <summary>whole entry</summary>
+          <summary>Whole entry</summary>
           <ReadOnly of={specs} document={value as Doc} />
         </details>
       );

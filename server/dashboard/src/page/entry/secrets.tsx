@@ -21,7 +21,7 @@ export function Secrets({ title, owner, id }: { title: string; owner: 'buyer' | 
   const secrets = useLoad<{ secrets: { name: string }[] }>('secrets');
   const prefix = `${owner}/${id}/`;
   return (
-    <Card title={title} level={3}>
+    <Card title={title}>
       <Loaded of={secrets}>
         {({ secrets: all }) => {
           const own = all.filter((s) => s.name.startsWith(prefix));

@@ -29,16 +29,9 @@ export function Summary({ told }: { told: Told }) {
 // answerColumns are the columns of buyers that got a ping.
 const answerColumns: Column<Candidate>[] = [
   {
-    head: 'Answer',
+    head: 'Answered in',
     number: true,
-    of: (c) =>
-      isUnanswered(c) ? (
-        capital(noAnswer(c.elapsed_ms))
-      ) : c.elapsed_ms === undefined ? (
-        <span class="faint">–</span>
-      ) : (
-        `after ${millis(c.elapsed_ms)}`
-      ),
+    of: (c) => (c.elapsed_ms === undefined || isUnanswered(c) ? <span class="faint">–</span> : millis(c.elapsed_ms)),
     sort: (c) => c.elapsed_ms,
   },
   {
@@ -81,6 +74,7 @@ function Candidates({ told }: { told: Told }) {
 // rule has a fault and the end of a post in words. A sale has a code if the body of the accepting
 // answer looks like a rejection.
 function Why({ of, settled }: { of: Candidate; settled?: Settlement }) {
+  if (isUnanswered(of) && (of.rule?.kind ?? 'deadline') === 'deadline') return <>{capital(noAnswer(of.elapsed_ms))}</>;
   const all = [
     of.reason,
     !of.rule && of.fault && of.fault !== of.outcome && words(of.fault),
