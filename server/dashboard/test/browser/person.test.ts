@@ -166,7 +166,7 @@ test('contact data is shown for a reason, which the lead’s audit log has, and 
       { timeout: 20_000 },
     )
     .toBe(1);
-  await shows(log.getByText('Show contact'));
+  await shows(log.getByText('Showed the contact of a lead'));
   await shows(log.getByText('Shared password (name not verified), session', { exact: false }));
   await shows(page.getByText(who.email));
   await visit(page, 'caps');
