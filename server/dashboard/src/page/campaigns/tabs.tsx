@@ -176,7 +176,7 @@ function BuyerTable({ item }: { item: Item }) {
           columns={[
             { head: 'Buyer', of: (b) => <Ref of="buyers" id={text(b.buyer)} /> },
             ...(method === 'ping_post' ? [] : [price]),
-            ...(method === 'waterfall' || buyers.some((b) => b.priority !== undefined)
+            ...(method === 'waterfall' || buyers.some((b, i) => (b.priority ?? i + 1) !== i + 1)
               ? [number('priority', 'Priority')]
               : []),
             ...(method === 'weighted' ? [number('weight', 'Weight')] : []),
