@@ -1,5 +1,5 @@
 import { caps, clients, filters, id, name, schedule, span, states, zone } from './shared';
-import { choice, flag, group, lines, list, money, number, refs, type Spec, secret, text, words } from './spec';
+import { choice, flag, group, lines, list, number, refs, type Spec, secret, text, words } from './spec';
 
 const dialect = (key: string, label: string): Spec =>
   group(key, label, [

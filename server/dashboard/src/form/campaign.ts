@@ -1,5 +1,5 @@
 import { caps, filters, id, name, part, schedule, span, states, zone } from './shared';
-import { choice, flag, group, list, money, number, ref, refs, type Spec, several, text, words } from './spec';
+import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
 const transforms = ['trim', 'lower', 'upper', 'digits', 'title', 'e164', 'zip3', 'sha256'];

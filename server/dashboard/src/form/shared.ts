@@ -1,6 +1,6 @@
 // Form parts that several kinds of items share.
 
-import { choice, flag, group, list, money, number, type Spec, text, words } from './spec';
+import { choice, flag, group, list, number, type Spec, text, words } from './spec';
 
 const duration = 'a duration such as 2s, 1h30m or 14d';
 
@@ -39,7 +39,7 @@ export const caps: Spec = list(
   'cap',
   [
     choice('per', 'Per', ['hour', 'day', 'week', 'month', 'total'], { required: true }),
-    number('count', 'Leads', { help: 'or money, not both' }),
+    number('count', 'Leads', { help: 'or not both' }),
     number('money', 'Money', { unit: 'money' }),
     zone('of the cap’s periods; default: that of the entry'),
   ],

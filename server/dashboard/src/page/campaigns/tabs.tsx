@@ -1,4 +1,4 @@
-import { nameOf, useEntries } from '../../entries';
+import { documentOf, nameOf, useEntries } from '../../entries';
 import { campaign } from '../../form/campaign';
 import type { Spec } from '../../form/spec';
 import { groupText } from '../../form/value';
@@ -180,8 +180,8 @@ function BuyerTable({ item }: { item: Item }) {
               ? [number('priority', 'Priority')]
               : []),
             ...(method === 'weighted' ? [number('weight', 'Weight')] : []),
-            { head: 'States', of: (b) => text(b.states) || 'all' },
-            { head: 'Filters', of: (b) => <Lines of={listOf(b.filters).map((f) => capital(condition(f)))} /> },
+            { head: 'States', of: (b) => statesOf(b, own).join(', ') || 'all' },
+            { head: 'Filters', of: (b) => <Lines of={filtersOf(b, own).map((f) => capital(condition(f)))} /> },
             { head: 'Caps', of: (b) => <Lines of={listOf(b.caps).map((c) => capText(c, currency))} /> },
             ...(buyers.some((b) => b.schedule) ? [schedule] : []),
           ]}

@@ -1,4 +1,4 @@
-import { label, scalar } from '../../format';
+import { label, moneyIn, scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { Badge, Card, Facts, Id, NamedRef, Status, statusOf, Tabs } from '../../part/words';
