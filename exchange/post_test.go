@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestPostMatchesContract(t *testing.T) {
@@ -210,6 +212,9 @@ func (r *testExchange) waitForDeliveries() {
 	eventually(r.t, "no delivery is open", func() bool {
 		return decode[deliveryList](r.t, r.mustAdmin(200, "GET", "/admin/v1/deliveries", "")).Total == 0
 	})
+	// The delivery ends a moment before the event's other effects, such as those on funds, are visible.
+	_, _, err := r.StateHash()
+	must.Succeed(r.t, err)
 }
 
 // TestUnknownDeliveryDecisions: an operator confirms, releases or resends an unknown delivery.
