@@ -3,6 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Told } from '../../src/types';
 import { openSeeded, order, person, send } from './exchange';
 import { browse, button, dialog, newPage, place, shows, signedIn, signIn, visit } from './page';
 import { readable, sizes } from './readable';
@@ -45,10 +46,13 @@ describe('in a session', () => {
 
     await page.route('**/admin/v1/explain/*', async (route) => {
       const answer = await route.fetch();
-      const told = (await answer.json()) as { rule?: object; candidates: { rule?: object }[] };
-      const cap = { unit: 'count', limit: '8', used: '7', needed: '1' };
-      for (const c of told.candidates) c.rule = { kind: 'cap', text: 'cap of the buyer', basis: 'reconstructed', cap };
-      told.rule = { kind: 'duplicate', text: `duplicate: ${place.sold} is earlier`, lead_id: place.sold };
+      const told = (await answer.json()) as Told;
+      // Only West had no ping. Its cap then has the place of its states.
+      const cap = { unit: 'count' as const, limit: '8', used: '8', needed: '1' };
+      for (const c of told.candidates.filter((c) => c.outcome === 'wrong_state')) {
+        c.outcome = 'capped';
+        c.rule = { kind: 'cap', text: 'cap of the buyer', wanted: '8', actual: '8', basis: 'reconstructed', cap };
+      }
       await route.fulfill({ response: answer, json: told });
     });
     await visit(page, `leads/${lead}`);
@@ -61,6 +65,21 @@ describe('in a session', () => {
     await readable(page);
     await page.getByRole('link', { name: 'Auction', exact: true }).click();
     await shows(page.locator('.lane').getByRole('meter'));
+    await readable(page);
+    await page.unroute('**/admin/v1/explain/*');
+
+    // A duplicate has no buyer, and its rule has a link.
+    await page.route('**/admin/v1/explain/*', async (route) => {
+      const answer = await route.fetch();
+      const { buyer_id, price, payout, margin, auction, answer: _, ...told } = (await answer.json()) as Told;
+      const text = `duplicate: ${place.sold} is earlier`;
+      const rule = { kind: 'duplicate', text, wanted: '', actual: null, lead_id: place.sold };
+      const unsold = { status: 'UNMATCHED', reason: 'duplicate', delivery: 'none', why: `${text}.`, rule };
+      await route.fulfill({ response: answer, json: { ...told, ...unsold, candidates: [], posts: [] } });
+    });
+    await visit(page, `leads/${lead}`);
+    await page.reload();
+    await shows(page.locator('.note').getByRole('link', { name: place.sold }));
     await readable(page);
     await page.unroute('**/admin/v1/explain/*');
   });
