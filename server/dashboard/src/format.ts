@@ -163,3 +163,13 @@ export function scalar(value: unknown): string {
   if (value === undefined) return none;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
+
+const digits32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+// arrivalOf returns the time at which a lead arrived, which its id has in milliseconds. The time of a row is
+// that of the decision, up to seconds later; it is the answer for an id of another form.
+export function arrivalOf({ id, at }: { id: string; at: string }): string {
+  const [, time = ''] = /^lead_([0-7][0-9a-hjkmnp-tv-z]{9})[0-9a-z]{16}$/.exec(id) ?? [];
+  if (!time) return at;
+  return new Date([...time].reduce((ms, digit) => ms * 32 + digits32.indexOf(digit), 0)).toISOString();
+}

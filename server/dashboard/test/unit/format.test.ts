@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   amount,
+  arrivalOf,
   bytes,
   count,
   duration,
@@ -91,4 +92,11 @@ test('a use in the minute of the creation is not before it', () => {
   expect(lastUseText('2026-11-30T14:07:00Z', undefined, now)).toBe('6 m ago');
   expect(lastUseText('2026-11-30T12:03:00Z', '2026-11-01T00:00:00Z', now)).toBe('2 h 10 m ago');
   expect(lastUseText('2026-11-30T14:12:00Z', undefined, now)).toBe('just now');
+});
+
+test('a lead was received at the time in its id, not at its decision', () => {
+  const at = '2026-11-29T12:19:03.5Z';
+  expect(arrivalOf({ id: 'lead_01m8kkwyt8me0j2raxhrj94nxv', at })).toMatch(/^2026-11-\d\dT/);
+  expect(arrivalOf({ id: 'lead_01arz3ndektsv4rrffq69g5fav', at })).toBe('2016-07-30T23:54:10.259Z');
+  expect(arrivalOf({ id: 'a-17', at })).toBe(at);
 });

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { instant } from '../../format';
+import { arrivalOf, instant } from '../../format';
 import { usePages } from '../../load';
 import { Button } from '../../part/button';
 import { ContactLines } from '../../part/contact';
@@ -101,7 +101,7 @@ function PersonLeads({ of }: { of: Person }) {
           keyOf={(l) => l.id}
           columns={[
             { head: 'Lead', of: (l) => <Id of="leads" id={l.id} /> },
-            { head: 'Received', of: (l) => <Time at={l.at} />, sort: (l) => l.at },
+            { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf },
             {
               head: 'Contact',
               of: (l) => (l.contact ? <ContactLines of={l.contact} /> : <span class="faint">no longer readable</span>),

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { amount, count, instant, share, words } from '../../format';
+import { amount, arrivalOf, count, instant, share, words } from '../../format';
 import { usePages } from '../../load';
 import { Exports } from '../../part/export';
 import { type FilterOf, Filters } from '../../part/filters';
@@ -171,7 +171,7 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
       of: (l) => <Id of="leads" id={l.id} />,
       total: `${more ? 'First ' : ''}${count(leads.length)} ${leads.length === 1 ? 'lead' : 'leads'}`,
     },
-    { head: 'Received', of: (l) => <Time at={l.at} />, sort: (l) => l.at, phone: 'none' },
+    { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf, phone: 'none' },
     {
       head: 'Status',
       phone: 'side',
