@@ -3,16 +3,9 @@ import { instant, millis, words } from '../../format';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
 import { Card, Ref, Status, Time, titleOf } from '../../part/words';
-import { cameTo, isUnanswered, money, type NameOf, noAnswer } from '../../timeline';
+import { requestsOf } from '../../requests';
+import { cameTo, money } from '../../timeline';
 import type { Told } from '../../types';
-
-interface Request {
-  at: string;
-  to: string;
-  kind: string;
-  answer: string;
-  elapsed?: number;
-}
 
 // RequestsTab lists the requests to buyers with their answers, and the log's events.
 export function RequestsTab({ told }: { told: Told }) {
@@ -31,7 +24,17 @@ export function RequestsTab({ told }: { told: Told }) {
             columns={[
               { head: 'Buyer', of: (r) => <Ref of="buyers" id={r.to} /> },
               { head: 'Request', of: (r) => r.kind, phone: 'side' },
-              { head: 'Time', of: (r) => <Time at={r.at} fine /> },
+              {
+                head: 'Sent',
+                of: (r) =>
+                  r.recorded ? (
+                    <>
+                      <span class="faint">recorded</span> <Time at={r.recorded} fine />
+                    </>
+                  ) : (
+                    <Time at={r.at} fine />
+                  ),
+              },
               { head: 'Response', of: (r) => r.answer },
               { head: 'After', number: true, of: (r) => millis(r.elapsed) },
             ]}
@@ -42,46 +45,6 @@ export function RequestsTab({ told }: { told: Told }) {
       <EventLog told={told} />
     </>
   );
-}
-
-function requestsOf(told: Told, name: NameOf): Request[] {
-  const list = (parts: (string | undefined | false | 0)[]): string => parts.filter(Boolean).join(', ');
-  const pings = told.candidates
-    .filter((c) => c.asked)
-    .map(
-      (c): Request => ({
-        at: told.received_at,
-        to: c.buyer_id,
-        kind: 'ping',
-        elapsed: isUnanswered(c) ? undefined : c.elapsed_ms,
-        answer: list([
-          c.status ? `HTTP ${c.status}` : isUnanswered(c) && noAnswer(c.elapsed_ms),
-          c.bid && `bid ${money(c.bid)}`,
-          !isUnanswered(c) && c.fault && words(c.fault),
-          c.reason,
-        ]),
-      }),
-    );
-  const posts = told.posts.flatMap((p) => {
-    const tries = p.tries.map(
-      (t): Request => ({
-        at: t.ended_at,
-        to: p.buyer_id,
-        kind: `post, attempt ${t.attempt}`,
-        answer: list([
-          t.status && `HTTP ${t.status}`,
-          t.fault && words(t.fault),
-          t.code,
-          t.verdict && words(t.verdict),
-        ]),
-      }),
-    );
-    const ends = p.settlements.map(
-      (s): Request => ({ at: s.at, to: p.buyer_id, kind: 'post', elapsed: s.elapsed_ms, answer: cameTo(s, name) }),
-    );
-    return [...tries, ...ends];
-  });
-  return [...pings, ...(told.auction ? requestsOf(told.auction, name) : []), ...posts];
 }
 
 function Webhooks({ told }: { told: Told }) {
