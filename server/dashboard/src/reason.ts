@@ -1,5 +1,7 @@
 // Display texts for unsold reasons and for candidates' outcomes.
 
+import { count } from './format';
+
 const meanings: { [reason: string]: string } = {
   no_buyer: 'The campaign has no buyer.',
   no_state_match: 'No buyer accepts leads from its state.',
@@ -47,3 +49,14 @@ export const outcomes = [
   'post_pending',
   'duplicate',
 ];
+
+const ofPost = ['won', 'post_rejected', 'post_pending', 'duplicate'];
+const ofBid = ['lost', 'below_floor', 'wrong_currency', 'late'];
+
+// attempts formats a number of requests by the unit of their outcomes: posts, bids, or pings that led to neither.
+// Different units are attempts.
+export function attempts(n: number, of: string[]): string {
+  const units = new Set(of.map((o) => (ofPost.includes(o) ? 'post' : ofBid.includes(o) ? 'bid' : 'ping')));
+  const unit = units.size === 1 ? [...units][0] : 'attempt';
+  return `${count(n)} ${unit}${n === 1 ? '' : 's'}`;
+}

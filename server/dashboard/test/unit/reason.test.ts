@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leftOf, reasonsLeft } from '../../src/erase';
-import { meaning, outcomes, reasons } from '../../src/reason';
+import { attempts, meaning, outcomes, reasons } from '../../src/reason';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const source = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -34,4 +34,11 @@ test('whatever is left of a person, the page says why and what to do', () => {
   expect(words).toContain('under_way');
   expect([...reasonsLeft].sort()).toEqual([...words].sort());
   for (const word of words) expect(leftOf(word), word).toMatch(/\.$/);
+});
+
+test('the requests of an outcome have its unit', () => {
+  expect(attempts(12, ['timeout'])).toBe('12 pings');
+  expect(attempts(1, ['post_rejected'])).toBe('1 post');
+  expect(attempts(2, ['below_floor', 'late'])).toBe('2 bids');
+  expect(attempts(1200, ['timeout', 'post_rejected'])).toBe('1,200 attempts');
 });

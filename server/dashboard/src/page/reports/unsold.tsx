@@ -10,7 +10,7 @@ import { type FilterOf, Filters } from '../../part/filters';
 import { Empty, Loaded } from '../../part/state';
 import { Card, Facts } from '../../part/words';
 import { limitsOf, type Period } from '../../period';
-import { meaning } from '../../reason';
+import { attempts, meaning } from '../../reason';
 import { type Row, total } from '../../report';
 import { to } from '../../route';
 import { unitOf, useStack } from '../../stack';
@@ -82,11 +82,12 @@ const sharePart = (n: number | null | undefined, all: number): string =>
 // Breakdown shows the counts of unsold leads. rows are those of the report, which has the sales.
 function Breakdown({ of, rows, query }: { of: Unmatched; rows?: Row[]; query: { [name: string]: string } }) {
   const buyers = useMemo(() => {
-    const sums = new Map<string, { bids: number; outcomes: string[] }>();
+    const sums = new Map<string, { bids: number; outcomes: string[]; notes: string[] }>();
     for (const b of of.buyers) {
-      const one = sums.get(b.buyer) ?? { bids: 0, outcomes: [] };
+      const one = sums.get(b.buyer) ?? { bids: 0, outcomes: [], notes: [] };
       one.bids += b.bids;
-      one.outcomes.push(`${count(b.bids)} ${words(b.outcome)}`);
+      one.outcomes.push(b.outcome);
+      one.notes.push(`${count(b.bids)} ${words(b.outcome)}`);
       sums.set(b.buyer, one);
     }
     return [...sums].sort((a, b) => b[1].bids - a[1].bids);
@@ -138,12 +139,12 @@ function Breakdown({ of, rows, query }: { of: Unmatched; rows?: Row[]; query: { 
         <Card title="Bid outcomes">
           {of.outcomes.length === 0 && <Empty title="No buyers pinged" />}
           <Bars
-            label="Bids by outcome"
+            label="Pings, bids and posts by outcome"
             of={of.outcomes.map((o) => ({
               key: o.outcome,
               name: words(o.outcome),
               value: o.bids,
-              text: `${count(o.bids)} ${o.bids === 1 ? 'bid' : 'bids'}`,
+              text: attempts(o.bids, [o.outcome]),
               href: to(['auctions'], {
                 campaign: query.campaign,
                 supplier: query.supplier,
@@ -159,13 +160,13 @@ function Breakdown({ of, rows, query }: { of: Unmatched; rows?: Row[]; query: { 
       {buyers.length > 0 && (
         <Card title="By buyer">
           <Bars
-            label="Bids by buyer"
+            label="Pings, bids and posts by buyer"
             of={buyers.map(([buyer, one]) => ({
               key: buyer,
               name: nameOf(entries, 'buyers', buyer),
-              note: one.outcomes.join(', '),
+              note: one.notes.join(', '),
               value: one.bids,
-              text: `${count(one.bids)} ${one.bids === 1 ? 'bid' : 'bids'}`,
+              text: attempts(one.bids, one.outcomes),
               href: to(['reports', 'unsold'], { ...query, buyer }),
             }))}
           />
