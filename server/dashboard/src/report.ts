@@ -59,6 +59,21 @@ export function byCurrency(rows: Row[], measure: string): { unit?: string; rows:
   return [...parts].sort().map(([unit, of]) => ({ unit, rows: of }));
 }
 
+// ofNoBuyer are the counts that belong to no buyer.
+const ofNoBuyer = ['leads', 'unmatched', 'auctions'];
+
+// ofReason are the counts that have a reason.
+const ofReason = ['unmatched', 'auctions'];
+
+// applies reports whether a row can have a measure. A lead has no buyer until it is sold, and no reason if it is,
+// so its count has no place in a row of one. Only a 0 can be out of place.
+export function applies(row: Row, measure: string): boolean {
+  if (!measures.includes(measure) || Number(row[measure] ?? 0) !== 0) return true;
+  if (row.reason && !ofReason.includes(measure)) return false;
+  if (row.buyer_id === undefined) return true;
+  return Boolean(row.buyer_id) !== ofNoBuyer.includes(measure);
+}
+
 // total adds up a measure. A rate has a total only if there is a single row.
 export function total(rows: Row[], measure: string): number | null {
   if (!isRate(measure)) return rows.reduce((sum, row) => sum + Number(row[measure] ?? 0), 0);

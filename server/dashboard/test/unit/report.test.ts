@@ -1,5 +1,17 @@
 import { expect, test } from 'vitest';
-import { acceptRate, byCurrency, byName, filled, overTime, rowsOf, stackOf, sumsOf, total } from '../../src/report';
+import {
+  acceptRate,
+  applies,
+  byCurrency,
+  byName,
+  filled,
+  overTime,
+  type Row,
+  rowsOf,
+  stackOf,
+  sumsOf,
+  total,
+} from '../../src/report';
 
 const rows = rowsOf(`{"day":"2026-11-01T00:00:00Z","buyer_id":"a","currency":"USD","revenue":1.5,"bid_rate":0.5}
 {"day":"2026-11-01T00:00:00Z","buyer_id":"b","currency":"USD","revenue":2,"bid_rate":null}
@@ -98,4 +110,21 @@ test('the accept rate leaves out unconfirmed deliveries and buyers without posts
   expect([picky, unconfirmed, vault].map((r) => acceptRate([r]))).toEqual([0.75, null, null]);
   expect(acceptRate([picky, unconfirmed, vault])).toBe(0.75);
   expect(acceptRate([picky, row('picky', 4, 0, 0)])).toBe(0.875); // sales in a second currency
+});
+
+test('leads and auctions have no place in the row of a buyer, nor pings in the row without one', () => {
+  const buyer: Row = { buyer_id: 'a', leads: 0, auctions: 0, pings: 0, revenue: null, sales: 3 };
+  const nobody: Row = { buyer_id: '', leads: 29, unmatched: 0, pings: 0 };
+  const has = (row: Row, ...of: string[]) => of.filter((measure) => applies(row, measure));
+  expect(has(buyer, 'buyer_id', 'leads', 'unmatched', 'auctions', 'pings', 'sales')).toEqual([
+    'buyer_id',
+    'pings',
+    'sales',
+  ]);
+  expect(has(nobody, 'leads', 'unmatched', 'pings', 'sales')).toEqual(['leads', 'unmatched']);
+  expect(has({ reason: 'filtered', leads: 0, unmatched: 8, sales: 0 }, 'leads', 'unmatched', 'sales')).toEqual([
+    'unmatched',
+  ]);
+  expect(has({ reason: '', leads: 29, sales: 0 }, 'leads', 'sales')).toEqual(['leads', 'sales']);
+  expect(applies({ day: '2026-11-01', leads: 0 }, 'leads')).toBe(true);
 });

@@ -14,6 +14,7 @@ import { Table } from '../../part/table';
 import { Card, Ref } from '../../part/words';
 import { limitsOf } from '../../period';
 import {
+  applies,
   byCurrency,
   byName,
   columnOf,
@@ -156,7 +157,8 @@ function Measure({ rows, unit, measure, by, query, limits }: Drawing & { unit?: 
     return of && !isRate && by.includes('hour') ? everyHour(of, limits) : of;
   }, [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
-  const bars = name ? byName(rows, name, measure).slice(0, 20) : [];
+  const own = rows.filter((row) => applies(row, measure));
+  const bars = name ? byName(own, name, measure).slice(0, 20) : [];
   const title = unit ? `${headOf(measure)}, ${unit}` : headOf(measure);
   return (
     <Card title={title}>
@@ -223,6 +225,7 @@ const ordinary = (rows: Row[]): Row[] => rows.filter((row) => row.row !== 'total
 
 // heads are the columns that the console calls by another name than the API.
 const heads: { [column: string]: string } = {
+  auctions: 'Auctions for pings', // an auction for a lead is not counted
   credit: 'Buyer credit',
   reversal: 'Payout reversal',
   unmatched: 'Unsold',
@@ -265,7 +268,7 @@ function Rows({ rows, totals, measure, ask, preset }: ListOf) {
           head: headOf(column),
           number: !names.includes(column) && column !== 'currency',
           phone: column === measure ? 'side' : onPhone.includes(column) || names.includes(column) ? undefined : 'none',
-          sort: (row: Row) => row[column],
+          sort: (row: Row) => (applies(row, column) ? row[column] : null),
           of: (row: Row) => cell(column, row),
           total: names.includes(column) || column === 'currency' ? undefined : totalOf(totals, column),
         }))}
@@ -301,6 +304,8 @@ function columnsOf(rows: Row[]): string[] {
 
 function cell(column: string, row: Row) {
   if (column === 'hour' || column === 'day') return <When of={String(row[column])} day={column === 'day'} />;
+  if (dimensions.map(columnOf).includes(column) && !row[column]) return <span class="faint">none</span>;
+  if (!applies(row, column)) return <span class="faint">{none}</span>;
   const kind = column.endsWith('_id') ? kindOf(column.slice(0, -3)) : undefined;
   if (kind) return <Ref of={kind} id={String(row[column] ?? '')} />;
   return shown(column, row[column], String(row.currency ?? ''));
