@@ -155,6 +155,9 @@ function Listing({ query }: PageOf) {
           columns={columnsOf(leads, pages.more !== undefined)}
           side={(shown) => <Exports path="leads/export" query={{ ...search, columns: columnsFor(shown) }} />}
         />
+        <p class="faint">
+          Total price and payout: leads that are sold, before returns. Unconfirmed leads are not included.
+        </p>
       </More>
     </>
   );
