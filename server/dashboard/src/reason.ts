@@ -50,8 +50,8 @@ export const outcomes = [
   'duplicate',
 ];
 
-const ofPost = ['won', 'post_rejected', 'post_pending', 'duplicate'];
-const ofBid = ['lost', 'below_floor', 'wrong_currency', 'late'];
+const ofPost = ['won', 'post_rejected', 'post_pending'];
+const ofBid = ['lost', 'below_floor', 'wrong_currency', 'late', 'duplicate'];
 
 // attempts formats a number of requests by the unit of their outcomes: posts, bids, or pings that led to neither.
 // Different units are attempts.
