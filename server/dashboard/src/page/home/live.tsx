@@ -68,7 +68,8 @@ export function Flow({ of }: { of: Overview | undefined }) {
       side={
         of && (
           <span class="faint">
-            {rate(of.rates.leads_s)} leads, {rate(of.rates.pings_s)} pings, {rate(of.rates.posts_s)} posts a second
+            {of.uptime_s < 10 ? 'Since the start' : 'Last ten seconds'}: {rate(of.rates.leads_s)} leads,{' '}
+            {rate(of.rates.pings_s)} pings, {rate(of.rates.posts_s)} posts a second
           </span>
         )
       }
