@@ -54,6 +54,9 @@ export function millis(n: Maybe): string {
   return `${n >= 100 ? whole.format(n) : short.format(n)} ms`;
 }
 
+// about formats an estimate in milliseconds, such as a quantile: the exchange counts durations in steps.
+export const about = (n: Maybe): string => (n === null || n === undefined ? none : `about ${millis(n)}`);
+
 const units = ['B', 'KB', 'MB', 'GB', 'TB'];
 
 export function bytes(n: Maybe): string {

@@ -89,8 +89,8 @@ export function overTime(rows: Row[], measure: string): { times: number[]; value
   const sums = new Map<number, number | null>();
   for (const row of rows) {
     const at = Date.parse(String(row[column])) / 1000;
-    const value = Number(row[measure] ?? 0);
-    if (!sums.has(at)) sums.set(at, row[measure] === null && isRate(measure) ? null : value);
+    const value = Number(measured(row, measure) ?? 0);
+    if (!sums.has(at)) sums.set(at, measured(row, measure) === null && isRate(measure) ? null : value);
     else sums.set(at, isRate(measure) ? null : Number(sums.get(at)) + value);
   }
   const times = [...sums.keys()].sort((a, b) => a - b);
@@ -198,4 +198,17 @@ export function filled(of: Stack, from: number, until: number, step: number): St
   const at = new Map(of.times.map((t, i) => [t, i]));
   const value = (values: number[], t: number) => values[at.get(t) ?? -1] ?? 0;
   return { times, series: of.series.map((s) => ({ name: s.name, values: times.map((t) => value(s.values, t)) })) };
+}
+
+// latencyOf returns a quantile of the times to an answer. The exchange counts a timeout with the time that it
+// waited: without an answer there is no quantile.
+export const latencyOf = (ms: number | null, sent: number, timeouts: number): number | null =>
+  sent > 0 && timeouts >= sent ? null : ms;
+
+// measured returns a row's measure, or null if it is a latency without an answer.
+export function measured(row: Row, measure: string): Row[string] | undefined {
+  const [, kind] = /^(ping|post)_p\d+_ms$/.exec(measure) ?? [];
+  if (!kind || typeof row[measure] !== 'number') return row[measure];
+  const [sent, timeouts] = kind === 'ping' ? ['pings', 'timeouts'] : ['posts', 'post_timeouts'];
+  return latencyOf(Number(row[measure]), Number(row[sent] ?? 0), Number(row[timeouts] ?? 0));
 }

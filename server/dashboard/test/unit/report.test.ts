@@ -5,6 +5,7 @@ import {
   byCurrency,
   byName,
   filled,
+  measured,
   overTime,
   type Row,
   rowsOf,
@@ -127,4 +128,16 @@ test('leads and auctions have no place in the row of a buyer, nor pings in the r
   ]);
   expect(has({ reason: '', leads: 29, sales: 0 }, 'leads', 'sales')).toEqual(['leads', 'sales']);
   expect(applies({ day: '2026-11-01', leads: 0 }, 'leads')).toBe(true);
+});
+
+test('a buyer that never answered has no latency', () => {
+  const mute: Row = { pings: 12, timeouts: 12, ping_p50_ms: 1500, posts: 2, post_timeouts: 1, post_p99_ms: 40 };
+  expect([measured(mute, 'ping_p50_ms'), measured(mute, 'post_p99_ms'), measured(mute, 'pings')]).toEqual([
+    null,
+    40,
+    12,
+  ]);
+  expect(measured({ ping_p50_ms: 7 }, 'ping_p50_ms')).toBe(7);
+  expect(measured({ ping_p50_ms: null }, 'ping_p50_ms')).toBeNull();
+  expect(overTime([{ day: '2026-11-01', ...mute }], 'ping_p50_ms')?.values).toEqual([null]);
 });

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Failure, send } from '../../call';
-import { count, millis, rate } from '../../format';
+import { about, count, rate } from '../../format';
 import { asFailure, useSignedIn } from '../../load';
 import { Chart } from '../../part/chart';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
 import { Badge, Card, Ref, Status } from '../../part/words';
+import { latencyOf } from '../../report';
 import { to } from '../../route';
 import { pause, reader } from '../../stream';
-import type { Overview } from '../../types';
+import type { BuyerHealth, Overview } from '../../types';
 
 // useLive subscribes to the overview, which the exchange sends every second. It reconnects
 // after a broken connection and shows the last overview meanwhile.
@@ -93,6 +94,9 @@ export function Flow({ of }: { of: Overview | undefined }) {
   );
 }
 
+const p50 = (b: BuyerHealth) => latencyOf(b.p50_ms, b.asked, b.timeouts);
+const p99 = (b: BuyerHealth) => latencyOf(b.p99_ms, b.asked, b.timeouts);
+
 // BuyersNow shows each buyer's answers of the last ten minutes.
 export function BuyersNow({ of: overview }: { of: Overview | undefined }) {
   const of = overview?.buyers ?? [];
@@ -127,8 +131,8 @@ export function BuyersNow({ of: overview }: { of: Overview | undefined }) {
             { head: 'Bids', number: true, of: (b) => count(b.bids), sort: (b) => b.bids },
             { head: 'Top bids', number: true, of: (b) => count(b.wins), sort: (b) => b.wins },
             { head: 'Timeouts', number: true, of: (b) => count(b.timeouts), sort: (b) => b.timeouts },
-            { head: 'p50', number: true, of: (b) => millis(b.p50_ms), sort: (b) => b.p50_ms, phone: 'none' },
-            { head: 'p99', number: true, of: (b) => millis(b.p99_ms), sort: (b) => b.p99_ms, phone: 'none' },
+            { head: 'p50', number: true, of: (b) => about(p50(b)), sort: p50, phone: 'none' },
+            { head: 'p99', number: true, of: (b) => about(p99(b)), sort: p99, phone: 'none' },
           ]}
         />
       )}

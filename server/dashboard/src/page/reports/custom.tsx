@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query as ApiQuery } from '../../call';
 import type { EntryKind } from '../../entries';
-import { amount, count, instant, millis, none, share, words } from '../../format';
+import { about, amount, count, instant, none, share, words } from '../../format';
 import { useReport } from '../../load-report';
 import { Bars } from '../../part/bars';
 import { Button } from '../../part/button';
@@ -20,6 +20,7 @@ import {
   columnOf,
   dimensions,
   filled,
+  measured,
   measures,
   monies,
   overTime,
@@ -157,7 +158,7 @@ function Measure({ rows, unit, measure, by, query, limits }: Drawing & { unit?: 
     return of && !isRate && by.includes('hour') ? everyHour(of, limits) : of;
   }, [rows, measure]);
   const name = by.split(',').find((d) => d !== 'hour' && d !== 'day' && d !== '');
-  const own = rows.filter((row) => applies(row, measure));
+  const own = rows.filter((row) => applies(row, measure) && !(isRate && measured(row, measure) === null));
   const bars = name ? byName(own, name, measure).slice(0, 20) : [];
   const title = unit ? `${headOf(measure)}, ${unit}` : headOf(measure);
   return (
@@ -216,7 +217,7 @@ function shown(column: string, value: Row[string] | undefined, currency?: string
   if (typeof value === 'string') return value;
   if (monies.includes(column)) return value === 0 && !currency ? none : amount(value, currency);
   if (column.endsWith('_rate')) return share(value);
-  if (column.endsWith('_ms')) return millis(value);
+  if (column.endsWith('_ms')) return about(value);
   return count(value);
 }
 
@@ -268,7 +269,7 @@ function Rows({ rows, totals, measure, ask, preset }: ListOf) {
           head: headOf(column),
           number: !names.includes(column) && column !== 'currency',
           phone: column === measure ? 'side' : onPhone.includes(column) || names.includes(column) ? undefined : 'none',
-          sort: (row: Row) => (applies(row, column) ? row[column] : null),
+          sort: (row: Row) => (applies(row, column) ? measured(row, column) : null),
           of: (row: Row) => cell(column, row),
           total: names.includes(column) || column === 'currency' ? undefined : totalOf(totals, column),
         }))}
@@ -291,7 +292,7 @@ function Rows({ rows, totals, measure, ask, preset }: ListOf) {
 // totalOf shows the exchange's own totals, one for each currency.
 function totalOf(totals: Row[], column: string): string {
   const all = totals.filter((t) => !monies.includes(column) || t.currency);
-  return all.map((t) => shown(column, t[column], String(t.currency ?? ''))).join(' + ');
+  return all.map((t) => shown(column, measured(t, column), String(t.currency ?? ''))).join(' + ');
 }
 
 // columnsOf returns the columns: dimensions, then money, then all others.
@@ -308,5 +309,5 @@ function cell(column: string, row: Row) {
   if (!applies(row, column)) return <span class="faint">{none}</span>;
   const kind = column.endsWith('_id') ? kindOf(column.slice(0, -3)) : undefined;
   if (kind) return <Ref of={kind} id={String(row[column] ?? '')} />;
-  return shown(column, row[column], String(row.currency ?? ''));
+  return shown(column, measured(row, column), String(row.currency ?? ''));
 }

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { bytes, count, millis, rate, share, span } from '../../format';
+import { about, bytes, count, rate, share, span } from '../../format';
 import { useLoad } from '../../load';
 import { Loaded } from '../../part/state';
 import { Badge, Card, Facts } from '../../part/words';
@@ -50,12 +50,9 @@ export function HealthTab() {
                 ['Pings a second', rate(of.rates.pings_s)],
                 ['Posts a second', rate(of.rates.posts_s)],
                 ['Sold a second', rate(of.rates.sold_s)],
-                ['Auction, p50 and p99', `${millis(of.latency.auction_p50_ms)}, ${millis(of.latency.auction_p99_ms)}`],
-                [
-                  'Direct post, p50 and p99',
-                  `${millis(of.latency.ingest_p50_ms)}, ${millis(of.latency.ingest_p99_ms)}`,
-                ],
-                ['Log commit, p99', millis(of.latency.commit_p99_ms)],
+                ['Auction, p50 and p99', `${about(of.latency.auction_p50_ms)}, ${about(of.latency.auction_p99_ms)}`],
+                ['Direct post, p50 and p99', `${about(of.latency.ingest_p50_ms)}, ${about(of.latency.ingest_p99_ms)}`],
+                ['Log commit, p99', about(of.latency.commit_p99_ms)],
               ]}
             />
           </Card>
