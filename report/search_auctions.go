@@ -20,13 +20,27 @@ type AuctionSearchResult struct {
 	Winner             string              // buyer with the best bid; empty: no winner
 	Amount             market.Money
 	Currency           string // empty: no winner
+	Sale               AuctionSale
 	Test               bool
+}
+
+// AuctionSale is the current state of the lead that was auctioned. Its buyer is not always the winner, which
+// can reject the post. It is zero for an auction for a ping, and if the database begins after the lead.
+type AuctionSale struct {
+	Buyer    string // that has the lead or will get it; empty: unsold
+	Price    market.Money
+	Currency string // empty: unsold
+	Status   market.LeadStatus
+	Delivery market.DeliveryState
 }
 
 const auctionColumns = "id, at, lead, campaign, supplier, asked, reason, test, " +
 	"(SELECT b.buyer FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
 	"(SELECT b.amount FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
-	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1)"
+	"(SELECT b.currency FROM bids b WHERE b.auction = auctions.id AND b.outcome = 1), " +
+	"(SELECT l.buyer FROM leads l WHERE l.id = auctions.lead), (SELECT l.price FROM leads l WHERE l.id = auctions.lead), " +
+	"(SELECT l.currency FROM leads l WHERE l.id = auctions.lead), (SELECT l.status FROM leads l WHERE l.id = auctions.lead), " +
+	"(SELECT l.delivery FROM leads l WHERE l.id = auctions.lead)"
 
 // SearchAuctions returns one page of the auctions that match the search, newest first. The error is
 // an *InvalidQuestionError, a *NotFollowedYetError, or an error of the database.
@@ -78,15 +92,22 @@ func (r *Report) auctionCondition(s *LeadOrAuctionQuery) (*searchCondition, erro
 func (r *Report) scanAuction(rows *sql.Rows) (a AuctionSearchResult, err error) {
 	var id, lead []byte
 	var campaign, supplier market.PermanentNumber
-	var winner, amount sql.NullInt64
-	var currency sql.NullString
-	err = rows.Scan(&id, &a.At, &lead, &campaign, &supplier, &a.Asked, &a.Reason, &a.Test, &winner, &amount, &currency)
+	var winner, amount, buyer, price, status, delivery sql.NullInt64
+	var currency, saleCurrency sql.NullString
+	err = rows.Scan(&id, &a.At, &lead, &campaign, &supplier, &a.Asked, &a.Reason, &a.Test, &winner, &amount, &currency,
+		&buyer, &price, &saleCurrency, &status, &delivery)
 	copy(a.ID[:], id)
 	copy(a.Lead[:], lead)
 	src := r.opt.Source
 	a.Campaign, a.Supplier = src.NameOf(event.ObjectCampaign, campaign), src.NameOf(event.ObjectSupplier, supplier)
 	if winner.Valid {
 		a.Winner, a.Amount, a.Currency = src.NameOf(event.ObjectBuyer, market.PermanentNumber(winner.Int64)), market.Money(amount.Int64), currency.String
+	}
+	if status.Valid {
+		a.Sale = AuctionSale{
+			Buyer: src.NameOf(event.ObjectBuyer, market.PermanentNumber(buyer.Int64)), Price: market.Money(price.Int64), Currency: saleCurrency.String,
+			Status: market.LeadStatus(status.Int64), Delivery: market.DeliveryState(delivery.Int64),
+		}
 	}
 	return a, err
 }

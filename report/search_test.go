@@ -88,6 +88,9 @@ func (b *randomTrade) lead(t *rapid.T, n int, at time.Duration) {
 			l.Status = market.StatusSold
 		}
 	}
+	if !l.Auction.IsZero() {
+		b.auctions[len(b.auctions)-1].Sale = AuctionSale{l.Buyer, l.Price, l.Currency, l.Status, l.Delivery}
+	}
 	b.leads = append(b.leads, l)
 }
 

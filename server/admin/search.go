@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -362,6 +363,10 @@ type auctionSearchResult struct {
 	Winner   *string       `json:"winner"`
 	Amount   *market.Money `json:"amount"`
 	Currency *string       `json:"currency"`
+	SoldTo   *string       `json:"sold_to"`
+	Price    *market.Money `json:"price"`
+	Status   *string       `json:"status"`   // of the lead; null: no lead
+	Delivery *string       `json:"delivery"` // of the lead; null: no lead
 	Test     bool          `json:"test"`
 }
 
@@ -369,7 +374,11 @@ func newAuctionSearchResult(a *report.AuctionSearchResult) auctionSearchResult {
 	row := auctionSearchResult{
 		ID: a.ID.String(), At: payload.FormatTimeWithNanos(a.At), Campaign: payload.NullIfEmpty(a.Campaign), Supplier: payload.NullIfEmpty(a.Supplier),
 		Asked: int64(a.Asked), Reason: payload.NullIfEmpty(a.Reason.String()), Winner: payload.NullIfEmpty(a.Winner),
-		Amount: amountOrNull(a.Amount, a.Currency), Currency: payload.NullIfEmpty(a.Currency), Test: a.Test,
+		Amount: amountOrNull(a.Amount, a.Currency), Currency: payload.NullIfEmpty(cmp.Or(a.Currency, a.Sale.Currency)), Test: a.Test,
+		SoldTo: payload.NullIfEmpty(a.Sale.Buyer), Price: amountOrNull(a.Sale.Price, a.Sale.Currency),
+	}
+	if a.Sale != (report.AuctionSale{}) {
+		row.Status, row.Delivery = payload.NullIfEmpty(a.Sale.Status.String()), payload.NullIfEmpty(a.Sale.Delivery.String())
 	}
 	if !a.Lead.IsZero() {
 		row.Lead = payload.NullIfEmpty(a.Lead.String())

@@ -188,6 +188,10 @@ export interface AuctionRow {
   winner: string | null;
   amount: number | null;
   currency: string;
+  sold_to: string | null; // the buyer that has the lead or will get it
+  price: number | null;
+  status: string | null; // of the lead; null: the auction of a ping
+  delivery: string | null;
   test: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type FilterOf, Filters } from '../../part/filters';
 import { More } from '../../part/more';
 import { Empty, Loaded } from '../../part/state';
 import { Table } from '../../part/table';
-import { Badge, Cash, Heading, Id, Ref, Time } from '../../part/words';
+import { Badge, Cash, Heading, Id, Ref, Status, statusOf, Time } from '../../part/words';
 import { outcomes } from '../../reason';
 import type { PageOf } from '../../route';
 import { to } from '../../route';
@@ -68,20 +68,34 @@ export function AuctionsPage({ query }: PageOf) {
             { head: 'Pinged', number: true, of: (a) => count(a.asked), sort: (a) => a.asked },
             {
               head: 'Highest bidder',
+              phone: 'none',
               sort: (a) => a.winner,
-              of: (a) => (
-                <>
-                  {a.winner ? <Ref of="buyers" id={a.winner} /> : <span class="faint">{words(a.reason)}</span>}{' '}
-                  {a.test && <Badge>test</Badge>}
-                </>
-              ),
+              of: (a) => (a.winner ? <Ref of="buyers" id={a.winner} /> : <span class="faint">{words(a.reason)}</span>),
             },
             {
               head: 'Highest bid',
               number: true,
-              phone: 'side',
+              phone: 'none',
               of: (a) => <Cash of={a.amount} currency={a.currency} />,
               sort: (a) => a.amount,
+            },
+            {
+              head: 'Outcome',
+              sort: (a) => a.status,
+              of: (a) => (
+                <>
+                  {a.status ? <Status word={statusOf({ status: a.status, delivery: a.delivery })} /> : outcomeOf(a)}{' '}
+                  {a.test && <Badge>test</Badge>}
+                </>
+              ),
+            },
+            { head: 'Winning buyer', of: (a) => <Ref of="buyers" id={a.sold_to} />, sort: (a) => a.sold_to },
+            {
+              head: 'Price',
+              number: true,
+              phone: 'side',
+              of: (a) => <Cash of={a.price} currency={a.currency} />,
+              sort: (a) => a.price,
             },
           ]}
         />
@@ -89,6 +103,9 @@ export function AuctionsPage({ query }: PageOf) {
     </>
   );
 }
+
+// outcomeOf returns the outcome of an auction for a ping, which has no lead yet.
+const outcomeOf = (a: AuctionRow): string => (a.winner ? 'bid for a ping' : words(a.reason));
 
 // AuctionPage accepts every id that explain accepts. A supplier's own id may need the supplier.
 export function AuctionPage({ id, tab, query }: PageOf) {
