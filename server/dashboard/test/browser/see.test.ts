@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parquetReadObjects } from 'hyparquet';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import type { Told } from '../../src/types';
 import { openSeeded, order, person, send } from './exchange';
 import { browse, button, hasCount, newPage, place, settled, shows, signedIn, signIn, visit } from './page';
 import { sizes } from './readable';
@@ -119,6 +120,54 @@ test('auctions are searched by what a buyer came to', async () => {
   await settled(page);
   await page.locator('td .mono').first().click();
   await shows(page.getByRole('region', { name: 'Timeline, by buyer' }));
+});
+
+test('lists have the arrival of a lead, and the sale of an auction', async () => {
+  const told = await order<Told>(place, 'GET', `explain/${place.auctioned}`);
+  const page = await signedIn('leads');
+  const row = page.getByRole('row').filter({ has: page.locator(`[title="${place.auctioned}"]`) });
+  const at = String(await row.locator('time').getAttribute('datetime'));
+  expect(Math.abs(Date.parse(at) - Date.parse(told.received_at))).toBeLessThan(5);
+  await visit(page, 'auctions');
+  const auction = page.getByRole('row').filter({ has: page.locator(`[title="${place.auction}"]`) });
+  await shows(auction.getByText('Sold', { exact: true }));
+  await shows(auction.locator(`[title="${told.buyer_id}"]`));
+  await visit(page, `leads/${place.auctioned}/requests`);
+  const requests = page.getByRole('region', { name: 'Requests and responses' });
+  const sent = await requests
+    .getByRole('row')
+    .filter({ hasText: 'post' })
+    .locator('time')
+    .first()
+    .getAttribute('datetime');
+  expect(Date.parse(String(sent)) - Date.parse(String(told.posts[0]?.intended_at))).toBeLessThan(50);
+});
+
+test('a report by buyer has no leads for a buyer, and names the units of outcomes', async () => {
+  const page = await signedIn('reports/custom?by=buyer&measure=leads');
+  const rows = page.getByRole('region', { name: 'Rows of the report' });
+  await shows(rows.getByRole('columnheader', { name: 'Leads' }));
+  const heads = await rows.getByRole('columnheader').allTextContents();
+  const cells = await rows.getByRole('row').filter({ hasText: 'Swift' }).first().getByRole('cell').allTextContents();
+  expect(cells[heads.indexOf('Leads')]).toBe('–');
+  await shows(rows.getByRole('cell', { name: 'none' }));
+  await hasCount(page.getByRole('list', { name: 'Leads by buyer' }).getByRole('listitem'), 1);
+  const mute = await rows.getByRole('row').filter({ hasText: 'Mute' }).first().getByRole('cell').allTextContents();
+  expect(mute[heads.indexOf('Ping p50 ms')]).toBe('–');
+  await visit(page, 'reports/unsold');
+  const buyers = page.getByRole('list', { name: 'Pings, bids and posts by buyer' });
+  await shows(
+    buyers
+      .getByRole('listitem')
+      .filter({ hasText: 'Mute' })
+      .getByText(/^\d+ pings$/),
+  );
+  await shows(
+    buyers
+      .getByRole('listitem')
+      .filter({ hasText: 'buy_picky' })
+      .getByText(/^\d+ posts?$/),
+  );
 });
 
 test('unsold reasons lead down to the leads', async () => {
