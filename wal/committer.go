@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"runtime"
+
+	"pingpost/wal/commitqueue"
 )
 
 // commitLoop runs on the committer's goroutine, the only one that writes to the log.
@@ -26,14 +28,14 @@ func (l *Log) commitLoop() {
 	runtime.LockOSThread()
 	defer close(l.done)
 	for {
-		batch, calls := l.queue.dequeueBatch(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.writer.bytesLeft())
+		batch, calls := l.queue.DequeueBatch(l.batch[:0], l.opt.MaxBatch, l.opt.MaxBatchBytes, l.writer.bytesLeft())
 		if len(batch) == 0 && len(calls) == 0 {
 			return
 		}
 		l.batch = batch
 		for _, c := range calls {
-			c.f(l.end.seq, l.end.at) // only this goroutine writes end
-			c.done <- nil
+			c.Run(l.end.seq, l.end.at) // only this goroutine writes end
+			c.Done <- nil
 		}
 		if len(batch) == 0 {
 			continue
@@ -44,7 +46,7 @@ func (l *Log) commitLoop() {
 			return
 		}
 		clear(batch)
-		l.queue.markBatchCommitted()
+		l.queue.MarkBatchCommitted()
 		if full {
 			if err := l.rotate(); err != nil {
 				l.failForGood(err, nil)
@@ -56,7 +58,7 @@ func (l *Log) commitLoop() {
 
 // commitBatch writes and fsyncs a batch of entries, and then notifies their waiters. full
 // reports that the batch filled the segment, so that the caller must rotate to the next one.
-func (l *Log) commitBatch(batch []queuedEntry) (full bool, err error) {
+func (l *Log) commitBatch(batch []commitqueue.Entry) (full bool, err error) {
 	h := frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: max(l.opt.Now(), l.at), epoch: l.epoch}
 	l.encodeBatch(h, batch)
 	b := BatchStats{Entries: len(batch), Bytes: len(l.encoded)}
@@ -85,16 +87,16 @@ const prepareGroup = 16
 
 // notifyWaiters tells the waiters of a durable batch that their entries are committed. first is the
 // number of the batch's first entry, `at` the batch's time.
-func notifyWaiters(batch []queuedEntry, first uint64, at int64) {
+func notifyWaiters(batch []commitqueue.Entry, first uint64, at int64) {
 	for len(batch) > 0 {
 		some := batch[:min(prepareGroup, len(batch))]
 		for i := range some {
-			if w, ok := some[i].waiter.(prefetchingWaiter); ok {
+			if w, ok := some[i].Waiter.(prefetchingWaiter); ok {
 				w.Prepare()
 			}
 		}
 		for i := range some {
-			if w := some[i].waiter; w != nil {
+			if w := some[i].Waiter; w != nil {
 				w.Committed(first+uint64(i), at)
 			}
 		}
@@ -105,14 +107,14 @@ func notifyWaiters(batch []queuedEntry, first uint64, at int64) {
 // encodeBatch encodes the batch's entries into l.encoded, exactly as the segment file will
 // have them. It also adds each frame to the batch of the tidwall/wal library, which copies
 // it.
-func (l *Log) encodeBatch(h frameHeader, batch []queuedEntry) {
+func (l *Log) encodeBatch(h frameHeader, batch []commitqueue.Entry) {
 	l.encoded = l.encoded[:0]
 	l.writer.batch.Clear()
 	for i := range batch {
 		h.seq++
-		l.encoded = binary.AppendUvarint(l.encoded, uint64(headerSize+len(batch[i].data)))
+		l.encoded = binary.AppendUvarint(l.encoded, uint64(headerSize+len(batch[i].Data)))
 		start := len(l.encoded)
-		l.encoded = appendFrame(l.encoded, h, batch[i].data)
+		l.encoded = appendFrame(l.encoded, h, batch[i].Data)
 		l.writer.batch.Write(h.seq, l.encoded[start:])
 	}
 }
@@ -145,20 +147,26 @@ func (l *Log) rotate() error {
 // failForGood stops the log after a disk error. First it makes the queue reject new entries.
 // Then it reports the failure to the waiters of the current batch (unacknowledged) and of all
 // queued entries. After this the committer does not use the disk again.
-func (l *Log) failForGood(cause error, unacknowledged []queuedEntry) {
+func (l *Log) failForGood(cause error, unacknowledged []commitqueue.Entry) {
 	err := fmt.Errorf("%w: %w", ErrFailed, cause)
 	l.mu.Lock()
-	l.failure = err
+	again := l.failure != nil
+	if !again {
+		l.failure = err
+	}
 	l.mu.Unlock()
-	items, calls := l.queue.closeAndTakeAll(err)
+	if again { // AppendBatch and Sync of a Replica can fail at once
+		return
+	}
+	items, calls := l.queue.CloseAndTakeAll(err)
 	close(l.failed)
 	l.log.Error("log failed: it will acknowledge no further entry; repair the disk and restart", "error", cause)
 	for _, it := range append(unacknowledged, items...) {
-		if it.waiter != nil {
-			it.waiter.Failed(err)
+		if it.Waiter != nil {
+			it.Waiter.Failed(err)
 		}
 	}
 	for _, c := range calls {
-		c.done <- err
+		c.Done <- err
 	}
 }

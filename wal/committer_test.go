@@ -179,15 +179,11 @@ func TestDoRunsBetweenBatches(t *testing.T) {
 	var s seen
 	l.Append([]byte("a"), &s)
 	<-g.reached
-	ran := make(chan []any)
-	go func() {
-		var got []any
-		l.RunBetweenBatches(func(seq uint64, at int64) { got = []any{seq, at, len(s.seqs)} })
-		ran <- got
-	}()
-	waitFor(t, func() bool { l.queue.mu.Lock(); defer l.queue.mu.Unlock(); return len(l.queue.calls) == 1 })
+	var got []any
+	done := must.Value(l.queue.EnqueueCall(func(seq uint64, at int64) { got = []any{seq, at, len(s.seqs)} }))(t)
 	g.through <- struct{}{}
-	equal(t, "what Do saw", <-ran, []any{1, 9, 1})
+	must.Succeed(t, <-done)
+	equal(t, "what the call saw", got, []any{1, 9, 1})
 	go func() { <-g.reached; g.through <- struct{}{} }()
 	l.Append([]byte("b"), nil)
 	mustClose(t, l)

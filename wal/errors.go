@@ -3,16 +3,18 @@ package wal
 import (
 	"errors"
 	"fmt"
+
+	"pingpost/wal/commitqueue"
 )
 
 var (
 	// ErrBusy rejects an entry because the queue is full. The entry was not queued.
-	ErrBusy = errors.New("log: the queue is full; try again shortly")
+	ErrBusy = commitqueue.ErrBusy
 	// ErrFailed means that an earlier write, rotation or fsync failed. The log stays
 	// failed until the process restarts on a disk that works.
 	ErrFailed = errors.New("log: a write failed earlier, so the log accepts no more entries; repair the disk and restart")
 	// ErrClosed means that Close was called.
-	ErrClosed = errors.New("log: the log is closed")
+	ErrClosed = commitqueue.ErrClosed
 	// ErrEmpty rejects an entry without bytes.
 	ErrEmpty = errors.New("log: cannot append an empty entry")
 	// ErrTooLarge rejects an entry longer than MaxEntry.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pingpost/internal/durable"
+
+	"pingpost/wal/commitqueue"
 )
 
 // Log is an append-only log that this process alone has open for writing.
@@ -23,7 +25,7 @@ type Log struct {
 	opt      Options
 	log      *slog.Logger
 	lockFile *os.File
-	queue    *commitQueue
+	queue    *commitqueue.Queue
 	archiver *archiver
 	verified *verifiedSnapshotCache
 	epoch    uint32
@@ -31,7 +33,7 @@ type Log struct {
 	// Only the committer uses these.
 	writer  *segmentWriter
 	at      int64 // time of the last batch
-	batch   []queuedEntry
+	batch   []commitqueue.Entry
 	encoded []byte
 
 	mu      sync.Mutex // guards the fields below, up to failure
@@ -79,7 +81,12 @@ func Open(dir string, opt Options) (*Log, error) {
 	}
 	l.lockFile = lockFile
 	l.side.Add(2)
-	go l.commitLoop()
+	if opt.replica {
+		l.queue.CloseAndTakeAll(ErrReplica)
+		close(l.done)
+	} else {
+		go l.commitLoop()
+	}
 	go l.archiveLoop()
 	go l.verifyOldSegments()
 	return l, nil
@@ -104,7 +111,7 @@ func openLogWithoutGoroutines(dir string, opt Options) (*Log, error) {
 	}
 	l := &Log{
 		dir: dir, opt: opt, log: opt.Logger, writer: writer, archiver: archiver, verified: new(verifiedSnapshotCache),
-		queue:  newCommitQueue(opt.QueueLen, opt.QueueBytes),
+		queue:  commitqueue.New(opt.QueueLen, opt.QueueBytes, recordSize),
 		epoch:  max(epoch, t.chain.epoch),
 		at:     max(t.chain.at, opt.NotBefore),
 		failed: make(chan struct{}),
@@ -127,7 +134,7 @@ func (l *Log) Append(data []byte, w Waiter) error {
 	if len(data) > MaxEntry {
 		return ErrTooLarge
 	}
-	return l.queue.enqueue(data, w)
+	return l.queue.Enqueue(data, w)
 }
 
 // RunBetweenBatches runs f on the committer's goroutine between two batches and returns after f. f
@@ -136,7 +143,7 @@ func (l *Log) Append(data []byte, w Waiter) error {
 // RunBetweenBatches, because it would wait for the goroutine on which it runs. If the log is closed
 // or has failed, RunBetweenBatches returns the reason and does not run f.
 func (l *Log) RunBetweenBatches(f func(seq uint64, at int64)) error {
-	done, err := l.queue.enqueueCall(f)
+	done, err := l.queue.EnqueueCall(f)
 	if err != nil {
 		return err
 	}
@@ -173,7 +180,7 @@ func (l *Log) Err() error {
 // log has failed, Close writes nothing more and returns the failure.
 func (l *Log) Close() error {
 	l.closeOnce.Do(func() {
-		l.queue.close()
+		l.queue.Close()
 		<-l.done
 		close(l.stop)
 		l.side.Wait()
@@ -215,7 +222,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	s := l.stats
 	l.mu.Unlock()
-	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.countQueued()
+	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.CountQueued()
 	s.Live, s.Archived = l.archiver.countSegments()
 	return s
 }

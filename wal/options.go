@@ -56,7 +56,8 @@ type Options struct {
 	// Faults makes the disk fail on purpose, in tests.
 	Faults Faults
 
-	reopenAfter int // rotations after which tidwall's log is reopened
+	replica     bool // no committer: Replica.AppendBatch writes
+	reopenAfter int  // rotations after which tidwall's log is reopened
 }
 
 // BatchStats measures one fsync and the entries that it made durable. If the batch ended a

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pingpost/internal/must"
+
+	"pingpost/wal/commitqueue"
 )
 
 // script records the calls to the waiters of a batch, in order.
@@ -36,9 +38,9 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 	const first, at = 70, 9
 	for _, n := range []int{0, 1, prepareGroup - 1, prepareGroup, prepareGroup + 1, 3*prepareGroup + 2} {
 		var heard, want script
-		var batch []queuedEntry
+		var batch []commitqueue.Entry
 		for i := range n {
-			batch = append(batch, queuedEntry{waiter: &actor{&heard, i}})
+			batch = append(batch, commitqueue.Entry{Waiter: &actor{&heard, i}})
 		}
 		for from := 0; from < n; from += prepareGroup {
 			for i := from; i < min(from+prepareGroup, n); i++ {
@@ -55,7 +57,7 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 
 func TestWaiterAndPrepareAreOptional(t *testing.T) {
 	var heard script
-	notifyWaiters([]queuedEntry{{waiter: plain{&actor{&heard, 1}}}, {}, {waiter: &actor{&heard, 3}}}, 4, 5)
+	notifyWaiters([]commitqueue.Entry{{Waiter: plain{&actor{&heard, 1}}}, {}, {Waiter: &actor{&heard, 3}}}, 4, 5)
 	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
 }
 

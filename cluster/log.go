@@ -1,0 +1,51 @@
+package cluster
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"pingpost/wal"
+)
+
+var (
+	// ErrNotLeader means that this node is not the leader. The entry was not proposed, and never becomes
+	// durable; the leader may accept the request.
+	ErrNotLeader = errors.New("cluster: this node is not the leader")
+	// ErrUnknown means that this node lost the leadership after it had proposed the entry. The entry may
+	// become durable, or not. Only the next leader knows.
+	ErrUnknown = errors.New("cluster: this node lost the leadership before it knew whether a majority has the entry")
+)
+
+// Log is the exchange's log while this node is the leader. It is the engine's log in a cluster.
+type Log struct {
+	current atomic.Pointer[leadership] // nil while this node does not lead
+}
+
+// Append queues an entry, and w learns when a majority has it and this node has applied it. The caller
+// must not change data before that. After an error of Append w gets no call; the errors are
+// wal.ErrBusy, wal.ErrEmpty, wal.ErrTooLarge and ErrNotLeader.
+func (l *Log) Append(data []byte, w wal.Waiter) error {
+	if len(data) == 0 {
+		return wal.ErrEmpty
+	}
+	if len(data) > wal.MaxEntry {
+		return wal.ErrTooLarge
+	}
+	of := l.current.Load()
+	if of == nil {
+		return ErrNotLeader
+	}
+	return of.queue.Enqueue(data, w)
+}
+
+// Queued returns the number and the bytes of the queued entries, and the age of the oldest that is not
+// committed.
+func (l *Log) Queued() (entries, bytes int, age time.Duration) {
+	of := l.current.Load()
+	if of == nil {
+		return 0, 0, 0
+	}
+	entries, bytes, age = of.queue.CountQueued()
+	return entries, bytes, max(age, of.ageOfOldestProposal(time.Now()))
+}

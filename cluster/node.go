@@ -1,0 +1,252 @@
+package cluster
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	raftwal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/metadb"
+
+	"pingpost/internal/durable"
+	"pingpost/wal"
+)
+
+// Options of a node. Only the fields with a default may be zero.
+type Options struct {
+	ID       string       // of this node, unique in the cluster
+	Dir      string       // for Raft's files
+	Listener net.Listener // for the other nodes; the node closes it
+	// Dial connects to another node.
+	Dial func(address string, timeout time.Duration) (net.Conn, error)
+
+	Log          *wal.Replica // replayed into the state machine up to its end
+	StateMachine StateMachine
+	Roles        Roles
+	// MayCompact returns an error while a reader of the log has not stored all entries up to last. The
+	// Raft log then keeps them. Nil: always.
+	MayCompact func(last uint64) error
+
+	// Heartbeat is the time without a sign of the leader after which a follower wants to replace it;
+	// default 200 ms.
+	Heartbeat time.Duration
+	// MaxStall is the longest time in which a leader with proposals commits none. Then it makes room for
+	// another leader; default 400 ms.
+	MaxStall time.Duration
+	// Limits of a batch and of the queue; defaults as in wal.Options.
+	MaxBatch, MaxBatchBytes, QueueLen, QueueBytes int
+	// CompactEvery is the number of Raft entries after which a node shortens its Raft log; default
+	// 16,384. It keeps that many for nodes that lag.
+	CompactEvery uint64
+
+	Now    func() int64 // the exchange's clock, in Unix nanoseconds
+	Logger *slog.Logger
+}
+
+// Roles is notified when the role of this node changes, by one goroutine.
+type Roles interface {
+	// Lead begins the work of a leader: decide about requests and send to buyers and suppliers. Before
+	// it, this node has applied all entries of earlier leaders.
+	Lead(log *Log)
+	// Follow ends that work. All waiters of Log have their results.
+	Follow()
+}
+
+// Node is a member of a cluster.
+type Node struct {
+	opt       Options
+	raft      *raft.Raft
+	transport *raft.NetworkTransport
+	store     *raftwal.WAL
+	storeMeta metadb.BoltMetaDB // closed apart, because store.Close leaves it open
+	machine   *replicatedLog
+	log       Log
+	leading   atomic.Pointer[leadership] // until all its waiters have their results
+	lease     lease
+	network   *mutableNetwork
+	check     chan struct{} // holds at most one token: compare the role with Raft's
+	stop      chan struct{}
+	loops     sync.WaitGroup
+
+	failMu  sync.Mutex
+	failure error
+	failed  chan struct{} // closed when failure is set
+}
+
+// Start starts a node of a cluster. A new node has no members until Bootstrap, or until a leader adds it.
+func Start(opt Options) (*Node, error) {
+	opt = opt.withDefaults()
+	n := &Node{opt: opt, check: make(chan struct{}, 1), stop: make(chan struct{}), failed: make(chan struct{})}
+	n.machine = &replicatedLog{node: n}
+	if err := n.startRaft(); err != nil {
+		n.closeStores()
+		return nil, err
+	}
+	n.loops.Add(2)
+	go n.followRoles()
+	go n.keepLease()
+	return n, nil
+}
+
+func (n *Node) startRaft() error {
+	if err := durable.MakeFolder(n.opt.Dir); err != nil {
+		return fmt.Errorf("cannot create %q: %w", n.opt.Dir, err)
+	}
+	logDir := filepath.Join(n.opt.Dir, "log")
+	if err := durable.MakeFolder(logDir); err != nil {
+		return fmt.Errorf("cannot create %q: %w", logDir, err)
+	}
+	logger := newRaftLogger(n.opt.Logger)
+	var err error
+	if n.store, err = raftwal.Open(logDir, raftwal.WithLogger(logger), raftwal.WithMetaStore(&n.storeMeta)); err != nil {
+		return fmt.Errorf("cannot open the Raft log in %q: %w", logDir, err)
+	}
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(n.opt.Dir, 2, logger)
+	if err != nil {
+		return fmt.Errorf("cannot open the Raft snapshots in %q: %w", n.opt.Dir, err)
+	}
+	if err := n.loadMarker(snapshots); err != nil {
+		return err
+	}
+	n.network = &mutableNetwork{Listener: n.opt.Listener, dial: n.opt.Dial}
+	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream: n.network, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
+	})
+	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, n.store, n.store, snapshots, n.transport)
+	if err != nil {
+		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)
+	}
+	return nil
+}
+
+// loadMarker reads the position up to which the Raft log was deleted. Raft itself reads only its index.
+func (n *Node) loadMarker(snapshots raft.SnapshotStore) error {
+	list, err := snapshots.List()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	_, content, err := snapshots.Open(list[0].ID)
+	if err != nil {
+		return fmt.Errorf("cannot open a Raft snapshot: %w", err)
+	}
+	defer content.Close()
+	at, err := readMarker(content)
+	if err != nil {
+		return err
+	}
+	if last, _ := n.opt.Log.LastDurableEntry(); last < at.LastEntry {
+		return fmt.Errorf("this node deleted its Raft log up to log entry %d, but its log ends with %d: %w", at.LastEntry, last, ErrMissingEntries)
+	}
+	n.machine.order = at.Order
+	return nil
+}
+
+// Bootstrap makes this node the first member of a new cluster. It fails if the node has a Raft log.
+func (n *Node) Bootstrap() error {
+	address := raft.ServerAddress(n.opt.Listener.Addr().String())
+	return n.raft.BootstrapCluster(raft.Configuration{Servers: []raft.Server{{ID: raft.ServerID(n.opt.ID), Address: address}}}).Error()
+}
+
+// membershipTimeout limits how long a change of the members waits for earlier work of the leader.
+const membershipTimeout = 5 * time.Second
+
+// Add makes a node a voting member. Only the leader can add one. The node must have a copy of the data
+// that reaches into the leader's Raft log.
+func (n *Node) Add(id, address string) error {
+	return n.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, membershipTimeout).Error()
+}
+
+// Remove removes a member. Only the leader can remove one.
+func (n *Node) Remove(id string) error {
+	return n.raft.RemoveServer(raft.ServerID(id), 0, membershipTimeout).Error()
+}
+
+// HandOver makes another member the leader, as soon as it has all entries.
+func (n *Node) HandOver() error { return n.raft.LeadershipTransfer().Error() }
+
+// Leader returns the address of the leader, or "" during an election.
+func (n *Node) Leader() string {
+	address, _ := n.raft.LeaderWithID()
+	return string(address)
+}
+
+// Failed returns a channel that closes when this node can apply nothing more. Err has the reason.
+func (n *Node) Failed() <-chan struct{} { return n.failed }
+
+// Err returns the reason why this node can apply nothing more, or nil.
+func (n *Node) Err() error {
+	n.failMu.Lock()
+	defer n.failMu.Unlock()
+	return n.failure
+}
+
+func (n *Node) fail(err error) {
+	n.failMu.Lock()
+	defer n.failMu.Unlock()
+	if n.failure == nil {
+		n.failure = err
+		n.opt.Logger.Error("this node left the cluster's work: it applies nothing more; repair the cause and restart it", "node", n.opt.ID, "error", err)
+		close(n.failed)
+	}
+}
+
+// Close stops the node. A leader hands over first.
+func (n *Node) Close() error {
+	if n.raft.State() == raft.Leader {
+		if err := n.HandOver(); err != nil {
+			n.opt.Logger.Info("the leader stops without a hand-over", "error", err)
+		}
+	}
+	return n.crash()
+}
+
+// crash stops the node without a hand-over. The loops end before Raft, because Raft never answers a
+// verification of the leader that it got just before its end.
+func (n *Node) crash() error {
+	close(n.stop)
+	n.loops.Wait()
+	return errors.Join(n.raft.Shutdown().Error(), n.closeStores())
+}
+
+func (n *Node) closeStores() (err error) {
+	if n.transport != nil {
+		err = n.transport.Close()
+	} else {
+		err = n.opt.Listener.Close()
+	}
+	if n.store != nil {
+		err = errors.Join(err, n.store.Close(), n.storeMeta.Close())
+	}
+	return err
+}
+
+func (o Options) withDefaults() Options {
+	setIfZero(&o.Heartbeat, 200*time.Millisecond)
+	setIfZero(&o.MaxStall, 400*time.Millisecond)
+	setIfZero(&o.MaxBatch, 256)
+	setIfZero(&o.MaxBatchBytes, 1<<20)
+	setIfZero(&o.QueueLen, 4096)
+	setIfZero(&o.QueueBytes, 64<<20)
+	setIfZero(&o.CompactEvery, 16_384)
+	return o
+}
+
+func setIfZero[T int | uint64 | time.Duration](field *T, value T) {
+	if *field == 0 {
+		*field = value
+	}
+}
+
+func (o *Options) randomID() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
+}

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"pingpost/internal/must"
+	"pingpost/wal"
+)
+
+// TestEveryNodeAppliesTheSame: entries of many callers reach all nodes in one order, and their logs have
+// the same bytes.
+func TestEveryNodeAppliesTheSame(t *testing.T) {
+	c := startCluster(t, nil)
+	leader, _ := c.awaitLeader()
+	var callers sync.WaitGroup
+	for n := range 16 {
+		callers.Go(func() {
+			for i := range 50 {
+				if err := leader.put(fmt.Sprintf("lead %d of supplier %d", i, n)); err != nil {
+					t.Errorf("lead %d of supplier %d: %v", i, n, err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if got := len(c.awaitEqual(800)); got != 800 {
+		t.Errorf("%d entries, want 800", got)
+	}
+	var logs []string
+	for _, m := range c.members {
+		var bytes string
+		for _, s := range must.Value(wal.Segments(m.dir))(t) {
+			bytes += filepath.Base(s.Path) + string(must.Value(os.ReadFile(s.Path))(t))
+		}
+		logs = append(logs, bytes)
+	}
+	if logs[0] != logs[1] || logs[0] != logs[2] {
+		t.Error("the nodes' logs differ")
+	}
+}
+
+// TestKilledLeaderLosesNoAcknowledgedEntry kills the leader under load several times, and restarts it.
+// Every acknowledged entry is on all nodes once. An entry with an unknown result may be there too.
+func TestKilledLeaderLosesNoAcknowledgedEntry(t *testing.T) {
+	c := startCluster(t, nil)
+	acknowledged := make([]bool, 4*200)
+	var unknown sync.Map
+	var mu sync.Mutex // a member is killed between two entries of a caller
+	var callers sync.WaitGroup
+	for caller := range 4 {
+		callers.Go(func() {
+			for i := range 200 {
+				n := caller*200 + i
+				mu.Lock()
+				m, _ := c.awaitLeader()
+				result := make(chan error, 1)
+				w := &commit{machine: m.machine, data: fmt.Appendf(nil, "lead %d", n), done: result}
+				err := m.Node.log.Append(w.data, w)
+				mu.Unlock()
+				if err == nil {
+					err = <-result
+				}
+				switch {
+				case err == nil:
+					acknowledged[n] = true
+				case errors.Is(err, ErrUnknown):
+					unknown.Store(n, true)
+				case !errors.Is(err, ErrNotLeader):
+					t.Errorf("lead %d: %v", n, err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		mu.Lock()
+		m, _ := c.awaitLeader()
+		m.kill()
+		mu.Unlock()
+		c.awaitLeader()
+		mu.Lock()
+		m.start()
+		mu.Unlock()
+	}
+	callers.Wait()
+	c.putUntilDone("last")
+	applied := c.awaitEqual(1)
+	counts := map[string]int{}
+	for _, e := range applied {
+		counts[e]++
+	}
+	done := 0
+	for n, ok := range acknowledged {
+		got := counts[fmt.Sprintf("lead %d", n)]
+		_, open := unknown.Load(n)
+		switch {
+		case ok && got != 1:
+			t.Errorf("lead %d was acknowledged, and is applied %d times", n, got)
+		case !ok && !open && got != 0:
+			t.Errorf("lead %d was refused, and is applied %d times", n, got)
+		case got > 1:
+			t.Errorf("lead %d is applied %d times", n, got)
+		}
+		if ok {
+			done++
+		}
+	}
+	if done < 100 {
+		t.Errorf("only %d entries were acknowledged", done)
+	}
+}
+
+// TestAllNodesRestart: after all nodes stopped, their logs have the entries once.
+func TestAllNodesRestart(t *testing.T) {
+	c := startCluster(t, nil)
+	var want []string
+	for round := range 3 {
+		for i := range 20 {
+			want = append(want, fmt.Sprintf("lead %d of round %d", i, round))
+			c.putUntilDone(want[len(want)-1])
+		}
+		if got := c.awaitEqual(len(want)); !slices.Equal(got, want) {
+			t.Fatalf("round %d: applied %q, want %q", round, got, want)
+		}
+		for _, m := range c.members {
+			m.kill()
+		}
+		for _, m := range c.members {
+			m.start()
+		}
+	}
+	c.putUntilDone("last")
+	c.awaitEqual(len(want) + 1)
+}
+
+// TestFollowerRefusesEntries: only the leader accepts entries.
+func TestFollowerRefusesEntries(t *testing.T) {
+	c := startCluster(t, nil)
+	leader, _ := c.awaitLeader()
+	for _, m := range c.members {
+		if m != leader {
+			if err := m.put("lead"); !errors.Is(err, ErrNotLeader) {
+				t.Errorf("node %s: %v, want %v", m.id, err, ErrNotLeader)
+			}
+			if m.HoldsLease() {
+				t.Errorf("node %s follows and holds the lease", m.id)
+			}
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"io"
+	"log"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// maxAppendEntries is the number of Raft entries, each a batch, in one message to a follower.
+const maxAppendEntries = 64
+
+func (n *Node) raftConfig(logger hclog.Logger) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(n.opt.ID)
+	c.HeartbeatTimeout, c.ElectionTimeout = n.opt.Heartbeat, n.opt.Heartbeat
+	c.LeaderLeaseTimeout = n.opt.Heartbeat
+	c.CommitTimeout = min(n.opt.Heartbeat/8, 50*time.Millisecond)
+	c.MaxAppendEntries = maxAppendEntries
+	c.BatchApplyCh = true
+	c.SnapshotThreshold, c.TrailingLogs = n.opt.CompactEvery, n.opt.CompactEvery
+	c.SnapshotInterval = 10 * time.Second
+	c.NoSnapshotRestoreOnStart = true // the node's own log and snapshots have the data
+	c.NoLegacyTelemetry = true
+	c.ShutdownOnRemove = false
+	c.Logger = logger
+	return c
+}
+
+// newRaftLogger returns a logger for Raft that writes to ours. Raft reports each heartbeat that fails, so
+// its informational messages become debug messages.
+func newRaftLogger(logger *slog.Logger) hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{
+		Name: "raft", Level: hclog.Warn, DisableTime: true,
+		Output: slogWriter{slog.NewLogLogger(logger.Handler(), slog.LevelWarn)},
+	})
+}
+
+type slogWriter struct{ to *log.Logger }
+
+func (w slogWriter) Write(line []byte) (int, error) {
+	w.to.Print(string(line))
+	return len(line), nil
+}
+
+var _ io.Writer = slogWriter{}

@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// checkRole makes followRoles compare the node's role with Raft's soon.
+func (n *Node) checkRole() {
+	select {
+	case n.check <- struct{}{}:
+	default:
+	}
+}
+
+// barrierTimeout limits how long a new leader waits until it has applied the entries before it. It then
+// tries again, as long as it is the leader.
+const barrierTimeout = 2 * time.Second
+
+// followRoles starts and ends leaderships, and notifies Roles. It is one goroutine, so the end of one
+// leadership is complete before the next begins, even if Raft changed its mind several times meanwhile.
+func (n *Node) followRoles() {
+	defer n.loops.Done()
+	for {
+		select {
+		case <-n.stop:
+			n.stopLeading()
+			return
+		case <-n.raft.LeaderCh():
+		case <-n.check:
+		}
+		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
+			n.stopLeading()
+		}
+		if n.leading.Load() == nil && n.raft.State() == raft.Leader {
+			n.startLeading()
+		}
+	}
+}
+
+// startLeading begins a leadership after this node has applied all entries before it. If it cannot, it
+// leaves the node a follower; followRoles tries again while Raft reports this node as the leader.
+func (n *Node) startLeading() {
+	term := n.raft.CurrentTerm()
+	if err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {
+		n.opt.Logger.Info("this node is not the leader yet", "node", n.opt.ID, "term", term, "error", err)
+		if n.raft.State() == raft.Leader {
+			time.AfterFunc(n.opt.Heartbeat, n.checkRole)
+		}
+		return
+	}
+	last, _ := n.opt.Log.LastDurableEntry()
+	of := n.startLeadership(term, last+1)
+	n.leading.Store(of)
+	n.log.current.Store(of)
+	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "entry", last)
+	n.opt.Roles.Lead(&n.log)
+}
+
+func (n *Node) stopLeading() {
+	of := n.leading.Load()
+	if of == nil {
+		return
+	}
+	n.log.current.Store(nil)
+	of.end()
+	n.leading.Store(nil)
+	n.opt.Logger.Info("this node no longer leads the cluster", "node", n.opt.ID, "term", of.term)
+	n.opt.Roles.Follow()
+}
+
+// takeProposal returns the proposal of this node's leadership that b is, or nil. The state machine calls
+// it once b is in the log.
+func (n *Node) takeProposal(b *batch) *proposal {
+	if of := n.leading.Load(); of != nil && of.id == b.leadership {
+		return of.take(b.number)
+	}
+	return nil
+}

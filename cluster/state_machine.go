@@ -1,0 +1,171 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+)
+
+// StateMachine is the part of the exchange that every node keeps equal. The node calls it on one
+// goroutine, in the order of the log.
+type StateMachine interface {
+	// Apply applies a log entry that no waiter on this node waits for. The entry is in this node's log.
+	// An error stops the node.
+	Apply(seq uint64, at int64, data []byte) error
+}
+
+// ErrMissingEntries means that the cluster's Raft log begins after the end of this node's log. The node
+// needs a copy of another node's data.
+var ErrMissingEntries = errors.New("cluster: this node lacks log entries that the other nodes no longer have in their Raft logs; copy the data of another node")
+
+// replicatedLog is the node's Raft state machine. It appends committed batches to the node's log, applies
+// them, and notifies the waiters of those that this node proposed. Raft calls it on one goroutine, but
+// for Persist.
+type replicatedLog struct {
+	node    *Node
+	order   batchOrder
+	decoded batch
+	failure error // after the first error nothing is applied
+}
+
+// ApplyBatch applies Raft entries, in order. The result of an entry is nil or an error.
+func (m *replicatedLog) ApplyBatch(logs []*raft.Log) []any {
+	results := make([]any, len(logs))
+	for i, l := range logs {
+		if l.Type != raft.LogCommand {
+			continue
+		}
+		if err := m.applyEntry(l); err != nil {
+			results[i] = err
+		}
+	}
+	return results
+}
+
+// Apply applies one Raft entry.
+func (m *replicatedLog) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
+
+func (m *replicatedLog) applyEntry(l *raft.Log) error {
+	if m.failure != nil {
+		return m.failure
+	}
+	kind, body, err := checkEntry(l.Data)
+	switch {
+	case err != nil:
+	case kind == kindBatch:
+		if err = m.decoded.decode(body); err == nil {
+			if !m.order.accept(&m.decoded, l.Term) {
+				return errIgnored
+			}
+			err = m.applyNewEntries(&m.decoded)
+		}
+	default:
+		err = fmt.Errorf("a replicated entry has the unknown kind %d; this node needs a newer program", kind)
+	}
+	if err != nil {
+		m.failure = fmt.Errorf("cannot apply entry %d of the Raft log: %w", l.Index, err)
+		m.node.fail(m.failure)
+	}
+	return m.failure
+}
+
+// applyNewEntries appends and applies the entries of a batch that this node's log does not have yet.
+// After a restart Raft delivers batches again that the log has, completely or in part.
+func (m *replicatedLog) applyNewEntries(b *batch) error {
+	log := m.node.opt.Log
+	last, _ := log.LastDurableEntry()
+	if b.first > last+1 {
+		return fmt.Errorf("it begins with log entry %d, and this node's log ends with %d: %w", b.first, last, ErrMissingEntries)
+	}
+	known := last + 1 - b.first
+	if known >= uint64(len(b.entries)) {
+		return nil
+	}
+	first, at, err := log.AppendBatch(b.at, b.entries[known:])
+	if err != nil {
+		return err
+	}
+	if p := m.node.takeProposal(b); p != nil {
+		if known > 0 {
+			panic(fmt.Sprintf("BUG: this node's log already had entry %d, which this node has just proposed", b.first))
+		}
+		p.notifyWaiters(first, at)
+		return nil
+	}
+	for i, data := range b.entries[known:] {
+		if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// marker is the content of a Raft snapshot. The data itself is in the node's log and its snapshots, so
+// a Raft snapshot only says up to which entry they contain the Raft log.
+type marker struct {
+	LastEntry uint64     `json:"last_entry"`
+	Order     batchOrder `json:"order"`
+}
+
+// Snapshot returns the present position. Raft deletes entries before it from its log.
+func (m *replicatedLog) Snapshot() (raft.FSMSnapshot, error) {
+	if m.failure != nil {
+		return nil, m.failure
+	}
+	last, _ := m.node.opt.Log.LastDurableEntry()
+	return &positionSnapshot{node: m.node, marker: marker{LastEntry: last, Order: m.order}}, nil
+}
+
+type positionSnapshot struct {
+	node   *Node
+	marker marker
+}
+
+// Persist stores the position after the node's log is durable up to it. Raft deletes its own copy of
+// these entries next, so this is the moment from which they depend on the node's log.
+func (s *positionSnapshot) Persist(sink raft.SnapshotSink) error {
+	durable, err := s.node.opt.Log.Sync()
+	if err == nil && durable < s.marker.LastEntry {
+		panic(fmt.Sprintf("BUG: Sync made entry %d durable, not %d", durable, s.marker.LastEntry))
+	}
+	if err == nil && s.node.opt.MayCompact != nil {
+		err = s.node.opt.MayCompact(s.marker.LastEntry)
+	}
+	if err == nil {
+		err = json.NewEncoder(sink).Encode(s.marker)
+	}
+	if err != nil {
+		return errors.Join(err, sink.Cancel())
+	}
+	return sink.Close()
+}
+
+// Release does nothing: a position holds no resources.
+func (s *positionSnapshot) Release() {}
+
+// Restore accepts the position of another node if this node's log reaches it. Otherwise the node lacks
+// entries and stops.
+func (m *replicatedLog) Restore(from io.ReadCloser) error {
+	defer from.Close()
+	at, err := readMarker(from)
+	if err != nil {
+		return err
+	}
+	if last, _ := m.node.opt.Log.LastDurableEntry(); last < at.LastEntry {
+		m.failure = fmt.Errorf("the Raft logs begin after log entry %d, and this node's log ends with %d: %w", at.LastEntry, last, ErrMissingEntries)
+		m.node.fail(m.failure)
+		return m.failure
+	}
+	m.order = at.Order
+	return nil
+}
+
+func readMarker(from io.Reader) (at marker, err error) {
+	if err := json.NewDecoder(io.LimitReader(from, 1<<10)).Decode(&at); err != nil {
+		return at, fmt.Errorf("cannot read a Raft snapshot: %w", err)
+	}
+	return at, nil
+}

@@ -1,0 +1,116 @@
+package wal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pingpost/internal/must"
+)
+
+func mustOpenReplica(t *testing.T, dir string, opt Options) *Replica {
+	t.Helper()
+	r := must.Value(OpenReplica(dir, opt))(t)
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func appendBatch(t *testing.T, r *Replica, at int64, entries ...string) (first uint64, batchTime int64) {
+	t.Helper()
+	var data [][]byte
+	for _, e := range entries {
+		data = append(data, []byte(e))
+	}
+	first, batchTime, err := r.AppendBatch(at, data)
+	must.Succeed(t, err)
+	return first, batchTime
+}
+
+// TestReplicasWithEqualBatchesHaveEqualFiles: three nodes append the same batches, one of them after a
+// restart in the middle of a batch. Their segments are equal, byte for byte.
+func TestReplicasWithEqualBatchesHaveEqualFiles(t *testing.T) {
+	opt := Options{SegmentSize: 1 << 10}
+	var files [2]map[string]string
+	for i := range files {
+		dir := t.TempDir()
+		r := mustOpenReplica(t, dir, opt)
+		for n := range 50 {
+			first, at := appendBatch(t, r, int64(1000-n), fmt.Sprintf("lead %d", n), fmt.Sprintf("bid %d", n), "post")
+			if first != uint64(3*n+1) || at != 1000 {
+				t.Fatalf("batch %d begins with entry %d at %d, want entry %d at 1000", n, first, at, 3*n+1)
+			}
+			if i == 1 && n == 30 {
+				must.Succeed(t, r.Close())
+				r = mustOpenReplica(t, dir, opt)
+			}
+		}
+		must.Succeed(t, r.Close())
+		files[i] = map[string]string{}
+		for _, s := range must.Value(Segments(dir))(t) {
+			files[i][filepath.Base(s.Path)] = string(must.Value(os.ReadFile(s.Path))(t))
+		}
+		if len(files[i]) < 3 {
+			t.Fatalf("%d segments do not test the end of a segment", len(files[i]))
+		}
+	}
+	for name, content := range files[0] {
+		if files[1][name] != content {
+			t.Errorf("segment %s differs", name)
+		}
+	}
+}
+
+// TestReplicaIsReadableBeforeSync: a reader gets entries at once, and Sync reports those before it.
+func TestReplicaIsReadableBeforeSync(t *testing.T) {
+	var syncs int
+	r := mustOpenReplica(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { syncs++; return nil }}})
+	appendBatch(t, r, 7, "lead", "bid")
+	reader := must.Value(r.NewReader(1))(t)
+	defer reader.Close()
+	if e := must.Value(reader.Next())(t); !bytes.Equal(e.Data, []byte("lead")) || e.At != 7 || syncs != 0 {
+		t.Errorf("entry %q at %d after %d fsyncs, want lead at 7 after none", e.Data, e.At, syncs)
+	}
+	if durable := must.Value(r.Sync())(t); durable != 2 || syncs != 1 {
+		t.Errorf("entry %d is durable after %d fsyncs, want entry 2 after one", durable, syncs)
+	}
+}
+
+// TestReplicaAcceptsOnlyBatches: entries of a single node are refused.
+func TestReplicaAcceptsOnlyBatches(t *testing.T) {
+	r := mustOpenReplica(t, t.TempDir(), Options{})
+	if err := r.Append([]byte("lead"), nil); !errors.Is(err, ErrReplica) {
+		t.Errorf("Append: %v, want %v", err, ErrReplica)
+	}
+	if err := r.RunBetweenBatches(func(uint64, int64) {}); !errors.Is(err, ErrReplica) {
+		t.Errorf("RunBetweenBatches: %v, want %v", err, ErrReplica)
+	}
+}
+
+// TestFailedSyncEndsReplica: after a failed fsync, or a failed write, the replica accepts no batch.
+func TestFailedSyncEndsReplica(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for name, faults := range map[string]Faults{
+		"fsync": {Sync: func() error { return broken }},
+		"write": {Write: func(int) (int, error) { return 0, broken }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := mustOpenReplica(t, t.TempDir(), Options{Faults: faults})
+			_, _, writeErr := r.AppendBatch(1, [][]byte{[]byte("lead")})
+			_, syncErr := r.Sync()
+			if err := errors.Join(writeErr, syncErr); !errors.Is(err, broken) {
+				t.Errorf("the error is %v, want %v", err, broken)
+			}
+			select {
+			case <-r.Failed():
+			default:
+				t.Error("Failed is not closed")
+			}
+			if _, _, err := r.AppendBatch(1, [][]byte{[]byte("lead")}); !errors.Is(err, ErrFailed) {
+				t.Errorf("a later batch: %v, want %v", err, ErrFailed)
+			}
+		})
+	}
+}
