@@ -56,7 +56,7 @@ func (c *commit) Failed(err error)              { c.done <- err }
 
 // member is a node of a test's cluster with its data.
 type member struct {
-	t       *testing.T
+	t       testing.TB
 	id      string
 	dir     string
 	address string
@@ -70,7 +70,7 @@ type member struct {
 func (m *member) Lead(log *Log) { m.led <- log }
 func (m *member) Follow()       {}
 
-func newMember(t *testing.T, id string, tune func(*Options)) *member {
+func newMember(t testing.TB, id string, tune func(*Options)) *member {
 	return &member{t: t, id: id, dir: t.TempDir(), address: "127.0.0.1:0", tune: tune}
 }
 
@@ -114,11 +114,11 @@ func (m *member) kill() {
 
 // testCluster is a cluster of members in one process.
 type testCluster struct {
-	t       *testing.T
+	t       testing.TB
 	members []*member
 }
 
-func startCluster(t *testing.T, tune func(*Options)) *testCluster {
+func startCluster(t testing.TB, tune func(*Options)) *testCluster {
 	t.Helper()
 	c := &testCluster{t: t}
 	for _, id := range []string{"a", "b", "c"} {
@@ -131,7 +131,21 @@ func startCluster(t *testing.T, tune func(*Options)) *testCluster {
 	for _, m := range c.members[1:] {
 		must.Succeed(t, leader.Add(m.id, m.address))
 	}
+	c.awaitMembers(len(c.members))
 	return c
+}
+
+// awaitMembers waits until every node knows that many members. Before that, a cluster that has just grown
+// from two to three nodes does not survive the loss of its leader: the node that does not know the third
+// member refuses to vote for it, and lacks the entry that the third one has.
+func (c *testCluster) awaitMembers(want int) {
+	c.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if !slices.ContainsFunc(c.members, func(m *member) bool { return len(m.raft.GetConfiguration().Configuration().Servers) != want }) {
+			return
+		}
+	}
+	c.t.Fatalf("a node does not know all %d members", want)
 }
 
 // awaitLeader waits for a member that began to lead, and still does.
@@ -149,6 +163,11 @@ func (c *testCluster) awaitLeader() (*member, *Log) {
 			return m, &m.Node.log
 		}
 		time.Sleep(time.Millisecond)
+	}
+	for _, m := range c.members {
+		if m.Node != nil {
+			c.t.Logf("node %s: %v, error %v", m.id, m.raft.Stats(), m.Err())
+		}
 	}
 	c.t.Fatal("the cluster has no leader")
 	return nil, nil

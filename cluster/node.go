@@ -49,6 +49,8 @@ type Options struct {
 
 	Now    func() int64 // the exchange's clock, in Unix nanoseconds
 	Logger *slog.Logger
+
+	wrapLogStore func(raft.LogStore) raft.LogStore // in tests, to make the disk fail
 }
 
 // Roles is notified when the role of this node changes, by one goroutine.
@@ -71,8 +73,10 @@ type Node struct {
 	log       Log
 	leading   atomic.Pointer[leadership] // until all its waiters have their results
 	lease     lease
+	stable    stableStore
 	network   *mutableNetwork
 	check     chan struct{} // holds at most one token: compare the role with Raft's
+	handOver  chan chan error
 	stop      chan struct{}
 	loops     sync.WaitGroup
 
@@ -84,8 +88,9 @@ type Node struct {
 // Start starts a node of a cluster. A new node has no members until Bootstrap, or until a leader adds it.
 func Start(opt Options) (*Node, error) {
 	opt = opt.withDefaults()
-	n := &Node{opt: opt, check: make(chan struct{}, 1), stop: make(chan struct{}), failed: make(chan struct{})}
+	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan chan error), stop: make(chan struct{}), failed: make(chan struct{})}
 	n.machine = &replicatedLog{node: n}
+	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
 		n.closeStores()
 		return nil, err
@@ -120,7 +125,12 @@ func (n *Node) startRaft() error {
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.network, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
 	})
-	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, n.store, n.store, snapshots, n.transport)
+	n.stable.StableStore = n.store
+	logs := raft.LogStore(n.store)
+	if n.opt.wrapLogStore != nil {
+		logs = n.opt.wrapLogStore(logs)
+	}
+	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)
 	}
@@ -169,8 +179,18 @@ func (n *Node) Remove(id string) error {
 	return n.raft.RemoveServer(raft.ServerID(id), 0, membershipTimeout).Error()
 }
 
-// HandOver makes another member the leader, as soon as it has all entries.
-func (n *Node) HandOver() error { return n.raft.LeadershipTransfer().Error() }
+// HandOver makes another member the leader. First this node finishes its leadership: it rejects new
+// entries with ErrNotLeader, and waits for the results of those that it has proposed. So a planned
+// hand-over leaves no result unknown.
+func (n *Node) HandOver() error {
+	done := make(chan error, 1)
+	select {
+	case n.handOver <- done:
+		return <-done
+	case <-n.stop:
+		return ErrNotLeader
+	}
+}
 
 // Leader returns the address of the leader, or "" during an election.
 func (n *Node) Leader() string {
@@ -222,6 +242,7 @@ func (n *Node) closeStores() (err error) {
 	} else {
 		err = n.opt.Listener.Close()
 	}
+	n.stable.close()
 	if n.store != nil {
 		err = errors.Join(err, n.store.Close(), n.storeMeta.Close())
 	}

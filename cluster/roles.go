@@ -29,6 +29,9 @@ func (n *Node) followRoles() {
 			return
 		case <-n.raft.LeaderCh():
 		case <-n.check:
+		case done := <-n.handOver:
+			n.stopLeading()
+			done <- n.raft.LeadershipTransfer().Error()
 		}
 		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
 			n.stopLeading()

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"pingpost/internal/must"
+)
+
+// TestHandOverLeavesNoResultUnknown hands over under load. Every entry is acknowledged or refused, and the
+// next leader accepts a refused one.
+func TestHandOverLeavesNoResultUnknown(t *testing.T) {
+	c := startCluster(t, nil)
+	var stop atomic.Bool
+	var callers sync.WaitGroup
+	var put atomic.Int64
+	for n := range 8 {
+		callers.Go(func() {
+			for i := 0; !stop.Load(); i++ {
+				if c.putUntilDone(fmt.Sprintf("lead %d of supplier %d", i, n)) {
+					t.Error("a result is unknown")
+				}
+				put.Add(1)
+			}
+		})
+	}
+	leaders := map[string]bool{}
+	for range 3 {
+		m, _ := c.awaitLeader()
+		leaders[m.id] = true
+		must.Succeed(t, m.HandOver())
+		time.Sleep(50 * time.Millisecond)
+	}
+	stop.Store(true)
+	callers.Wait()
+	if len(leaders) < 2 {
+		t.Errorf("the leaders were %v, want at least two", leaders)
+	}
+	got := c.awaitEqual(int(put.Load()))
+	if slices.Sort(got); len(got) != int(put.Load()) || len(slices.Compact(got)) != len(got) {
+		t.Errorf("%d entries, want %d different ones", len(got), put.Load())
+	}
+}
+
+// stallingStore is a Raft log whose disk can stall.
+type stallingStore struct {
+	raft.LogStore
+	stalled *sync.RWMutex // locked while the disk stalls
+}
+
+func (s *stallingStore) StoreLogs(logs []*raft.Log) error {
+	s.stalled.RLock()
+	defer s.stalled.RUnlock()
+	return s.LogStore.StoreLogs(logs)
+}
+
+// TestStalledLeaderIsReplaced: the leader's disk stalls while its connections work. Another node takes
+// over, although Raft's own heartbeats would go on. The old leader does not hold the lease then, and
+// applies all entries after its disk works again.
+func TestStalledLeaderIsReplaced(t *testing.T) {
+	disks := map[string]*sync.RWMutex{"a": {}, "b": {}, "c": {}}
+	c := startCluster(t, func(o *Options) {
+		disk := disks[o.ID]
+		o.wrapLogStore = func(s raft.LogStore) raft.LogStore { return &stallingStore{s, disk} }
+	})
+	c.putUntilDone("before")
+	old, _ := c.awaitLeader()
+	disks[old.id].Lock()
+	result := make(chan error, 1)
+	go func() { result <- old.put("stalled") }()
+	deadline := time.Now().Add(10 * time.Second)
+	var next *member
+	for next == nil && time.Now().Before(deadline) {
+		for _, m := range c.members {
+			if m != old && m.leading.Load() != nil {
+				next = m
+			}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if next == nil {
+		disks[old.id].Unlock()
+		t.Fatal("no other node became the leader")
+	}
+	if old.HoldsLease() {
+		t.Error("the stalled leader holds the lease beside the next one")
+	}
+	must.Succeed(t, next.put("after"))
+	disks[old.id].Unlock()
+	if err := <-result; !errors.Is(err, ErrUnknown) {
+		t.Errorf("the result of the stalled entry: %v, want %v", err, ErrUnknown)
+	}
+	if got := c.awaitEqual(2); got[len(got)-1] != "after" {
+		t.Errorf("the entries are %q", got)
+	}
+}
+
+// TestLeaseEndsWithoutMajority: a leader that no other node answers does not hold the lease.
+func TestLeaseEndsWithoutMajority(t *testing.T) {
+	c := startCluster(t, nil)
+	leader, _ := c.awaitLeader()
+	awaitTrue(t, "the leader gets the lease", leader.HoldsLease)
+	for _, m := range c.members {
+		if m != leader {
+			m.kill()
+		}
+	}
+	awaitTrue(t, "the lease ends", func() bool { return !leader.HoldsLease() })
+}
+
+func awaitTrue(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within 20 seconds", what)
+		}
+	}
+}
+
+// TestBatchOrder compares the rule for batches with the entries that they would store: the accepted ones
+// are consecutive.
+func TestBatchOrder(t *testing.T) {
+	type row struct {
+		what                     string
+		leadership, term, number uint64
+		inTerm                   uint64
+		counts                   bool
+	}
+	var order batchOrder
+	for _, r := range []row{
+		{"the first batch of a leadership", 7, 2, 1, 2, true},
+		{"the second", 7, 2, 2, 2, true},
+		{"the second again", 7, 2, 2, 2, false},
+		{"the fourth without the third", 7, 2, 4, 2, false},
+		{"the third", 7, 2, 3, 2, true},
+		{"the fourth in a later term", 7, 2, 4, 3, false},
+		{"the second batch of another leadership", 8, 3, 2, 3, false},
+		{"its first", 8, 3, 1, 3, true},
+		{"the fourth of the first leadership", 7, 2, 4, 3, false},
+		{"the second leadership goes on", 8, 3, 2, 3, true},
+	} {
+		b := batch{leadership: r.leadership, term: r.term, number: r.number}
+		if got := order.accept(&b, r.inTerm); got != r.counts {
+			t.Errorf("%s: counts %v, want %v", r.what, got, r.counts)
+		}
+	}
+}
