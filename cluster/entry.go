@@ -12,7 +12,10 @@ import (
 // entryKind says what a Raft entry contains. The numbers are part of the format.
 type entryKind byte
 
-const kindBatch entryKind = 1
+const (
+	kindBatch     entryKind = 1
+	kindFileChunk entryKind = 2
+)
 
 const (
 	entryHeaderSize = 5

@@ -88,7 +88,7 @@ func (m *member) start() {
 	}
 	reader.Close()
 	opt := Options{
-		ID: m.id, Dir: filepath.Join(m.dir, "raft"), Listener: listener,
+		ID: m.id, Dir: filepath.Join(m.dir, "raft"), DataDir: m.dir, Listener: listener,
 		Dial: func(address string, timeout time.Duration) (net.Conn, error) {
 			return net.DialTimeout("tcp", address, timeout)
 		},

@@ -24,6 +24,7 @@ import (
 type Options struct {
 	ID       string       // of this node, unique in the cluster
 	Dir      string       // for Raft's files
+	DataDir  string       // for replicated files
 	Listener net.Listener // for the other nodes; the node closes it
 	// Dial connects to another node.
 	Dial func(address string, timeout time.Duration) (net.Conn, error)

@@ -62,6 +62,14 @@ func (m *replicatedLog) applyEntry(l *raft.Log) error {
 			}
 			err = m.applyNewEntries(&m.decoded)
 		}
+	case kind == kindFileChunk:
+		var c fileChunk
+		if c, err = decodeFileChunk(body); err == nil {
+			err = m.applyFileChunk(&c)
+		}
+		if errors.Is(err, errIgnored) {
+			return errIgnored
+		}
 	default:
 		err = fmt.Errorf("a replicated entry has the unknown kind %d; this node needs a newer program", kind)
 	}
@@ -130,6 +138,9 @@ func (s *positionSnapshot) Persist(sink raft.SnapshotSink) error {
 	durable, err := s.node.opt.Log.Sync()
 	if err == nil && durable < s.marker.LastEntry {
 		panic(fmt.Sprintf("BUG: Sync made entry %d durable, not %d", durable, s.marker.LastEntry))
+	}
+	if err == nil {
+		err = s.node.syncIncomingFiles()
 	}
 	if err == nil && s.node.opt.MayCompact != nil {
 		err = s.node.opt.MayCompact(s.marker.LastEntry)
