@@ -15,6 +15,7 @@ type entryKind byte
 const (
 	kindBatch     entryKind = 1
 	kindFileChunk entryKind = 2
+	kindStateHash entryKind = 3
 )
 
 const (

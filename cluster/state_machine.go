@@ -15,6 +15,8 @@ type StateMachine interface {
 	// Apply applies a log entry that no waiter on this node waits for. The entry is in this node's log.
 	// An error stops the node.
 	Apply(seq uint64, at int64, data []byte) error
+	// Hash returns the sequence of the last applied entry and a hash of the state.
+	Hash() (seq, hash uint64)
 }
 
 // ErrMissingEntries means that the cluster's Raft log begins after the end of this node's log. The node
@@ -28,7 +30,8 @@ type replicatedLog struct {
 	node    *Node
 	order   batchOrder
 	decoded batch
-	failure error // after the first error nothing is applied
+	hash    stateHash // the last that this node computed
+	failure error     // after the first error nothing is applied
 }
 
 // ApplyBatch applies Raft entries, in order. The result of an entry is nil or an error.
@@ -62,6 +65,8 @@ func (m *replicatedLog) applyEntry(l *raft.Log) error {
 			}
 			err = m.applyNewEntries(&m.decoded)
 		}
+	case kind == kindStateHash:
+		err = m.compareStateHash(body)
 	case kind == kindFileChunk:
 		var c fileChunk
 		if c, err = decodeFileChunk(body); err == nil {
@@ -96,18 +101,20 @@ func (m *replicatedLog) applyNewEntries(b *batch) error {
 	if err != nil {
 		return err
 	}
-	if p := m.node.takeProposal(b); p != nil {
-		if known > 0 {
-			panic(fmt.Sprintf("BUG: this node's log already had entry %d, which this node has just proposed", b.first))
+	own := m.node.takeProposal(b)
+	switch {
+	case own == nil:
+		for i, data := range b.entries[known:] {
+			if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
+				return err
+			}
 		}
-		p.notifyWaiters(first, at)
-		return nil
+	case known > 0:
+		panic(fmt.Sprintf("BUG: this node's log already had entry %d, which this node has just proposed", b.first))
+	default:
+		own.notifyWaiters(first, at)
 	}
-	for i, data := range b.entries[known:] {
-		if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
-			return err
-		}
-	}
+	m.rememberStateHash(first, b.first+uint64(len(b.entries))-1, own != nil)
 	return nil
 }
 
