@@ -8,7 +8,7 @@
 // # A Raft entry
 //
 // Integers are little-endian. A node checks the CRC before it applies the entry, because raft-wal does
-// not check what it reads.
+// not check the entries that it reads.
 //
 //	 0      1          5                               …
 //	+------+----------+--------------------------------+
@@ -35,7 +35,7 @@
 //  2. All nodes apply the same batches in the same order, each exactly once, also over restarts. A batch
 //     counts only if it directly follows the batch before it in its leadership (see order.go). By its
 //     first sequence a node recognizes a batch that its log has already, and missing ones.
-//  3. A waiter whose fate is open when its node loses the leadership gets ErrUnknown. Such an entry may
+//  3. A waiter without a result when its node loses the leadership gets ErrUnknown. Such an entry may
 //     become durable later.
-//  4. After any error of the disk or the order, a node applies nothing more.
+//  4. After any error of the disk or the order, a node applies no further entry.
 package cluster

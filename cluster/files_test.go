@@ -15,6 +15,7 @@ import (
 // TestFileReachesEveryNode: a file of several parts is on every node, unchanged, also after all nodes
 // restart and Raft delivers its parts again. A key that was erased in it stays erased.
 func TestFileReachesEveryNode(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, nil)
 	leader, _ := c.awaitLeader()
 	want := bytes.Repeat([]byte("0123456789abcdef"), 3*fileChunkSize/16+5)
@@ -77,6 +78,7 @@ func TestFileWithMissingPartIsIgnored(t *testing.T) {
 
 // TestDamagedEntryStopsNode: a bit that flipped on a disk or in memory is found before the entry is applied.
 func TestDamagedEntryStopsNode(t *testing.T) {
+	t.Parallel()
 	valid := encodeFileChunk(&fileChunk{name: "lists/dnc", total: 1, data: []byte("x")})
 	for bit := range 8 * len(valid) {
 		damaged := bytes.Clone(valid)
@@ -101,8 +103,12 @@ func TestDamagedEntryStopsNode(t *testing.T) {
 // TestInvalidFilesAreRejected: a name cannot leave the data directory.
 func TestInvalidFilesAreRejected(t *testing.T) {
 	for _, c := range []fileChunk{
-		{name: "../exchange.key"}, {name: "/etc/passwd"}, {name: ""}, {name: "keys/../../x"},
-		{name: "x", total: 1, data: []byte("xx")}, {name: "x", offset: 5, total: 5, data: []byte("x")},
+		{name: "../exchange.key"},
+		{name: "/etc/passwd"},
+		{name: ""},
+		{name: "keys/../../x"},
+		{name: "x", total: 1, data: []byte("xx")},
+		{name: "x", offset: 5, total: 5, data: []byte("x")},
 	} {
 		if _, err := decodeFileChunk(encodeFileChunk(&c)[entryHeaderSize:]); err == nil {
 			t.Errorf("part %+v is accepted", c)

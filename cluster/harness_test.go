@@ -103,6 +103,7 @@ func (m *member) start() {
 			return net.DialTimeout("tcp", address, timeout)
 		},
 		Log: m.log, StateMachine: m.machine, Roles: m,
+		Heartbeat: 500 * time.Millisecond, MaxStall: time.Second, // so that a busy machine causes no election
 		Now: func() int64 { return time.Now().UnixNano() }, Logger: slog.New(slog.DiscardHandler),
 	}
 	if m.tune != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // lease is the time until which no other node can be the leader. A leader renews it with a round of
-// heartbeats to a majority. A follower grants nobody a vote within Heartbeat of the last one, so the
+// heartbeats to a majority. A follower votes for no other node within Heartbeat of the last one, so the
 // lease ends that long after the round began.
 //
 // The lease uses the monotonic clock of this process, which goes on while the process is suspended. A
@@ -26,7 +26,7 @@ const leaseMargin = 20 // 1/20
 // it decides, and before each request to a buyer or a supplier.
 func (n *Node) HoldsLease() bool { return n.leading.Load() != nil && n.lease.holds(time.Now()) }
 
-// keepLease renews the lease while this node leads. If nothing is committed for MaxStall, the node stops
+// keepLease renews the lease while this node leads. If no entry is committed for MaxStall, the node stops
 // its heartbeats, so that the others elect another leader.
 //
 // Raft does not do that on its own: a leader whose disk stalls keeps sending heartbeats from another
@@ -35,7 +35,7 @@ func (n *Node) keepLease() {
 	defer n.loops.Done()
 	ticker := time.NewTicker(n.opt.Heartbeat / 8)
 	defer ticker.Stop()
-	var verified chan error
+	var verified chan verification
 	var began time.Time
 	for {
 		select {
@@ -44,9 +44,9 @@ func (n *Node) keepLease() {
 				<-verified
 			}
 			return
-		case err := <-verified:
+		case answer := <-verified:
 			verified = nil
-			if err != nil {
+			if answer.err != nil {
 				n.checkRole()
 				break
 			}
@@ -63,11 +63,14 @@ func (n *Node) keepLease() {
 	}
 }
 
+// verification is the answer of a majority: err is nil if this node is still the leader.
+type verification struct{ err error }
+
 // verifyLeader asks a majority whether this node is still the leader.
-func (n *Node) verifyLeader() chan error {
-	result := make(chan error, 1)
+func (n *Node) verifyLeader() chan verification {
+	result := make(chan verification, 1)
 	future := n.raft.VerifyLeader()
-	go func() { result <- future.Error() }()
+	go func() { result <- verification{future.Error()} }()
 	return result
 }
 

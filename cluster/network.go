@@ -10,17 +10,29 @@ import (
 )
 
 // errSilent is returned by connections to other nodes while this node is silent.
-var errSilent = errors.New("cluster: this node is silent, because it committed nothing for too long")
+var errSilent = errors.New("cluster: this node is silent, because it committed no entry for too long")
 
 // mutableNetwork connects a node to the others, and can silence it: it then closes the node's outgoing
 // connections and opens none. Incoming connections still work, so the node hears the next leader.
+//
+// It also closes all connections at the end. Raft's transport closes only those that it does not use at
+// that moment.
 type mutableNetwork struct {
 	net.Listener
 	dial func(address string, timeout time.Duration) (net.Conn, error)
 
-	mu     sync.Mutex
-	silent bool
-	conns  map[*outgoingConn]struct{}
+	mu       sync.Mutex
+	silent   bool
+	ended    bool
+	outgoing map[*trackedConn]struct{}
+	incoming map[*trackedConn]struct{}
+}
+
+func newMutableNetwork(listener net.Listener, dial func(string, time.Duration) (net.Conn, error)) *mutableNetwork {
+	return &mutableNetwork{
+		Listener: listener, dial: dial,
+		outgoing: map[*trackedConn]struct{}{}, incoming: map[*trackedConn]struct{}{},
+	}
 }
 
 // Dial connects to another node.
@@ -35,16 +47,29 @@ func (m *mutableNetwork) Dial(address raft.ServerAddress, timeout time.Duration)
 	if err != nil {
 		return nil, err
 	}
-	c := &outgoingConn{Conn: conn, network: m}
+	return m.track(conn, m.outgoing, true)
+}
+
+// Accept waits for a connection of another node.
+func (m *mutableNetwork) Accept() (net.Conn, error) {
+	conn, err := m.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return m.track(conn, m.incoming, false)
+}
+
+func (m *mutableNetwork) track(conn net.Conn, conns map[*trackedConn]struct{}, outgoing bool) (net.Conn, error) {
+	c := &trackedConn{Conn: conn, network: m, conns: conns}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.silent {
+	refused := m.ended || outgoing && m.silent
+	if !refused {
+		conns[c] = struct{}{}
+	}
+	m.mu.Unlock()
+	if refused {
 		return nil, errors.Join(errSilent, conn.Close())
 	}
-	if m.conns == nil {
-		m.conns = map[*outgoingConn]struct{}{}
-	}
-	m.conns[c] = struct{}{}
 	return c, nil
 }
 
@@ -53,28 +78,45 @@ func (m *mutableNetwork) setSilent(silent bool) (changed bool) {
 	m.mu.Lock()
 	changed = m.silent != silent
 	m.silent = silent
-	var conns []*outgoingConn
-	if silent {
-		for c := range m.conns {
-			conns = append(conns, c)
-		}
-	}
 	m.mu.Unlock()
-	for _, c := range conns {
-		c.Close()
+	if silent {
+		m.closeConns(m.outgoing)
 	}
 	return changed
 }
 
-type outgoingConn struct {
+// closeAll closes all connections and refuses later ones.
+func (m *mutableNetwork) closeAll() {
+	m.mu.Lock()
+	m.ended = true
+	m.mu.Unlock()
+	m.closeConns(m.outgoing)
+	m.closeConns(m.incoming)
+}
+
+func (m *mutableNetwork) closeConns(conns map[*trackedConn]struct{}) {
+	m.mu.Lock()
+	var list []*trackedConn
+	for c := range conns {
+		list = append(list, c)
+	}
+	m.mu.Unlock()
+	for _, c := range list {
+		_ = c.Close() // the other end closes it too
+	}
+}
+
+// trackedConn is a connection that leaves its network's set when it is closed.
+type trackedConn struct {
 	net.Conn
 	network *mutableNetwork
+	conns   map[*trackedConn]struct{}
 }
 
 // Close closes the connection.
-func (c *outgoingConn) Close() error {
+func (c *trackedConn) Close() error {
 	c.network.mu.Lock()
-	delete(c.network.conns, c)
+	delete(c.conns, c)
 	c.network.mu.Unlock()
 	return c.Conn.Close()
 }

@@ -93,8 +93,7 @@ func Start(opt Options) (*Node, error) {
 	n.machine = &replicatedLog{node: n}
 	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
-		n.closeStores()
-		return nil, err
+		return nil, errors.Join(err, n.closeStores())
 	}
 	n.loops.Add(2)
 	go n.followRoles()
@@ -122,7 +121,7 @@ func (n *Node) startRaft() error {
 	if err := n.loadMarker(snapshots); err != nil {
 		return err
 	}
-	n.network = &mutableNetwork{Listener: n.opt.Listener, dial: n.opt.Dial}
+	n.network = newMutableNetwork(n.opt.Listener, n.opt.Dial)
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.network, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
 	})
@@ -199,10 +198,10 @@ func (n *Node) Leader() string {
 	return string(address)
 }
 
-// Failed returns a channel that closes when this node can apply nothing more. Err has the reason.
+// Failed returns a channel that closes when this node can apply no further entry. Err has the reason.
 func (n *Node) Failed() <-chan struct{} { return n.failed }
 
-// Err returns the reason why this node can apply nothing more, or nil.
+// Err returns the reason why this node can apply no further entry, or nil.
 func (n *Node) Err() error {
 	n.failMu.Lock()
 	defer n.failMu.Unlock()
@@ -240,6 +239,7 @@ func (n *Node) crash() error {
 func (n *Node) closeStores() (err error) {
 	if n.transport != nil {
 		err = n.transport.Close()
+		n.network.closeAll()
 	} else {
 		err = n.opt.Listener.Close()
 	}

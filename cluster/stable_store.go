@@ -9,7 +9,7 @@ import (
 // stableStore stores Raft's term and vote, and can be closed while Raft still handles a heartbeat.
 //
 // Raft panics if it cannot store its term, and its Shutdown does not wait for heartbeats in progress. So a
-// closed store reports success and stores nothing. That loses only the term of a heartbeat: Raft stores
+// closed store reports success without storing. That loses only the term of a heartbeat: Raft stores
 // votes on its main goroutine, which has ended.
 type stableStore struct {
 	raft.StableStore
@@ -36,7 +36,7 @@ func (s *stableStore) unlessClosed(store func() error) error {
 	return store()
 }
 
-// close makes later calls do nothing, and waits for those in progress.
+// close makes later calls return at once, and waits for those in progress.
 func (s *stableStore) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 // TestNodeWithOtherStateStops: one bit of a follower's memory flips. After the next comparison it stops,
 // and the other nodes go on.
 func TestNodeWithOtherStateStops(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, nil)
 	leader, _ := c.awaitLeader()
 	put := func(from, to int) {

@@ -31,7 +31,7 @@ type replicatedLog struct {
 	order   batchOrder
 	decoded batch
 	hash    stateHash // the last that this node computed
-	failure error     // after the first error nothing is applied
+	failure error     // after the first error no entry is applied
 }
 
 // ApplyBatch applies Raft entries, in order. The result of an entry is nil or an error.
@@ -161,7 +161,7 @@ func (s *positionSnapshot) Persist(sink raft.SnapshotSink) error {
 	return sink.Close()
 }
 
-// Release does nothing: a position holds no resources.
+// Release has no effect: a position holds no resources.
 func (s *positionSnapshot) Release() {}
 
 // Restore accepts the position of another node if this node's log reaches it. Otherwise the node lacks

@@ -17,6 +17,7 @@ import (
 // TestHandOverLeavesNoResultUnknown hands over under load. Every entry is acknowledged or refused, and the
 // next leader accepts a refused one.
 func TestHandOverLeavesNoResultUnknown(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, nil)
 	var stop atomic.Bool
 	var callers sync.WaitGroup
@@ -65,6 +66,7 @@ func (s *stallingStore) StoreLogs(logs []*raft.Log) error {
 // over, although Raft's own heartbeats would go on. The old leader does not hold the lease then, and
 // applies all entries after its disk works again.
 func TestStalledLeaderIsReplaced(t *testing.T) {
+	t.Parallel()
 	disks := map[string]*sync.RWMutex{"a": {}, "b": {}, "c": {}}
 	c := startCluster(t, func(o *Options) {
 		disk := disks[o.ID]
@@ -75,6 +77,10 @@ func TestStalledLeaderIsReplaced(t *testing.T) {
 	disks[old.id].Lock()
 	result := make(chan error, 1)
 	go func() { result <- old.put("stalled") }()
+	awaitTrue(t, "the entry waits for the disk", func() bool {
+		of := old.leading.Load()
+		return of != nil && of.ageOfOldestProposal(time.Now()) > 0
+	})
 	deadline := time.Now().Add(10 * time.Second)
 	var next *member
 	for next == nil && time.Now().Before(deadline) {
@@ -104,6 +110,7 @@ func TestStalledLeaderIsReplaced(t *testing.T) {
 
 // TestLeaseEndsWithoutMajority: a leader that no other node answers does not hold the lease.
 func TestLeaseEndsWithoutMajority(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t, nil)
 	leader, _ := c.awaitLeader()
 	awaitTrue(t, "the leader gets the lease", leader.HoldsLease)

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -248,17 +247,6 @@ func (j *journal) contains(text string) bool {
 }
 
 func (j *journal) logger() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
-
-// waitFor waits for another goroutine of the log, limited only by the test's timeout.
-func waitFor(t testing.TB, holds func() bool) {
-	t.Helper()
-	for !holds() {
-		if t.Context().Err() != nil {
-			t.Fatal("it never came")
-		}
-		runtime.Gosched()
-	}
-}
 
 // takeSnapshot writes a small snapshot without a rate limit.
 func takeSnapshot(t testing.TB, dir string, oldest, newest uint64) SnapshotInfo {

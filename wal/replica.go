@@ -9,8 +9,8 @@ import (
 	"pingpost/wal/commitqueue"
 )
 
-// ErrReplica is returned by Append and RunBetweenBatches of a log that OpenReplica opened. A cluster
-// decides what that log contains.
+// ErrReplica is returned by Append and RunBetweenBatches of a log that OpenReplica opened. The content of
+// that log comes from a cluster.
 var ErrReplica = errors.New("this log only copies the batches of its cluster")
 
 // Replica is a log whose batches come from a cluster, complete with their times. The cluster keeps

@@ -60,14 +60,16 @@ var layers = []layer{
 	{of: "report/projection", may: []string{"engine/ledger", "engine/event", "engine/market/...", "report/histogram"}},
 	{of: "report/histogram"},
 	{of: "report/columnar"},
-	{of: "wal", may: []string{"internal/durable", "internal/timer"}},
+	{of: "cluster", may: []string{"internal/durable", "wal", "wal/commitqueue"}},
+	{of: "wal", may: []string{"internal/durable", "internal/timer", "wal/commitqueue"}},
+	{of: "wal/commitqueue"},
 	{of: "wal/backup", may: []string{"internal/durable", "internal/timer", "wal", "wal/backup/store"}},
 	{of: "wal/backup/store", may: []string{"internal/durable"}},
 }
 
 // folders lists the folders that the root may have.
 var folders = []string{
-	".ci", "api", "cmd", "config", "deploy", "docs", "engine", "examples", "exchange", "fuzz", "internal", "keys", "loadtest",
+	".ci", "api", "cluster", "cmd", "config", "deploy", "docs", "engine", "examples", "exchange", "fuzz", "internal", "keys", "loadtest",
 	"outbound", "report", "sdk", "server", "wal",
 }
 
