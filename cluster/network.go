@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,10 +98,7 @@ func (m *mutableNetwork) closeAll() {
 
 func (m *mutableNetwork) closeConns(conns map[*trackedConn]struct{}) {
 	m.mu.Lock()
-	var list []*trackedConn
-	for c := range conns {
-		list = append(list, c)
-	}
+	list := slices.Collect(maps.Keys(conns))
 	m.mu.Unlock()
 	for _, c := range list {
 		_ = c.Close() // the other end closes it too

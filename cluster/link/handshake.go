@@ -1,0 +1,168 @@
+package link
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// Purpose says which protocol a connection has after its handshake. The numbers are part of the protocol.
+type Purpose byte
+
+const (
+	// Raft is for the messages of the consensus.
+	Raft Purpose = 1
+	// Requests is for HTTP requests that a follower forwards, and for copies of data.
+	Requests Purpose = 2
+)
+
+const (
+	magic         = "PPC1"
+	identitySize  = 16 + 8 + 8 + 16 + 16
+	maxVerdict    = 1 << 10
+	maxIDLength   = 64
+	handshakeTime = 5 * time.Second
+)
+
+var (
+	// ErrRefused is wrapped by the error of a handshake that one of the two nodes refused. The cause lasts
+	// until an operator removes it.
+	ErrRefused = errors.New("the nodes of the cluster refuse each other")
+	// ErrMustStop is wrapped by the error of a handshake if the other node found that this one must not take
+	// part: its data is an old copy, or another node with its id runs.
+	ErrMustStop = errors.New("this node must stop")
+)
+
+// The codes of a verdict.
+const (
+	accepted byte = iota
+	refused
+	refusedAndStop
+)
+
+// Self is this node in handshakes.
+type Self struct {
+	Identity Identity
+	Registry *Registry
+}
+
+// dialed performs the handshake of a connection that this node opened.
+func (s *Self) dialed(conn net.Conn, purpose Purpose) error {
+	return withDeadline(conn, func() error {
+		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
+			return err
+		}
+		other, _, err := readHello(conn)
+		if err != nil {
+			return err
+		}
+		return s.exchangeVerdicts(conn, &other)
+	})
+}
+
+// accepted performs the handshake of a connection that another node opened.
+func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
+	err = withDeadline(conn, func() error {
+		var other Identity
+		if other, purpose, err = readHello(conn); err != nil {
+			return err
+		}
+		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
+			return err
+		}
+		return s.exchangeVerdicts(conn, &other)
+	})
+	return purpose, err
+}
+
+func withDeadline(conn net.Conn, handshake func() error) error {
+	if err := conn.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+		return err
+	}
+	if err := handshake(); err != nil {
+		return fmt.Errorf("cannot connect the nodes of the cluster: %w", err)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity) error {
+	code, mine := accepted, s.judge(other)
+	var text string
+	if mine != nil {
+		if code, text = refused, mine.Error(); errors.Is(mine, errInvalidStart) {
+			code = refusedAndStop
+		}
+	}
+	verdict := binary.LittleEndian.AppendUint16([]byte{code}, uint16(len(text)))
+	if _, err := conn.Write(append(verdict, text...)); err != nil {
+		return err
+	}
+	var head [3]byte
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return err
+	}
+	theirs := make([]byte, min(binary.LittleEndian.Uint16(head[1:]), maxVerdict))
+	if _, err := io.ReadFull(conn, theirs); err != nil {
+		return err
+	}
+	switch {
+	case mine != nil:
+		return fmt.Errorf("%w: %w", ErrRefused, mine)
+	case head[0] == refusedAndStop:
+		return fmt.Errorf("%w: %w: node %q says: %s", ErrRefused, ErrMustStop, other.Node, theirs)
+	case head[0] != accepted:
+		return fmt.Errorf("%w: node %q says: %s", ErrRefused, other.Node, theirs)
+	}
+	return nil
+}
+
+// judge returns the reason for refusing the other node, or nil. It wraps errInvalidStart if the other node
+// must stop.
+func (s *Self) judge(other *Identity) error {
+	switch {
+	case other.Exchange != s.Identity.Exchange:
+		return fmt.Errorf("node %q has the data of another exchange; delete its data and let it copy that of another node", other.Node)
+	case other.Key != s.Identity.Key:
+		return fmt.Errorf("node %q has another key file; give all nodes the same exchange.key", other.Node)
+	case other.Node == s.Identity.Node:
+		if other.Run == s.Identity.Run {
+			return nil // a node may connect to itself
+		}
+		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
+	}
+	return s.Registry.check(other)
+}
+
+func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
+	out = append(append(out, magic...), byte(purpose), byte(len(of.Node)))
+	out = append(append(out, of.Node...), of.Data[:]...)
+	out = binary.LittleEndian.AppendUint64(out, of.Starts)
+	out = binary.LittleEndian.AppendUint64(out, of.Run)
+	return append(append(out, of.Exchange[:]...), of.Key[:]...)
+}
+
+func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
+	var head [len(magic) + 2]byte
+	if _, err := io.ReadFull(from, head[:]); err != nil {
+		return of, 0, err
+	}
+	size := int(head[len(magic)+1])
+	if !bytes.Equal(head[:len(magic)], []byte(magic)) || size == 0 || size > maxIDLength {
+		return of, 0, errors.New("the other end is no node of a cluster")
+	}
+	body := make([]byte, size+identitySize)
+	if _, err := io.ReadFull(from, body); err != nil {
+		return of, 0, err
+	}
+	of.Node, body = string(body[:size]), body[size:]
+	copy(of.Data[:], body)
+	of.Starts = binary.LittleEndian.Uint64(body[16:])
+	of.Run = binary.LittleEndian.Uint64(body[24:])
+	copy(of.Exchange[:], body[32:])
+	copy(of.Key[:], body[48:])
+	return of, Purpose(head[len(magic)]), nil
+}

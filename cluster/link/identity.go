@@ -1,0 +1,114 @@
+package link
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"pingpost/internal/durable"
+)
+
+// Identity identifies a node, its data and this start of it.
+type Identity struct {
+	Node     string
+	Data     [16]byte // created with the node's data
+	Starts   uint64   // of the node with this data, this one included
+	Run      uint64   // random, for this start
+	Exchange [16]byte
+	Key      [16]byte // fingerprint of the exchange's key
+}
+
+// start is a stored start: of this node, or the latest of another node that this node has met.
+type start struct {
+	Data   [16]byte `json:"data"`
+	Starts uint64   `json:"starts"`
+	Run    uint64   `json:"run"`
+}
+
+// Registry remembers the starts of all nodes that this node has met, over restarts.
+//
+// A majority of nodes that forgot what they confirmed would lose acknowledged leads. So a node whose folder
+// was replaced by an old copy must not take part: the others remember that it has started more often. The
+// same numbers reveal two running nodes with copies of one folder.
+type Registry struct {
+	path string
+	mu   sync.Mutex
+	met  map[string]start
+}
+
+const registryFile = "starts.json"
+
+// OpenRegistry opens the registry in the folder, and counts a start of the node: it returns the node's
+// identity, without Exchange and Key.
+func OpenRegistry(folder, node string) (*Registry, Identity, error) {
+	r := &Registry{path: filepath.Join(folder, registryFile), met: map[string]start{}}
+	content, err := os.ReadFile(r.path)
+	if err == nil {
+		err = json.Unmarshal(content, &r.met)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, Identity{}, fmt.Errorf("cannot read the starts of the cluster's nodes: %w", err)
+	}
+	own := r.met[node]
+	var random [24]byte
+	_, _ = rand.Read(random[:]) // never fails
+	if own.Starts == 0 {
+		copy(own.Data[:], random[8:])
+	}
+	own.Starts++
+	own.Run = binary.LittleEndian.Uint64(random[:])
+	r.met[node] = own
+	if err := r.store(); err != nil {
+		return nil, Identity{}, err
+	}
+	return r, Identity{Node: node, Data: own.Data, Starts: own.Starts, Run: own.Run}, nil
+}
+
+// Forget removes a node, so that a new one can have its id.
+func (r *Registry) Forget(node string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.met, node)
+	return r.store()
+}
+
+// errInvalidStart is wrapped by the reason why a node must not take part in the cluster.
+var errInvalidStart = errors.New("invalid start")
+
+// check returns the reason why a node must not take part, or remembers its start.
+func (r *Registry) check(of *Identity) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, met := r.met[of.Node]
+	now := start{of.Data, of.Starts, of.Run}
+	switch {
+	case met && known == now:
+		return nil
+	case met && known.Data != of.Data:
+		return fmt.Errorf("%w: another node had the id %q; remove that node from the cluster first, or choose another id", errInvalidStart, of.Node)
+	case met && of.Starts < known.Starts:
+		return fmt.Errorf("%w: node %q has an old copy of its data: it has started %d times, and the others remember %d; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Starts, known.Starts)
+	case met && of.Starts == known.Starts:
+		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop one, delete its data and give it another id", errInvalidStart, of.Node)
+	}
+	r.met[of.Node] = now
+	return r.store()
+}
+
+func (r *Registry) store() error {
+	content, err := json.Marshal(r.met)
+	if err == nil {
+		err = durable.WriteFile(r.path, strings.NewReader(string(content)))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot store the starts of the cluster's nodes: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package link
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"pingpost/internal/certtest"
+	"pingpost/internal/must"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// node is a node with a network.
+type node struct {
+	*Network
+	address string
+	folder  string
+}
+
+func startNode(t *testing.T, id, folder string, key byte, config *tls.Config) *node {
+	t.Helper()
+	registry, self, err := OpenRegistry(folder, id)
+	must.Succeed(t, err)
+	self.Key[0] = key
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	n := must.Value(Listen(listener, Self{self, registry}, config, slog.New(slog.DiscardHandler)))(t)
+	t.Cleanup(func() { n.Close() })
+	return &node{n, listener.Addr().String(), folder}
+}
+
+// talk sends a byte from one node to another and back.
+func talk(t *testing.T, from, to *node, purpose Purpose) error {
+	t.Helper()
+	conn, err := from.Dial(purpose, to.address, time.Second)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	served := must.Value(to.Listener(purpose).Accept())(t)
+	defer served.Close()
+	must.Value(conn.Write([]byte("x")))(t)
+	must.Value(io.ReadFull(served, make([]byte, 1)))(t)
+	return nil
+}
+
+func copyFolder(t *testing.T, from string) string {
+	t.Helper()
+	to := t.TempDir()
+	content := must.Value(os.ReadFile(filepath.Join(from, registryFile)))(t)
+	must.Succeed(t, os.WriteFile(filepath.Join(to, registryFile), content, 0o600))
+	return to
+}
+
+// TestNodesConnect: connections reach the listener of their purpose, also after restarts of the nodes.
+func TestNodesConnect(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	for range 3 {
+		must.Succeed(t, talk(t, a, b, Raft))
+		must.Succeed(t, talk(t, b, a, Requests))
+		must.Succeed(t, talk(t, a, a, Raft))
+		b = startNode(t, "b", b.folder, 1, nil)
+	}
+}
+
+// TestNodesThatMustNotTakePart: the other node refuses them with a reason, and some of them have to stop.
+func TestNodesThatMustNotTakePart(t *testing.T) {
+	for name, row := range map[string]struct {
+		intruder func(b *node) *node
+		reason   string
+		mustStop bool
+	}{
+		"old copy of the data": {func(b *node) *node {
+			old := copyFolder(t, b.folder)
+			startNode(t, "b", b.folder, 1, nil)
+			again := startNode(t, "b", b.folder, 1, nil)
+			must.Succeed(t, talk(t, again, startedA, Raft))
+			return startNode(t, "b", old, 1, nil)
+		}, "old copy of its data", true},
+		"second node with a copy": {func(b *node) *node {
+			copied := copyFolder(t, b.folder)
+			again := startNode(t, "b", b.folder, 1, nil)
+			must.Succeed(t, talk(t, again, startedA, Raft))
+			return startNode(t, "b", copied, 1, nil)
+		}, "run with copies of the same data", true},
+		"new node with a used id": {func(*node) *node { return startNode(t, "b", t.TempDir(), 1, nil) }, "another node had the id", true},
+		"id of the node itself":   {func(*node) *node { return startNode(t, "a", t.TempDir(), 1, nil) }, `two nodes have the id "a"`, false},
+		"another key":             {func(*node) *node { return startNode(t, "c", t.TempDir(), 2, nil) }, "another key file", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+			startedA = a
+			must.Succeed(t, talk(t, b, a, Raft))
+			intruder := row.intruder(b)
+			err := talk(t, intruder, a, Raft)
+			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), row.reason) {
+				t.Errorf("the error is %v, want one with %q", err, row.reason)
+			}
+			if got := errors.Is(err, ErrMustStop); got != row.mustStop {
+				t.Errorf("must stop: %v, want %v", got, row.mustStop)
+			}
+			if _, err := a.Dial(Raft, intruder.address, time.Second); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) {
+				t.Errorf("in the other direction the error is %v, want a refusal that stops only the intruder", err)
+			}
+			if got := len(intruder.MustStop()) > 0; got != row.mustStop {
+				t.Errorf("the intruder learns that it must stop: %v, want %v", got, row.mustStop)
+			}
+			if len(a.MustStop()) > 0 {
+				t.Error("the node that refused the other one must stop")
+			}
+		})
+	}
+}
+
+var startedA *node // of the present row
+
+// TestForgottenNodeCanBeReplaced: after a node was removed, a new one can have its id.
+func TestForgottenNodeCanBeReplaced(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	must.Succeed(t, talk(t, b, a, Raft))
+	must.Succeed(t, a.self.Registry.Forget("b"))
+	must.Succeed(t, talk(t, startNode(t, "b", t.TempDir(), 1, nil), a, Raft))
+}
+
+// TestOnlyNodesWithCertificateConnect: with TLS both ends show a certificate of the cluster's authority.
+func TestOnlyNodesWithCertificateConnect(t *testing.T) {
+	ours, others := tlsConfig(t, 1), tlsConfig(t, 2)
+	a, b := startNode(t, "a", t.TempDir(), 1, ours), startNode(t, "b", t.TempDir(), 1, ours)
+	must.Succeed(t, talk(t, a, b, Raft))
+	for name, config := range map[string]*tls.Config{"of another authority": others, "without TLS": nil} {
+		stranger := startNode(t, "c", t.TempDir(), 1, config)
+		if err := talk(t, stranger, a, Raft); err == nil {
+			t.Errorf("a node %s is accepted", name)
+		}
+		if _, err := a.Dial(Raft, stranger.address, time.Second); err == nil {
+			t.Errorf("a node %s is trusted", name)
+		}
+	}
+}
+
+func tlsConfig(t *testing.T, serial int64) *tls.Config {
+	t.Helper()
+	certificate, key, err := certtest.SelfSigned(serial, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+	must.Succeed(t, err)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(certificate)
+	return &tls.Config{
+		Certificates: []tls.Certificate{must.Value(tls.X509KeyPair(certificate, key))(t)},
+		RootCAs:      pool, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS13,
+	}
+}
+
+// FuzzHello: a stranger's bytes never panic, and never make the node allocate more than a hello.
+func FuzzHello(f *testing.F) {
+	f.Add(appendHello(nil, Raft, &Identity{Node: "a"}))
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		of, purpose, err := readHello(bytes.NewReader(data))
+		if err == nil && !bytes.HasPrefix(data, appendHello(nil, purpose, &of)) {
+			t.Errorf("%q is read as %+v", data, of)
+		}
+	})
+}
