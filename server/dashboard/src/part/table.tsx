@@ -8,7 +8,10 @@ export interface Column<T> {
   number?: boolean;
   sort?: (row: T) => string | number | null | undefined; // makes the column sortable
   total?: ComponentChildren; // of the row below the table
-  phone?: 'side' | 'none'; // place on a phone: at the right of the first line, or not at all
+  wide?: boolean; // has room for a sentence
+  // Place on a phone: the name of the row, at the right of the first line, in the second line without label,
+  // behind a button, or not at all.
+  phone?: 'name' | 'side' | 'plain' | 'menu' | 'none';
 }
 
 // Chosen is the selection of rows for bulk actions, by key.
@@ -93,12 +96,19 @@ export function Table<T>({
 
 // twoLines leaves out the columns that do not fit into the second line of a row on a phone.
 export function twoLines<T>(columns: Column<T>[], most = columns.length): Column<T>[] {
-  const second = columns.slice(1).filter((c) => !c.phone);
+  const second = columns.slice(1).filter((c) => !c.phone || c.phone === 'plain');
   return columns.map((c) => (second.indexOf(c) >= most ? { ...c, phone: 'none' } : c));
 }
 
 const cellClass = <T,>(c: Column<T>, i: number): string =>
-  [c.number ? 'number' : '', i === 0 ? 'first' : '', c.phone ? `phone-${c.phone}` : ''].filter(Boolean).join(' ');
+  [
+    c.number ? 'number' : '',
+    c.wide ? 'wide' : '',
+    c.phone === 'name' || (i === 0 && !c.phone) ? 'first' : '',
+    c.phone ? `phone-${c.phone}` : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 function Head<T>({ of, sorting, sort }: { of: Column<T>; sorting?: Sorting; sort: (s: Sorting) => void }) {
   const mine = sorting?.head === of.head ? sorting : undefined;
@@ -142,8 +152,9 @@ function Totals<T>({ columns, chosen }: { columns: Column<T>[]; chosen?: Chosen 
 
 function Row<T>({ id, row, columns, chosen }: { id: string; row: T; columns: Column<T>[]; chosen?: Chosen }) {
   const set = (on: boolean) => chosen?.set(on ? [...chosen.keys, id] : chosen.keys.filter((k) => k !== id));
+  const [open, toggle] = useState(false);
   return (
-    <tr>
+    <tr class={open ? 'open' : undefined}>
       {chosen && (
         <td class="choice">
           <input
@@ -156,7 +167,16 @@ function Row<T>({ id, row, columns, chosen }: { id: string; row: T; columns: Col
       )}
       {columns.map((c, i) => (
         <td class={cellClass(c, i)} data-head={c.head}>
-          {c.of(row)}
+          {c.phone === 'menu' ? (
+            <>
+              <button type="button" class="row-menu" aria-expanded={open} onClick={() => toggle(!open)}>
+                {c.head}
+              </button>
+              <div class="menu">{c.of(row)}</div>
+            </>
+          ) : (
+            c.of(row)
+          )}
         </td>
       ))}
     </tr>
@@ -185,7 +205,7 @@ function moveRow(e: KeyboardEvent): void {
   const rows = [...(table?.querySelectorAll<HTMLElement>('tbody tr') ?? [])];
   const at = rows.findIndex((r) => r.contains(from));
   const next = rows[e.key === 'ArrowDown' ? at + 1 : at < 0 ? rows.length - 1 : at - 1];
-  const target = next?.querySelector<HTMLElement>('a, button, input');
+  const target = next?.querySelector<HTMLElement>('a, button:not(.row-menu), input');
   if (!target) return;
   e.preventDefault();
   target.focus();

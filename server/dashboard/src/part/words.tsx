@@ -61,7 +61,7 @@ export function Status({ word }: { word: string | null | undefined }) {
       <Badge tone={toneOf(word)}>{titleOf(word)}</Badge>
     </span>
   ) : (
-    <span class="faint">–</span>
+    <span class="faint dash">–</span>
   );
 }
 
@@ -71,7 +71,7 @@ export function Time({ at, fine }: { at: string | null | undefined; fine?: boole
       {instant(at, fine)}
     </time>
   ) : (
-    <span class="faint">–</span>
+    <span class="faint dash">–</span>
   );
 }
 
@@ -88,7 +88,7 @@ export function LastUsed({ at, created }: { at: string | null; created?: string 
 // Cash shows money to the cent, and with all its decimals when the pointer is over it. Without a currency
 // there was no sale.
 export function Cash({ of, currency }: { of: number | null | undefined; currency?: string | null }) {
-  if (of === null || of === undefined || (of === 0 && !currency)) return <span class="faint">–</span>;
+  if (of === null || of === undefined || (of === 0 && !currency)) return <span class="faint dash">–</span>;
   return <span title={exact(of, currency ?? '')}>{amount(of, currency ?? '')}</span>;
 }
 
@@ -111,7 +111,7 @@ export function Ref({
   tab?: string;
 }) {
   const entries = useEntries();
-  if (!id) return <span class="faint">–</span>;
+  if (!id) return <span class="faint dash">–</span>;
   const place = of === 'suppression' ? ['compliance', 'suppression', id] : tab ? [of, id, tab] : [of, id];
   return (
     <a class="ref" href={to(place)} title={id}>
@@ -136,7 +136,7 @@ const tail = 8; // characters of an id that are shown
 // Id shows the end of an id as a link to its page, and copies the whole id. Screen readers and
 // searches on the page find the whole id.
 export function Id({ of, id }: { of: 'leads' | 'auctions'; id: string | null | undefined }) {
-  if (!id) return <span class="faint">–</span>;
+  if (!id) return <span class="faint dash">–</span>;
   return (
     <span class="id">
       <a class="ref mono" href={to([of, id])} title={id}>

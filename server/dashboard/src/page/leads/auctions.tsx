@@ -51,13 +51,13 @@ export function AuctionsPage({ query }: PageOf) {
           keyOf={(a) => a.id}
           columns={[
             { head: 'Auction', of: (a) => <Id of="auctions" id={a.id} /> },
-            { head: 'Held', of: (a) => <Time at={a.at} />, sort: (a) => a.at, phone: 'none' },
+            { head: 'Held', of: (a) => <Time at={a.at} />, sort: (a) => a.at, phone: 'plain' },
             { head: 'Lead', of: (a) => <Id of="leads" id={a.lead} />, phone: 'none' },
             {
               head: 'Campaign',
               of: (a) => <Ref of="campaigns" id={a.campaign} />,
               sort: (a) => a.campaign,
-              phone: 'none',
+              phone: 'plain',
             },
             {
               head: 'Supplier',
@@ -65,7 +65,7 @@ export function AuctionsPage({ query }: PageOf) {
               sort: (a) => a.supplier,
               phone: 'none',
             },
-            { head: 'Pinged', number: true, of: (a) => count(a.asked), sort: (a) => a.asked },
+            { head: 'Pinged', number: true, of: (a) => count(a.asked), sort: (a) => a.asked, phone: 'none' },
             {
               head: 'Highest bidder',
               phone: 'none',
@@ -75,7 +75,6 @@ export function AuctionsPage({ query }: PageOf) {
             {
               head: 'Highest bid',
               number: true,
-              phone: 'none',
               of: (a) => <Cash of={a.amount} currency={a.currency} />,
               sort: (a) => a.amount,
             },

@@ -101,9 +101,10 @@ function PersonLeads({ of }: { of: Person }) {
           keyOf={(l) => l.id}
           columns={[
             { head: 'Lead', of: (l) => <Id of="leads" id={l.id} /> },
-            { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf },
+            { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf, phone: 'plain' },
             {
               head: 'Contact',
+              phone: 'menu',
               of: (l) => (l.contact ? <ContactLines of={l.contact} /> : <span class="faint">no longer readable</span>),
             },
             {
@@ -116,13 +117,29 @@ function PersonLeads({ of }: { of: Person }) {
                 </>
               ),
             },
-            { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} />, sort: (l) => l.campaign },
-            { head: 'Supplier', of: (l) => <Ref of="suppliers" id={l.supplier} />, sort: (l) => l.supplier },
-            { head: 'Source', of: (l) => l.source || <span class="faint">–</span>, sort: (l) => l.source },
-            { head: 'Winning buyer', of: (l) => <Ref of="buyers" id={l.buyer} />, sort: (l) => l.buyer },
+            {
+              head: 'Campaign',
+              of: (l) => <Ref of="campaigns" id={l.campaign} />,
+              sort: (l) => l.campaign,
+              phone: 'plain',
+            },
+            {
+              head: 'Supplier',
+              of: (l) => <Ref of="suppliers" id={l.supplier} />,
+              sort: (l) => l.supplier,
+              phone: 'none',
+            },
+            {
+              head: 'Source',
+              of: (l) => l.source || <span class="faint">–</span>,
+              sort: (l) => l.source,
+              phone: 'none',
+            },
+            { head: 'Winning buyer', of: (l) => <Ref of="buyers" id={l.buyer} />, sort: (l) => l.buyer, phone: 'none' },
             {
               head: 'Price',
               number: true,
+              phone: 'plain',
               of: (l) => <Cash of={l.price} currency={l.currency} />,
               sort: (l) => l.price,
             },

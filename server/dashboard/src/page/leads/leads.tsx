@@ -174,7 +174,7 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
       of: (l) => <Id of="leads" id={l.id} />,
       total: `${more ? 'First ' : ''}${count(leads.length)} ${leads.length === 1 ? 'lead' : 'leads'}`,
     },
-    { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf, phone: 'none' },
+    { head: 'Received', of: (l) => <Time at={arrivalOf(l)} />, sort: arrivalOf, phone: 'plain' },
     {
       head: 'Status',
       phone: 'side',
@@ -186,14 +186,15 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
         </>
       ),
     },
-    { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} />, sort: (l) => l.campaign, phone: 'none' },
+    { head: 'Campaign', of: (l) => <Ref of="campaigns" id={l.campaign} />, sort: (l) => l.campaign, phone: 'plain' },
     { head: 'Supplier', of: (l) => <Ref of="suppliers" id={l.supplier} />, sort: (l) => l.supplier, phone: 'none' },
     { head: 'Source', of: (l) => l.source || <span class="faint">–</span>, sort: (l) => l.source, phone: 'none' },
     { head: 'State', of: (l) => l.state || <span class="faint">–</span>, sort: (l) => l.state, phone: 'none' },
-    { head: 'Winning buyer', of: (l) => <Ref of="buyers" id={l.buyer} />, sort: (l) => l.buyer },
+    { head: 'Winning buyer', of: (l) => <Ref of="buyers" id={l.buyer} />, sort: (l) => l.buyer, phone: 'none' },
     {
       head: 'Price',
       number: true,
+      phone: 'plain',
       of: (l) => <Cash of={l.price} currency={l.currency} />,
       sort: (l) => l.price,
       total: sum('price'),
