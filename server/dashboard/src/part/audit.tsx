@@ -54,22 +54,26 @@ export function AuditList({ query, empty }: { query: Query; empty?: ComponentChi
 const own = ['start', 'reload'];
 
 const columns: Column<AuditEntry>[] = [
-  { head: 'Time', of: (e) => <Time at={e.at} /> },
+  { head: 'Time', of: (e) => <Time at={e.at} />, phone: 'plain' },
   {
     head: 'Operator',
+    phone: 'plain',
     of: (e) => (
       <>
         {e.actor ?? <span class="faint">{own.includes(e.operation) ? 'the exchange' : 'not known'}</span>}{' '}
-        {!own.includes(e.operation) && <small class="faint">{credentials[e.credential] ?? words(e.credential)}</small>}{' '}
-        <small class="faint">{e.address}</small>
+        {!own.includes(e.operation) && (
+          <small class="faint phone-none">{credentials[e.credential] ?? words(e.credential)}</small>
+        )}{' '}
+        <small class="faint phone-none">{e.address}</small>
       </>
     ),
   },
   {
     head: 'Action',
+    phone: 'name',
     of: (e) => <span title={e.operation}>{actionOf(e.operation)}</span>,
   },
-  { head: 'Target', of: (e) => <Target of={e} /> },
+  { head: 'Target', of: (e) => <Target of={e} />, phone: 'plain' },
   {
     head: 'Outcome',
     phone: 'side',
@@ -83,7 +87,7 @@ const columns: Column<AuditEntry>[] = [
       </>
     ),
   },
-  { head: 'Details', of: (e) => <Details of={e} /> },
+  { head: 'Details', of: (e) => <Details of={e} />, phone: 'menu' },
 ];
 
 const entryKinds: { [kind: string]: 'campaigns' | 'buyers' | 'suppliers' | 'suppression' } = {

@@ -49,18 +49,25 @@ export function Rules({ of, channels, done }: { of: RuleList; channels: Channel[
               phone: 'side',
               of: (r) => (r.off ? <Badge>off</Badge> : <Badge tone="good">on</Badge>),
             },
-            { head: 'Measures', of: (r) => `${r.title}, ${watched(r)}` },
+            { head: 'Measures', phone: 'none', of: (r) => `${r.title}, ${watched(r)}` },
             {
               head: 'Fires',
               of: (r) => conditionOf(shown(r, r.threshold), isBelow(r), r.for_s),
             },
             {
               head: 'Resolves',
+              phone: 'none',
               of: (r) => conditionOf(shown(r, r.resolve_threshold), !isBelow(r), r.resolve_for_s),
             },
             { head: 'Channels', of: (r) => r.channels.map(nameOfChannel).join(', ') || 'all' },
             ...(admin
-              ? [{ head: 'Action', of: (r: Rule) => <Actions rule={r} edit={() => edit(r)} done={done} /> }]
+              ? [
+                  {
+                    head: 'Action',
+                    phone: 'menu' as const,
+                    of: (r: Rule) => <Actions rule={r} edit={() => edit(r)} done={done} />,
+                  },
+                ]
               : []),
           ]}
         />

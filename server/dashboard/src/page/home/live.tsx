@@ -112,6 +112,7 @@ export function BuyersNow({ of: overview }: { of: Overview | undefined }) {
           caption="Buyers’ health"
           name="health"
           rows={of}
+          most={3}
           keyOf={(b) => b.id}
           columns={[
             { head: 'Buyer', of: (b) => <Ref of="buyers" id={b.id} />, sort: (b) => b.name || b.id },

@@ -26,6 +26,7 @@ export function RequestsTab({ told }: { told: Told }) {
               { head: 'Request', of: (r) => r.kind, phone: 'side' },
               {
                 head: 'Sent',
+                phone: 'plain',
                 of: (r) =>
                   r.recorded ? (
                     <>
@@ -35,8 +36,8 @@ export function RequestsTab({ told }: { told: Told }) {
                     <Time at={r.at} fine />
                   ),
               },
-              { head: 'Response', of: (r) => r.answer },
-              { head: 'After', number: true, of: (r) => millis(r.elapsed) },
+              { head: 'Response', of: (r) => r.answer, phone: 'plain' },
+              { head: 'After', number: true, of: (r) => millis(r.elapsed), phone: 'plain' },
             ]}
           />
         )}

@@ -43,21 +43,43 @@ function Reports({ of, done }: { of: SavedList; done: () => void }) {
             {
               head: 'Report',
               of: (r) => (
-                <a class="ref" href={to(['reports', 'custom'], addressOf(r.query))}>
-                  {r.name}
-                </a>
+                <>
+                  <a class="ref" href={to(['reports', 'custom'], addressOf(r.query))}>
+                    {r.name}
+                  </a>{' '}
+                  <small class="phone-none">{contentOf(r.query)}</small>
+                </>
               ),
+              wide: true,
               sort: (r) => r.name,
             },
             { head: 'State', phone: 'side', of: (r) => <Badge tone={stateOf(r).tone}>{stateOf(r).word}</Badge> },
-            { head: 'Content', of: (r) => contentOf(r.query) },
-            { head: 'Sent', of: (r) => scheduleOf(r.schedule) },
-            { head: 'To', of: (r) => r.schedule?.recipients.join(', ') ?? '–' },
+            {
+              head: 'Schedule',
+              wide: true,
+              phone: 'plain',
+              of: (r) => (
+                <>
+                  {scheduleOf(r.schedule)} <small class="phone-none">{r.schedule?.recipients.join(', ')}</small>
+                </>
+              ),
+            },
             { head: 'Next', of: (r) => <Time at={r.mail.next_at} />, sort: (r) => r.mail.next_at },
-            { head: 'Last sent', of: (r) => <Time at={r.mail.last_sent_at} />, sort: (r) => r.mail.last_sent_at },
-            { head: 'Last error', of: (r) => stateOf(r).text || '–' },
+            {
+              head: 'Last sent',
+              of: (r) => <Time at={r.mail.last_sent_at} />,
+              sort: (r) => r.mail.last_sent_at,
+              phone: 'none',
+            },
+            { head: 'Last error', of: (r) => stateOf(r).text || <span class="faint dash">–</span> },
             ...(operator
-              ? [{ head: 'Action', of: (r: SavedReport) => <Actions of={r} edit={() => edit(r)} done={done} /> }]
+              ? [
+                  {
+                    head: 'Action',
+                    phone: 'menu' as const,
+                    of: (r: SavedReport) => <Actions of={r} edit={() => edit(r)} done={done} />,
+                  },
+                ]
               : []),
           ]}
         />

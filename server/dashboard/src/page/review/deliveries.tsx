@@ -125,7 +125,7 @@ function Deliveries({ of, done }: { of: Delivery[]; done: () => void }) {
               </>
             ),
           },
-          { head: 'Buyer', of: (d) => <Ref of="buyers" id={d.buyer_id} />, sort: (d) => d.buyer_id },
+          { head: 'Buyer', of: (d) => <Ref of="buyers" id={d.buyer_id} />, sort: (d) => d.buyer_id, phone: 'plain' },
           {
             head: 'Price',
             number: true,
@@ -133,10 +133,11 @@ function Deliveries({ of, done }: { of: Delivery[]; done: () => void }) {
             of: (d) => <Cash of={d.price.amount} currency={d.price.currency} />,
             sort: (d) => d.price.amount,
           },
-          { head: 'Attempts', number: true, of: (d) => count(d.attempts), sort: (d) => d.attempts },
-          { head: 'Decided', of: (d) => <Time at={d.decided_at} />, sort: (d) => d.decided_at },
+          { head: 'Attempts', number: true, of: (d) => count(d.attempts), sort: (d) => d.attempts, phone: 'none' },
+          { head: 'Decided', of: (d) => <Time at={d.decided_at} />, sort: (d) => d.decided_at, phone: 'plain' },
           {
             head: 'Action',
+            phone: 'menu',
             of: (d) =>
               d.state === 'unknown' ? (
                 <div class="row">{buttons([d.lead_id], (name) => `${name}: ${d.lead_id}`)}</div>

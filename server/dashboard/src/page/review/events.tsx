@@ -141,9 +141,10 @@ function Failed({ id, total, done }: { id: string; total: number; done: () => vo
             { head: 'Event', of: (d) => <span class="mono">{d.id}</span>, phone: 'none' },
             { head: 'Lead', of: (d) => <Id of="leads" id={d.lead_id} /> },
             { head: 'Attempts', number: true, of: (d) => count(d.attempts), sort: (d) => d.attempts },
-            { head: 'Failed', of: (d) => <Time at={d.died_at} />, sort: (d) => d.died_at },
+            { head: 'Failed', of: (d) => <Time at={d.died_at} />, sort: (d) => d.died_at, phone: 'plain' },
             {
               head: 'Action',
+              phone: 'menu',
               of: (d) => (
                 <div class="row">
                   <Act needs="operator" tone="quiet" label={`Resend ${d.id}`} run={() => order([d.id], false)}>
