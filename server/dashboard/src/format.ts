@@ -16,16 +16,16 @@ export const share = (n: Maybe): string => (n === null || n === undefined ? none
 
 const moneys = new Map<string, Intl.NumberFormat>();
 
+const unitOf = (currency: string): Intl.NumberFormatOptions =>
+  /^[A-Z]{3}$/.test(currency) ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol' } : {};
+
 // moneyFormat returns a formatter of money. A currency that Intl does not know is a suffix.
 function moneyFormat(currency: string, digits: number): Intl.NumberFormat {
   const key = `${currency} ${digits}`;
   const known = moneys.get(key);
   if (known) return known;
   const of = { minimumFractionDigits: 2, maximumFractionDigits: digits };
-  const unit = /^[A-Z]{3}$/.test(currency)
-    ? ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' } as const)
-    : {};
-  const made = new Intl.NumberFormat('en-US', { ...of, ...unit });
+  const made = new Intl.NumberFormat('en-US', { ...of, ...unitOf(currency) });
   moneys.set(key, made);
   return made;
 }
@@ -33,6 +33,19 @@ function moneyFormat(currency: string, digits: number): Intl.NumberFormat {
 // amount formats money to the cent, for example $8,540.64.
 export function amount(n: Maybe, currency = ''): string {
   return n === null || n === undefined ? none : moneyFormat(currency, 2).format(n);
+}
+
+// axisMoney formats the amounts at a chart's axis: whole and short where they are.
+export function axisMoney(all: number[], currency: string): string[] {
+  const most = Math.max(...all.map(Math.abs));
+  const digits = all.every(Number.isInteger) ? 0 : 2;
+  const format = new Intl.NumberFormat('en-US', {
+    ...unitOf(currency),
+    ...(most >= 100_000
+      ? { notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0 }
+      : { maximumFractionDigits: digits, minimumFractionDigits: digits }),
+  });
+  return all.map((n) => format.format(n));
 }
 
 // exact formats money with all its decimals.

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { columnCenters, columnRange, increments, moment, type Unit } from '../axis';
-import { count, instant } from '../format';
+import { axisMoney, count, instant } from '../format';
 import { color, onTheme } from '../theme';
 import { workspace } from '../workspace';
 
@@ -24,18 +24,19 @@ interface Of {
   span?: number; // length of the axis in seconds before the last point, with or without data
   bars?: Unit; // stacked columns of this unit instead of lines
   text?: (n: number) => string; // formats a value in the tooltip
+  currency?: string | undefined; // of the values, if they are money
 }
 
 // Chart draws series over time, with a tooltip at the pointer. Screen readers read summary. Each
 // page with a chart has the numbers in a table too.
-export function Chart({ times, series, summary, span, bars, text = count }: Of) {
+export function Chart({ times, series, summary, span, bars, text = count, currency }: Of) {
   const at = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
   const shown = useRef<Of>({ times, series, summary });
   shown.current = { times, series, summary, text };
   const data = dataOf(times, series, bars);
-  const shape = `${bars} ${series.map((s) => s.name).join('|')}`;
+  const shape = `${bars} ${currency} ${series.map((s) => s.name).join('|')}`;
   useEffect(() => {
     const place = at.current;
     if (!place) return;
@@ -43,7 +44,7 @@ export function Chart({ times, series, summary, span, bars, text = count }: Of) 
       plot.current?.destroy();
       const hooks = { setCursor: [(u: uPlot) => point(u, tip.current, shown.current)] };
       const { times: now, series: current } = shown.current;
-      const made = options(place.clientWidth, current, span, bars);
+      const made = options(place.clientWidth, current, span, bars, currency);
       plot.current = new uPlot({ ...made, hooks }, dataOf(now, current, bars), place);
     };
     draw();
@@ -115,7 +116,7 @@ function point(u: uPlot, tip: HTMLElement | null, of: Of): void {
 const line = (of: { name: string; value: number | null | undefined }, chart: Of): string =>
   `${of.name}: ${(chart.text ?? count)(of.value ?? 0)}`;
 
-function options(width: number, series: Series[], span?: number, bars?: Unit): uPlot.Options {
+function options(width: number, series: Series[], span?: number, bars?: Unit, currency?: string): uPlot.Options {
   const faint = color('--faint');
   const grid = { stroke: color('--line'), width: 1 };
   const font = '12px system-ui, sans-serif';
@@ -142,7 +143,14 @@ function options(width: number, series: Series[], span?: number, bars?: Unit): u
         ...(bars && { incrs: increments(bars) }),
         values: (_, at, __, ___, step) => at.map((t) => moment(t, step)),
       },
-      { stroke: faint, grid, ticks: grid, font, size: 54 },
+      {
+        stroke: faint,
+        grid,
+        ticks: grid,
+        font,
+        size: currency ? 68 : 54,
+        ...(currency && { values: (_: uPlot, at: number[]) => axisMoney(at, currency) }),
+      },
     ],
     series: [
       {},

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   amount,
   arrivalOf,
+  axisMoney,
   bytes,
   count,
   duration,
@@ -99,4 +100,10 @@ test('a lead was received at the time in its id, not at its decision', () => {
   expect(arrivalOf({ id: 'lead_01m8kkwyt8me0j2raxhrj94nxv', at })).toMatch(/^2026-11-\d\dT/);
   expect(arrivalOf({ id: 'lead_01arz3ndektsv4rrffq69g5fav', at })).toBe('2016-07-30T23:54:10.259Z');
   expect(arrivalOf({ id: 'a-17', at })).toBe(at);
+});
+
+test('the amounts at an axis have the currency, and cents or a short form only where they need it', () => {
+  expect(axisMoney([0, 50, 100], 'USD')).toEqual(['$0', '$50', '$100']);
+  expect(axisMoney([0, 0.5, 1], 'EUR')).toEqual(['€0.00', '€0.50', '€1.00']);
+  expect(axisMoney([0, 150_000], 'USD')).toEqual(['$0', '$150K']);
 });

@@ -94,6 +94,7 @@ function OverTime({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Per
           series={[{ name: `Revenue${currency ? `, ${currency}` : ''}`, color: '--line-1', values }]}
           summary={`Revenue of ${amount(total, currency)}; the revenue report has the numbers.`}
           text={(n) => amount(n, currency)}
+          currency={currency}
         />
       )}
     </Card>

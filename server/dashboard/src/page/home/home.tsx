@@ -106,6 +106,7 @@ function Revenue({ rows, unit, period }: { rows: Row[]; unit: Unit; period: Peri
           series={[{ name: `Revenue${currency ? `, ${currency}` : ''}`, color: '--line-1', values }]}
           summary={`Revenue of ${amount(total, currency)}; the report has the numbers in a table.`}
           text={(n) => amount(n, currency)}
+          currency={currency}
         />
       )}
     </Card>

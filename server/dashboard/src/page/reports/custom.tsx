@@ -167,6 +167,7 @@ function Measure({ rows, unit, measure, by, query, limits }: Drawing & { unit?: 
         <Chart
           bars={isRate ? undefined : by.includes('hour') ? 'hour' : 'day'}
           text={(n) => shown(measure, n, unit)}
+          currency={unit}
           times={time.times}
           series={[{ name: title, color: '--line-1', values: time.values }]}
           summary={`${title} at ${time.times.length} times; the numbers are in the table below.`}

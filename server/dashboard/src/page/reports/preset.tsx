@@ -94,6 +94,7 @@ function Drawn({ rows, preset, period }: { rows: Row[]; preset: Preset; period: 
           values: s.values,
         }))}
         text={(n) => amount(n, currency)}
+        currency={currency}
         summary={`${title} by ${unit}; the table has the numbers.`}
       />
     </Card>
