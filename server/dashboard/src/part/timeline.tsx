@@ -30,7 +30,7 @@ function Axis({ of }: { of: Drawing }) {
       <span class="lane-name" />
       <div class="lane-track">
         {ticks(of.end).map((at) => (
-          <span class="tick" style={{ left: percent(at, of.end) }}>
+          <span class={`tick ${at > 0.8 * of.end ? 'last' : ''}`} style={{ left: percent(at, of.end) }}>
             {millis(at)}
           </span>
         ))}

@@ -1,6 +1,7 @@
 import { Table } from '../../part/table';
 import { Timeline } from '../../part/timeline';
 import { Card, Cash, Id, Ref, Status, Time } from '../../part/words';
+import { draw } from '../../timeline';
 import type { Told } from '../../types';
 
 // AuctionTab draws the pings, bids and posts, of the lead itself and of the auction before it.
@@ -28,6 +29,7 @@ export function AuctionTab({ told }: { told: Told }) {
 
 function Legend({ told }: { told: Told }) {
   const asked = told.candidates.some((c) => c.asked);
+  const due = draw(told, (buyer) => buyer).marks.some((m) => m.text === 'bids due');
   return (
     <p class="legend faint">
       {asked && (
@@ -44,7 +46,7 @@ function Legend({ told }: { told: Told }) {
         <i class="swatch key-decided" aria-hidden="true" />
         decided
       </span>
-      {told.bids_due_at && (
+      {due && (
         <span>
           <i class="swatch key-due" aria-hidden="true" />
           bids due
