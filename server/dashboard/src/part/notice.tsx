@@ -14,9 +14,12 @@ export function Notice() {
       clearTimeout(timer);
       timer = window.setTimeout(() => set(''), Math.max(6000, 100 * (e as CustomEvent<string>).detail.length));
     };
+    const forget = () => set(''); // it was for the user who has left
     addEventListener('said', hear);
+    addEventListener('session-ended', forget);
     return () => {
       removeEventListener('said', hear);
+      removeEventListener('session-ended', forget);
       clearTimeout(timer);
     };
   }, []);

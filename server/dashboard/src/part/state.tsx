@@ -5,11 +5,20 @@ import type { Failure } from '../call';
 import type { Loading } from '../load';
 import { Button } from './button';
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  title: string;
+  children?: ComponentChildren;
+  action?: ComponentChildren; // a button below the text
+}) {
   return (
     <div class="state">
       <p class="state-title">{title}</p>
       {children && <p>{children}</p>}
+      {action}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { call, part } from '../../call';
 import { Act, Button } from '../../part/button';
 import { Input } from '../../part/field';
@@ -51,8 +51,8 @@ function Confirm({ of, path, show }: { of: TotpSecret; path: string; show: (code
       <div class="row start">
         <Qr text={of.otpauth_url} />
         <div class="grow fields">
-          <Input label="Secret" value={of.secret} set={() => undefined} />
-          <Input label="Address of the secret" value={of.otpauth_url} set={() => undefined} />
+          <CopiedText label="Secret" text={of.secret} shown={of.secret.replace(/.{4}(?=.)/g, '$& ')} />
+          <CopiedText label="Address of the secret" text={of.otpauth_url} />
           <CodeInput value={code} set={set} />
           <div class="row">
             <Act
@@ -65,7 +65,6 @@ function Confirm({ of, path, show }: { of: TotpSecret; path: string; show: (code
                 });
                 show(codes);
               }}
-              done="The second factor is on."
             >
               Confirm
             </Act>
@@ -75,6 +74,27 @@ function Confirm({ of, path, show }: { of: TotpSecret; path: string; show: (code
     </>
   );
 }
+
+// CopiedText shows a whole text with a button that copies it.
+function CopiedText({ label, text, shown = text }: { label: string; text: string; shown?: string }) {
+  const id = useId();
+  return (
+    <div class="field">
+      <strong id={id}>{label}</strong>
+      <p class="row">
+        <output class="grow mono" aria-labelledby={id}>
+          {shown}
+        </output>
+        <Button tone="quiet" label={`Copy: ${label}`} onClick={() => void copy(text)}>
+          Copy
+        </Button>
+      </p>
+    </div>
+  );
+}
+
+const copy = (text: string) =>
+  navigator.clipboard ? navigator.clipboard.writeText(text).then(() => say('Copied.')) : say('Copying needs https.');
 
 // CodeInput takes a code of the authenticator app.
 export function CodeInput({ value, set, help }: { value: string; set: (v: string) => void; help?: string }) {
@@ -104,10 +124,6 @@ function Qr({ text }: { text: string }) {
 }
 
 function RecoveryCodes({ codes, close }: { codes: string[]; close: () => void }) {
-  const copy = () =>
-    navigator.clipboard
-      ? navigator.clipboard.writeText(codes.join('\n')).then(() => say('Copied.'))
-      : say('Copying needs https.');
   return (
     <Card title="Recovery codes">
       <p>Each code signs in once, in place of a code of the app. Keep them where you keep your passwords.</p>
@@ -120,7 +136,7 @@ function RecoveryCodes({ codes, close }: { codes: string[]; close: () => void })
       </ul>
       <p class="note warn">Copy them now. They are shown once.</p>
       <div class="row end">
-        <Button onClick={() => void copy()}>Copy</Button>
+        <Button onClick={() => void copy(codes.join('\n'))}>Copy</Button>
         <Button tone="main" onClick={close}>
           Done
         </Button>
