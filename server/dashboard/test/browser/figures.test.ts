@@ -36,7 +36,7 @@ test('the sold rate is the same on all pages, and unconfirmed leads are apart', 
   const figure = page.locator('.figures .card').filter({ hasText: 'Sold rate' }).locator('strong');
   await expect.poll(() => figure.innerText()).toMatch(/%/);
   const rate = await figure.innerText();
-  expect(await mainText(page, 'leads')).toMatch(new RegExp(`${rate} sold, 3 unconfirmed`));
+  expect(await mainText(page, 'leads')).toMatch(new RegExp(`${rate} sold\\s+3 unconfirmed`));
   const unsettled = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'buy_odd' }) });
   expect(await unsettled.count()).toBe(3);
   expect(await unsettled.locator('[data-head="Status"]').allInnerTexts()).toEqual(Array(3).fill('unconfirmed'));

@@ -214,8 +214,11 @@ function columnsOf(leads: LeadRow[], more: boolean): Column<LeadRow>[] {
 // known yet: the money of such a lead is not revenue.
 const isSold = (l: LeadRow): boolean => l.buyer !== null && l.delivery !== 'pending' && l.delivery !== 'unknown';
 
-const soldText = (rate: number, unconfirmed: number): string =>
-  `${share(rate)} sold${unconfirmed > 0 ? `, ${count(unconfirmed)} unconfirmed` : ''}`;
+const soldText = (rate: number, unconfirmed: number) => (
+  <>
+    {share(rate)} sold {unconfirmed > 0 && <small>{count(unconfirmed)} unconfirmed</small>}
+  </>
+);
 
 // totals adds up money by currency.
 function totals(leads: LeadRow[], column: 'price' | 'payout'): string {

@@ -26,7 +26,7 @@ export function RequestsTab({ told }: { told: Told }) {
               { head: 'Request', of: (r) => r.kind, phone: 'side' },
               {
                 head: 'Sent',
-                phone: 'plain',
+                phone: 'none',
                 of: (r) =>
                   r.recorded ? (
                     <>
@@ -37,7 +37,12 @@ export function RequestsTab({ told }: { told: Told }) {
                   ),
               },
               { head: 'Response', of: (r) => r.answer, phone: 'plain' },
-              { head: 'After', number: true, of: (r) => millis(r.elapsed), phone: 'plain' },
+              {
+                head: 'After',
+                number: true,
+                of: (r) => (r.elapsed === undefined ? <span class="faint dash">–</span> : millis(r.elapsed)),
+                phone: 'plain',
+              },
             ]}
           />
         )}

@@ -54,9 +54,8 @@ export function CustomTab({ query }: { query: Query }) {
       <Loaded of={report}>
         {({ rows, ...r }) =>
           ordinary(rows).length === 0 ? (
-            <Empty title="No lead in this period">
+            <Empty title="No lead in this period" action={<SaveReport asked={ask} preset={query.preset} />}>
               Choose a longer period. Reports never contain test leads.
-              <SaveReport asked={ask} preset={query.preset} />
             </Empty>
           ) : (
             <>
@@ -253,9 +252,11 @@ const onPhone = ['revenue', 'margin', 'sales'];
 
 function Rows({ rows, totals, measure, ask, preset }: ListOf) {
   const columns = columnsOf(rows);
+  const currencies = new Set(rows.map((r) => r.currency).filter(Boolean));
+  const isShown = (column: string) => column !== 'currency' || currencies.size > 1; // else the title has it
   const names = dimensions.map(columnOf);
   return (
-    <Card title="Rows">
+    <Card title={currencies.size === 1 ? `Rows, ${[...currencies][0]}` : 'Rows'}>
       {rows.length > mostRows && (
         <p class="note">
           The first {count(mostRows)} of {count(rows.length)} rows. An export has all.
@@ -266,7 +267,7 @@ function Rows({ rows, totals, measure, ask, preset }: ListOf) {
         name="report-custom"
         rows={rows.slice(0, mostRows)}
         keyOf={(_, i) => String(i)}
-        columns={columns.map((column) => ({
+        columns={columns.filter(isShown).map((column) => ({
           head: headOf(column),
           number: !names.includes(column) && column !== 'currency',
           phone: column === measure ? 'side' : onPhone.includes(column) || names.includes(column) ? undefined : 'none',
@@ -276,8 +277,8 @@ function Rows({ rows, totals, measure, ask, preset }: ListOf) {
         }))}
         most={3}
         side={(shown) => {
-          const picked = columns.filter((c) => shown.includes(headOf(c))).join(',');
-          const isPicked = Boolean(ask.columns) || shown.length < columns.length;
+          const picked = columns.filter((c) => !isShown(c) || shown.includes(headOf(c))).join(',');
+          const isPicked = Boolean(ask.columns) || shown.length < columns.filter(isShown).length;
           return (
             <>
               <SaveReport asked={{ ...ask, columns: isPicked ? picked : '' }} preset={preset} />

@@ -119,6 +119,7 @@ function Deliveries({ of, done }: { of: Delivery[]; done: () => void }) {
           { head: 'Lead', of: (d) => <Id of="leads" id={d.lead_id} /> },
           {
             head: 'State',
+            phone: 'plain',
             of: (d) => (
               <>
                 <Status word={d.state} /> {d.test && <Badge>test</Badge>}

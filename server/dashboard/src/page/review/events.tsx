@@ -139,7 +139,7 @@ function Failed({ id, total, done }: { id: string; total: number; done: () => vo
           columns={[
             { head: 'Type', of: (d) => d.type, sort: (d) => d.type },
             { head: 'Event', of: (d) => <span class="mono">{d.id}</span>, phone: 'none' },
-            { head: 'Lead', of: (d) => <Id of="leads" id={d.lead_id} /> },
+            { head: 'Lead', of: (d) => <Id of="leads" id={d.lead_id} />, phone: 'plain' },
             { head: 'Attempts', number: true, of: (d) => count(d.attempts), sort: (d) => d.attempts },
             { head: 'Failed', of: (d) => <Time at={d.died_at} />, sort: (d) => d.died_at, phone: 'plain' },
             {
