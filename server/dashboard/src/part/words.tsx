@@ -173,13 +173,27 @@ export function Lines({ of }: { of: ComponentChildren[] }) {
   );
 }
 
+// Address shows a URL that breaks after a slash and not within a word.
+export function Address({ of }: { of: string }) {
+  return (
+    <>
+      {of.split(/(?<=[^/]\/)(?=[^/])/).map((part, i) => (
+        <>
+          {i > 0 && <wbr />}
+          {part}
+        </>
+      ))}
+    </>
+  );
+}
+
 export function Facts({ of }: { of: [string, ComponentChildren][] }) {
   return (
     <dl class="facts">
       {of.map(([name, value]) => (
         <div>
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>{typeof value === 'string' && value.includes('://') ? <Address of={value} /> : value}</dd>
         </div>
       ))}
     </dl>

@@ -1,7 +1,7 @@
 import { bytes, count, scalar } from '../../format';
 import type { InstructionField, Instructions } from '../../instructions';
 import { Table } from '../../part/table';
-import { Badge, Card, Copy, Facts } from '../../part/words';
+import { Address, Badge, Card, Copy, Facts } from '../../part/words';
 
 const unknownMembers = {
   drop: 'The exchange ignores other members.',
@@ -48,10 +48,20 @@ function Access({ of }: { of: Instructions }) {
     <Card title="Address and credential">
       <Facts
         of={[
-          ['Address', <code>{of.base_url}</code>],
+          [
+            'Address',
+            <code>
+              <Address of={of.base_url} />
+            </code>,
+          ],
           ['Campaign', <code>{of.campaign.id}</code>],
           ['Supplier', <code>{of.supplier.id}</code>],
-          ['Documentation', <a href={of.documentation_url}>{of.documentation_url}</a>],
+          [
+            'Documentation',
+            <a href={of.documentation_url}>
+              <Address of={of.documentation_url} />
+            </a>,
+          ],
           ['API key, in the header x-api-key', keys || 'none yet'],
           ...of.oauth_clients.map((c): [string, string] => [
             'OAuth client',
