@@ -100,6 +100,7 @@ describe('in a session', () => {
     await visit(page, 'reports');
     await visit(page, 'reports/saved');
     await readable(page);
+    await button(page, 'Action').click(); // the page has the size of a phone
     await button(page, 'Edit Sales').click();
     await readable(page);
     await button(page, 'Cancel').click();

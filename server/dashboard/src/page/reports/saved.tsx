@@ -64,7 +64,7 @@ function Reports({ of, done }: { of: SavedList; done: () => void }) {
                 </>
               ),
             },
-            { head: 'Next', of: (r) => <Time at={r.mail.next_at} />, sort: (r) => r.mail.next_at },
+            { head: 'Next', phone: 'none', of: (r) => <Time at={r.mail.next_at} />, sort: (r) => r.mail.next_at },
             {
               head: 'Last sent',
               of: (r) => <Time at={r.mail.last_sent_at} />,
