@@ -29,7 +29,9 @@ export function AuctionTab({ told }: { told: Told }) {
 
 function Legend({ told }: { told: Told }) {
   const asked = told.candidates.some((c) => c.asked);
-  const due = draw(told, (buyer) => buyer).marks.some((m) => m.text === 'bids due');
+  const { marks, end } = draw(told, (buyer) => buyer);
+  const at = (text: string) => marks.find((m) => m.text === text)?.at ?? Number.NaN;
+  const due = Math.abs(at('bids due') - at('decided')) > end / 100; // else the one line covers the other
   return (
     <p class="legend faint">
       {asked && (
