@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Columns, hiddenOf } from './columns';
 
 export interface Column<T> {
@@ -53,16 +53,19 @@ export function Table<T>({
     most,
   );
   const sorted = sortRows(rows, columns, sorting);
+  const region = useRef<HTMLElement>(null);
+  const over = useIsWider(region);
   return (
     <>
       {(name || side) && (
         <div class="row end table-tools">
+          {over && <span class="help">More columns at the right →</span>}
           {typeof side === 'function' ? side(shown.map((c) => c.head)) : side}
           {name && <Columns name={name} all={columns.map((c) => c.head)} hidden={hidden} set={hide} />}
         </div>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard */}
-      <section class="table" aria-label={caption} tabIndex={0} onKeyDown={moveRow}>
+      <section class="table" aria-label={caption} tabIndex={0} onKeyDown={moveRow} ref={region}>
         <table>
           <caption class="unseen">{caption}</caption>
           <thead>
@@ -92,6 +95,18 @@ export function Table<T>({
       </section>
     </>
   );
+}
+
+// useIsWider reports whether an element has content behind its right edge.
+function useIsWider(of: { current: HTMLElement | null }): boolean {
+  const [over, set] = useState(false);
+  useEffect(() => {
+    const measure = () => of.current && set(of.current.scrollWidth > of.current.clientWidth);
+    measure();
+    addEventListener('resize', measure);
+    return () => removeEventListener('resize', measure);
+  });
+  return over;
 }
 
 // twoLines leaves out the columns that do not fit into the second line of a row on a phone.
