@@ -105,7 +105,7 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 	}
 	mail := server.Messages()[0].Data
 	link := "http://" + x.AdminAddress() + "/#/buyers/buy_blue"
-	for _, part := range []string{"80 % of a cap used", "4 of 5 leads", "Console: " + link} {
+	for _, part := range []string{"80% of a cap used", "4 of 5 leads", "Console: " + link} {
 		if !strings.Contains(strings.ReplaceAll(mail, "=\r\n", ""), part) {
 			t.Errorf("the e-mail has no %q:\n%s", part, mail)
 		}
@@ -124,7 +124,7 @@ func TestCapAlertIsSentToEachChannel(t *testing.T) {
 	for _, channel := range []string{"mail", "slack", "hook"} {
 		x.waitUntilSent(channel, 2)
 	}
-	if body := slack.Requests()[1].Body; !strings.Contains(body, "Resolved: Buyer buy_blue: cap use is down to 8 %") {
+	if body := slack.Requests()[1].Body; !strings.Contains(body, "Resolved: Buyer buy_blue: cap use is down to 8%") {
 		t.Error(body)
 	}
 	if status := x.alertStatus(); len(status.Firing) != 0 {
@@ -394,8 +394,8 @@ func TestAlertValues(t *testing.T) {
 		return titles["days"] != "" && titles["webhooks"] != ""
 	})
 	for rule, want := range map[string]string{
-		"balance": "Buyer buy_blue: balance is 15", "days": "Buyer buy_blue: balance lasts 0.8 days",
-		"buyer_balance": "Buyer buy_blue: balance is 15", "backup": "", "sold": "",
+		"balance": "Buyer buy_blue: balance is 15.00", "days": "Buyer buy_blue: balance lasts 0.8 days",
+		"buyer_balance": "Buyer buy_blue: balance is 15.00", "backup": "", "sold": "",
 	} {
 		if got := titles[rule]; got != want {
 			t.Errorf("%s: %q, want %q", rule, got, want)

@@ -124,16 +124,16 @@ func TestDescribeWithoutKind(t *testing.T) {
 		subject    string
 		want       Message
 	}{
-		{nil, event.AlertFired, "acme", Message{"Alert fired: acme", "An alert about acme fired at the value 82; its threshold was 80 (note). Its rule was removed since.", "Look at the alerts that fire now.", "#/alerts"}},
-		{nil, event.AlertAnnounced, "acme", Message{"Alert fired: acme", "An alert about acme fired at the value 82; its threshold was 80 (note). Its rule was removed since.", "Look at the alerts that fire now.", "#/alerts"}},
+		{nil, event.AlertFired, "acme", Message{"Alert fired: acme", "An alert about acme fired at the value 82; its threshold was 80 (note). Its rule was removed since.", actionWithoutRule, "#/alerts"}},
+		{nil, event.AlertAnnounced, "acme", Message{"Alert fired: acme", "An alert about acme fired at the value 82; its threshold was 80 (note). Its rule was removed since.", actionWithoutRule, "#/alerts"}},
 		{nil, event.AlertResolved, "", Message{"Resolved: alert about the exchange", "The alert about the exchange ended at the value 82 (note). Its rule was removed since.", "Nothing. The alert has ended.", "#/alerts"}},
-		{unknown, event.AlertFired, "acme", Message{"Alert fired: acme", `An alert about acme fired at the value 82; its threshold was 80 (note). This version does not know the kind "of a newer release" of its rule.`, "Look at the alerts that fire now.", "#/alerts"}},
+		{unknown, event.AlertFired, "acme", Message{"Alert fired: acme", `An alert about acme fired at the value 82; its threshold was 80 (note). This version does not know the kind "of a newer release" of its rule.`, "Upgrade the exchange to the version that added the rule, or remove the rule.", "#/alerts"}},
 	} {
-		if got := DescribeChange(test.rule, test.transition, test.subject, 82*One, 80*One, "note"); got != test.want {
+		if got := DescribeChange(test.rule, "", test.transition, test.subject, 82*One, 80*One, "note"); got != test.want {
 			t.Errorf("%+v", got)
 		}
 	}
-	if got := DescribeChange(nil, event.AlertFired, "a", One, One, ""); got.Text != "An alert about a fired at the value 1; its threshold was 1. Its rule was removed since." {
+	if got := DescribeChange(nil, "", event.AlertFired, "a", One, One, ""); got.Text != "An alert about a fired at the value 1; its threshold was 1. Its rule was removed since." {
 		t.Error(got.Text)
 	}
 }

@@ -97,12 +97,19 @@ var titlesWithoutRecovery = map[string]string{
 	noteRuleOff: "Rule removed or turned off: ", noteSubjectGone: "No longer configured or measured: ",
 }
 
-// DescribeChange puts a change in words. rule is the alert's present rule, or nil if it was removed.
-func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
-	var kind *Kind
-	if rule != nil {
-		kind = FindKind(rule.Kind)
+// KindOfChange returns the kind of a change's rule, or nil if it is unknown. rule is the present rule, or
+// nil if it was removed; recorded is the rule's kind at the time of the change, or empty.
+func KindOfChange(rule *Rule, recorded KindName) *Kind {
+	if recorded == "" && rule != nil {
+		recorded = rule.Kind
 	}
+	return FindKind(recorded)
+}
+
+// DescribeChange puts a change in words. rule is the alert's present rule, or nil if it was removed. recorded
+// is the rule's kind at the time of the change; it gives the change of a removed rule its words and unit.
+func DescribeChange(rule *Rule, recorded KindName, transition event.AlertOrNotificationTransition, subject string, value, threshold Quantity, note string) Message {
+	kind := KindOfChange(rule, recorded)
 	if kind == nil {
 		return describeChangeOfRemovedOrUnknownRule(rule, transition, subject, value, threshold, note)
 	}
@@ -131,8 +138,15 @@ func DescribeChange(rule *Rule, transition event.AlertOrNotificationTransition, 
 		}
 		m.Action = "Nothing. The alert has ended."
 	}
+	if rule == nil && transition != event.AlertResolved {
+		m.Text += " Its rule was removed since."
+		m.Action = actionWithoutRule
+	}
 	return m
 }
+
+// actionWithoutRule is the action for an alert whose rule was removed.
+const actionWithoutRule = "Nothing. The alert ends at the next evaluation, because its rule was removed. Add a rule if the alert still matters."
 
 // describeChangeOfRemovedOrUnknownRule puts a change in words if the kind of its rule is unknown, so
 // that its value has no unit.
@@ -142,8 +156,9 @@ func describeChangeOfRemovedOrUnknownRule(rule *Rule, transition event.AlertOrNo
 	if note != "" {
 		note = " (" + strings.TrimLeft(note, ";, ") + ")"
 	}
-	reason := "Its rule was removed since."
+	reason, action := "Its rule was removed since.", actionWithoutRule
 	if rule != nil {
+		action = "Upgrade the exchange to the version that added the rule, or remove the rule."
 		reason = fmt.Sprintf("This version does not know the kind %q of its rule.", rule.Kind)
 	}
 	if transition == event.AlertResolved {
@@ -154,7 +169,7 @@ func describeChangeOfRemovedOrUnknownRule(rule *Rule, transition event.AlertOrNo
 	}
 	return Message{
 		Title: "Alert fired: " + subject, Text: fmt.Sprintf("An alert about %s fired at the value %s; its threshold was %s%s. %s", subject, value, threshold, note, reason),
-		Action: "Look at the alerts that fire now.", Link: "#/alerts",
+		Action: action, Link: "#/alerts",
 	}
 }
 
@@ -176,10 +191,11 @@ var unitWords = map[Unit]struct {
 	after    string
 	decimals int
 }{
-	UnitPercent: {" %", 1}, UnitMoney: {"", 2}, UnitDays: {" days", 1}, UnitMinutes: {" minutes", 0}, UnitCount: {"", 0}, UnitGB: {" GB", 1},
+	UnitPercent: {"%", 1}, UnitMoney: {"", 2}, UnitDays: {" days", 1}, UnitMinutes: {" minutes", 0}, UnitCount: {"", 0}, UnitGB: {" GB", 1},
 }
 
-// FormatQuantity returns a value with its unit, rounded for readers: 82.3 %.
+// FormatQuantity returns a value with its unit, rounded for readers: 82.3%, 1,000,000 GB. Money has no
+// currency, because accounts have none, but always two decimals.
 func FormatQuantity(q Quantity, unit Unit) string {
 	word := unitWords[unit]
 	step := One
@@ -190,7 +206,22 @@ func FormatQuantity(q Quantity, unit Unit) string {
 	if q < 0 {
 		half = -half
 	}
-	return ((q + half) / step * step).String() + word.after
+	rounded := (q + half) / step * step
+	sign := ""
+	if rounded < 0 {
+		sign, rounded = "-", -rounded
+	}
+	whole, decimals, _ := strings.Cut(rounded.String(), ".")
+	for at := len(whole) - 3; at > 0; at -= 3 {
+		whole = whole[:at] + "," + whole[at:]
+	}
+	if unit == UnitMoney {
+		decimals = (decimals + "00")[:2]
+	}
+	if decimals != "" {
+		whole += "." + decimals
+	}
+	return sign + whole + word.after
 }
 
 // FormatWindow returns the length of a rule's window for a note, such as 15m or 1h0m.

@@ -29,6 +29,7 @@ type Change struct {
 	Number        uint64                              `json:"number"` // in the history, from 1
 	Transition    event.AlertOrNotificationTransition `json:"transition"`
 	Rule          string                              `json:"rule"`
+	Kind          KindName                            `json:"kind,omitempty"` // of the rule at that time; empty: unknown
 	Subject       string                              `json:"subject"`
 	Value         Quantity                            `json:"-"`
 	Threshold     Quantity                            `json:"-"`
@@ -48,6 +49,7 @@ type Notification struct {
 // FiringAlert is an alert that fires.
 type FiringAlert struct {
 	Key
+	Kind      KindName `json:",omitempty"` // of the rule when it fired; empty: unknown
 	Since     int64    // Unix nanoseconds
 	Value     Quantity // when it fired
 	Threshold Quantity
@@ -103,7 +105,12 @@ func (t *Table) ApplyChange(e *event.AlertOrNotificationChanged) {
 	}
 	key := Key{copyText(e.Rule), copyText(e.Subject)}
 	t.last++
+	kind := t.firing[key].Kind
+	if rule := t.Settings().FindRule(key.Rule); rule != nil {
+		kind = rule.Kind
+	}
 	change := Change{
+		Kind:   kind,
 		Number: t.last, Transition: e.Transition, Rule: key.Rule, Subject: key.Subject, Value: Quantity(e.Value), Threshold: Quantity(e.Threshold),
 		Note: copyText(e.Note), At: e.At,
 	}
@@ -159,7 +166,7 @@ func (t *Table) updateFiringLocked(key Key, change *Change) {
 	}
 	switch change.Transition {
 	case event.AlertFired:
-		t.firing[key] = FiringAlert{Key: key, Since: change.At, Value: change.Value, Threshold: change.Threshold, Note: change.Note, Announced: len(change.Notifications) > 0}
+		t.firing[key] = FiringAlert{Key: key, Kind: change.Kind, Since: change.At, Value: change.Value, Threshold: change.Threshold, Note: change.Note, Announced: len(change.Notifications) > 0}
 	case event.AlertAnnounced:
 		if firing, ok := t.firing[key]; ok {
 			firing.Announced = true

@@ -118,16 +118,16 @@ func TestMessages(t *testing.T) {
 	for _, kind := range Kinds {
 		rule := &Rule{Kind: kind.Name}
 		for _, transition := range []event.AlertOrNotificationTransition{event.AlertFired, event.AlertResolved} {
-			m := DescribeChange(rule, transition, "acme", 82*One+340_000, 80*One, "note")
+			m := DescribeChange(rule, "", transition, "acme", 82*One+340_000, 80*One, "note")
 			text := m.Title + m.Text + m.Action + m.Link
 			if m.Title == "" || m.Text == "" || m.Action == "" || !strings.HasPrefix(m.Link, "#/") || strings.ContainsAny(text, "{}") {
 				t.Errorf("%s: %+v", kind.Name, m)
 			}
 		}
 	}
-	got := DescribeChange(&Rule{Kind: CapUsed}, event.AlertFired, "a/b", 82*One, 80*One, "41 of 50 leads")
+	got := DescribeChange(&Rule{Kind: CapUsed}, "", event.AlertFired, "a/b", 82*One, 80*One, "41 of 50 leads")
 	want := Message{
-		"Buyer a/b: 82 % of a cap used", "Buyer a/b has used 82 % of a cap (41 of 50 leads). The alert is set at 80 %.", got.Action, "#/buyers/a%2Fb",
+		"Buyer a/b: 82% of a cap used", "Buyer a/b has used 82% of a cap (41 of 50 leads). The alert is set at 80%.", got.Action, "#/buyers/a%2Fb",
 	}
 	if got != want {
 		t.Errorf("%+v", got)
@@ -139,7 +139,7 @@ func TestTotalCapNeverResets(t *testing.T) {
 		"41 of 50 leads, cap by day, in all campaigns":   "until its period ends",
 		"41 of 50 leads, cap by total, in all campaigns": "never resets",
 	} {
-		got := DescribeChange(&Rule{Kind: CapUsed}, event.AlertFired, "a", 82*One, 80*One, note).Action
+		got := DescribeChange(&Rule{Kind: CapUsed}, "", event.AlertFired, "a", 82*One, 80*One, note).Action
 		if other := "until its period ends"; !strings.Contains(got, want) || want != other && strings.Contains(got, other) {
 			t.Errorf("%s: got %q, want %q", note, got, want)
 		}
@@ -152,9 +152,11 @@ func TestQuantities(t *testing.T) {
 		unit Unit
 		want string
 	}{
-		{82*One + 340_000, UnitPercent, "82.3 %"},
-		{82*One + 350_000, UnitPercent, "82.4 %"},
+		{82*One + 340_000, UnitPercent, "82.3%"},
+		{82*One + 350_000, UnitPercent, "82.4%"},
 		{-One - 555_000, UnitMoney, "-1.56"},
+		{1234*One + 500_000, UnitMoney, "1,234.50"},
+		{1_000_000 * One, UnitGB, "1,000,000 GB"},
 		{1500 * One / 1000, UnitDays, "1.5 days"},
 		{90*One - 1, UnitMinutes, "90 minutes"},
 		{3 * One, UnitCount, "3"},

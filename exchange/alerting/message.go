@@ -67,7 +67,7 @@ type webhookBody struct {
 
 // newMessage returns the notification of a change. rule is nil if it was removed.
 func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Message {
-	said := alert.DescribeChange(rule, change.Transition, change.Subject, change.Value, change.Threshold, change.Note)
+	said := alert.DescribeChange(rule, change.Kind, change.Transition, change.Subject, change.Value, change.Threshold, change.Note)
 	body := webhookBody{
 		Type: "alert.fired", Rule: change.Rule, Value: change.Value, Threshold: change.Threshold, Message: said,
 		At: time.Unix(0, change.At).UTC().Format(time.RFC3339), Exchange: s.options.Tenant,
@@ -78,10 +78,8 @@ func (s *Service) newMessage(rule *alert.Rule, change *alert.Change) *notify.Mes
 	if change.Subject != "" {
 		body.Subject = &change.Subject
 	}
-	if rule != nil {
-		if kind := alert.FindKind(rule.Kind); kind != nil {
-			body.Kind, body.Unit = kind.Name, kind.Unit
-		}
+	if kind := alert.KindOfChange(rule, change.Kind); kind != nil {
+		body.Kind, body.Unit = kind.Name, kind.Unit
 	}
 	// The epoch makes the id unique among exchanges with the same receiver.
 	epoch := s.options.State.FoundedEvent().Epoch

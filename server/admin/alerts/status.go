@@ -32,18 +32,18 @@ type alertAnswer struct {
 	alert.Message
 }
 
-func newAlertAnswer(settings *alert.Settings, key alert.Key, sample alert.Sample, threshold alert.Quantity, since, now int64) alertAnswer {
+func newAlertAnswer(settings *alert.Settings, key alert.Key, recorded alert.KindName, sample alert.Sample, threshold alert.Quantity, since, now int64) alertAnswer {
 	rule := settings.FindRule(key.Rule)
 	answer := alertAnswer{
 		Rule: key.Rule, Subject: payload.NullIfEmpty(key.Subject), Value: sample.Value, Threshold: threshold, Since: payload.FormatTimeToSeconds(since),
 		Silenced: settings.IsSilenced(key.Rule, key.Subject, now),
-		Message:  alert.DescribeChange(rule, event.AlertFired, key.Subject, sample.Value, threshold, sample.Note),
+		Message:  alert.DescribeChange(rule, recorded, event.AlertFired, key.Subject, sample.Value, threshold, sample.Note),
 	}
 	if rule != nil {
 		answer.Name = rule.Name
-		if kind := alert.FindKind(rule.Kind); kind != nil {
-			answer.Kind, answer.Unit = kind.Name, kind.Unit
-		}
+	}
+	if kind := alert.KindOfChange(rule, recorded); kind != nil {
+		answer.Kind, answer.Unit = kind.Name, kind.Unit
 	}
 	return answer
 }
@@ -67,7 +67,7 @@ func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 		if !ok || current.Quiet {
 			current.Sample = alert.Sample{Value: f.Value, Note: f.Note}
 		}
-		row := newAlertAnswer(settings, f.Key, current.Sample, f.Threshold, f.Since, now)
+		row := newAlertAnswer(settings, f.Key, f.Kind, current.Sample, f.Threshold, f.Since, now)
 		if rule := settings.FindRule(f.Rule); rule != nil && current.GoodSince > 0 {
 			row.GoodSince = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince))
 			row.ResolvesAt = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince + rule.ResolveFor*int64(time.Second)))
@@ -81,7 +81,7 @@ func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 		if rule == nil || fires {
 			continue
 		}
-		row := newAlertAnswer(settings, p.Key, p.Sample, rule.Threshold, p.Since, now)
+		row := newAlertAnswer(settings, p.Key, rule.Kind, p.Sample, rule.Threshold, p.Since, now)
 		row.FiresAt = payload.NullIfEmpty(payload.FormatTimeToSeconds(p.Since + rule.For*int64(time.Second)))
 		document.Pending = append(document.Pending, row)
 	}
@@ -156,16 +156,16 @@ func newHistoryEntry(settings *alert.Settings, c *alert.Change) historyEntry {
 	rule := settings.FindRule(c.Rule)
 	entry := historyEntry{
 		Number: c.Number, At: payload.FormatTimeToSeconds(c.At), Transition: c.Transition.String(), Rule: c.Rule, Subject: payload.NullIfEmpty(c.Subject),
-		Value: c.Value, Threshold: c.Threshold, Message: alert.DescribeChange(rule, c.Transition, c.Subject, c.Value, c.Threshold, c.Note),
+		Value: c.Value, Threshold: c.Threshold, Message: alert.DescribeChange(rule, c.Kind, c.Transition, c.Subject, c.Value, c.Threshold, c.Note),
 		Notifications: payload.ConvertAll(c.Notifications, func(n *alert.Notification) notificationEntry {
 			return notificationEntry{n.Channel, outcomeNames[n.Outcome], payload.FormatTimeOrNull(n.At), payload.NullIfEmpty(n.Error)}
 		}),
 	}
 	if rule != nil {
 		entry.Name = rule.Name
-		if kind := alert.FindKind(rule.Kind); kind != nil {
-			entry.Unit = kind.Unit
-		}
+	}
+	if kind := alert.KindOfChange(rule, c.Kind); kind != nil {
+		entry.Unit = kind.Unit
 	}
 	return entry
 }
