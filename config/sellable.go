@@ -72,7 +72,7 @@ func (c *compiler) warnReserveShortensBidding(at syntax.KeyPath, form *schema.Ca
 // fixed payout is a floor too.
 func (c *compiler) warnNoFloor(at syntax.KeyPath, form *schema.Campaign) {
 	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
-		c.addWarning(at.Key("floor"), "is 0, so a lead can be sold for "+market.Money(1).String()+"; give the lowest bid that may buy")
+		c.addWarning(at.Key("floor"), "is 0, so a lead can sell for almost nothing; set the lowest bid that may buy")
 	}
 }
 

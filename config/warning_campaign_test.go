@@ -25,7 +25,7 @@ func TestAuctionWarnings(t *testing.T) {
 			"ping_post", "floor: 1\n    ping_reserve: 3500ms",
 			[]string{"bid_timeout: is longer than a ping allows: bidding ends after 1.5s, because ping_reserve reserves 3.5s of the 5s for the post; lower bid_timeout or ping_reserve"},
 		},
-		"no floor":                   {"ping_post", "currency: USD", []string{"floor: is 0, so a lead can be sold for 0.000001"}},
+		"no floor":                   {"ping_post", "currency: USD", []string{"floor: is 0, so a lead can sell for almost nothing; set the lowest bid that may buy"}},
 		"a floor of 0":               {"ping_post", "floor: 0", []string{"floor: is 0"}},
 		"a fixed payout for a floor": {"ping_post", "payout: {fixed: 2}", nil},
 		"a fixed payout of 0":        {"ping_post", "payout: {fixed: 0}", []string{"floor: is 0"}},
