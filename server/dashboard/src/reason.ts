@@ -1,4 +1,7 @@
-// Display texts for unsold reasons and for candidates' outcomes.
+// Display texts for unsold reasons, for candidates' outcomes and for rules.
+
+import { exact, label, moneyIn, words } from './format';
+import type { Rule, Told } from './types';
 
 import { count } from './format';
 
@@ -24,6 +27,32 @@ const meanings: { [reason: string]: string } = {
 export const reasons = Object.keys(meanings);
 
 export const meaning = (reason: string): string => meanings[reason] ?? '';
+
+// whyText formats the exchange's text of why a lead was sold or not: its amounts, and a buyer's rejection,
+// such as HTTP 422 post_rejected.
+export const whyText = (text: string): string =>
+  moneyIn(text).replace(/did not accept it: HTTP (\d+)(?: ([a-z]\w*))?(?=[.;]|$)/g, (_, status: string, code?: string) =>
+    code && code !== 'post_rejected'
+      ? `rejected the lead (HTTP ${status}, ${words(code)})`
+      : `rejected the lead (HTTP ${status})`,
+  );
+
+// ruleText formats the text of a rule. Amounts have all their decimals, because a cent can decide.
+export function ruleText(of: Rule): string {
+  if (of.kind === 'outbid' && of.actual && of.wanted.includes('lower priority number')) {
+    return `Tied at ${moneyIn(of.actual, exact)} with the winner, which has a lower priority number or answered faster`;
+  }
+  const plain = of.text.replace(/ \(reconstructed\)/, '');
+  const text = of.field && plain.startsWith(`${of.field}:`) ? label(of.field) + plain.slice(of.field.length) : plain;
+  return moneyIn(text, exact);
+}
+
+// notOfferedText says why a buyer got no offer of a sold lead. It is empty if another buyer did not get the
+// lead first.
+export function notOfferedText(outcome: string, told: Pick<Told, 'method' | 'buyer_id'>, winner: string): string {
+  if (outcome !== 'not_asked' || !told.buyer_id || told.method === 'ping_post') return '';
+  return `Not offered: ${winner}, before it, bought the lead.`;
+}
 
 // Outcomes of bids. Buyers that were not pinged (not_asked) are in no search.
 export const outcomes = [

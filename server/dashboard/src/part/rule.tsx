@@ -1,5 +1,6 @@
 import { useEntries } from '../entries';
-import { label, words } from '../format';
+import { words } from '../format';
+import { ruleText } from '../reason';
 import { to } from '../route';
 import type { Rule } from '../types';
 import { Gauge } from './gauge';
@@ -13,13 +14,11 @@ const numberOf = (text: string): number => Number.parseFloat(text.replace(/,/g, 
 // RuleText shows a rule in one line, with exact amounts, because a cent can decide. The earlier lead and the suppression list are links, and a cap
 // has a gauge.
 export function RuleText({ of }: { of: Rule }) {
-  const plain = of.text.replace(/ \(reconstructed\)/, '');
-  const text = of.field && plain.startsWith(`${of.field}:`) ? label(of.field) + plain.slice(of.field.length) : plain;
   const used = numberOf(of.cap?.used ?? '');
   return (
     <div class="rule">
       <span>
-        <Linked text={text} rule={of} />
+        <Linked text={ruleText(of)} rule={of} />
         {of.basis && <small class="faint"> ({bases[of.basis]})</small>}
       </span>
       {of.cap && !Number.isNaN(used) && (

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leftOf, reasonsLeft } from '../../src/erase';
-import { attempts, meaning, outcomes, reasons } from '../../src/reason';
+import { attempts, meaning, notOfferedText, outcomes, reasons, ruleText, whyText } from '../../src/reason';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const source = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -41,4 +41,30 @@ test('the requests of an outcome have its unit', () => {
   expect(attempts(1, ['post_rejected'])).toBe('1 post');
   expect(attempts(2, ['below_floor', 'late'])).toBe('2 bids');
   expect(attempts(1200, ['timeout', 'post_rejected'])).toBe('1,200 attempts');
+});
+
+test('a rejection and a tie are in words', () => {
+  const before = 'Sold to vault for 12.5 USD. Before that, swift did not accept it: HTTP 422';
+  expect(whyText(`${before} post_rejected.`)).toBe(
+    'Sold to vault for $12.50. Before that, swift rejected the lead (HTTP 422).',
+  );
+  expect(whyText(`${before} low_score. More.`)).toMatch(/rejected the lead \(HTTP 422, low score\)\. More\.$/);
+  expect(whyText('swift did not accept it: HTTP 200 with a rejection in the body: x.')).toMatch(/HTTP 200 with a/);
+  const wanted = 'more than the winning bid of 7.51 USD';
+  const rule = (more: string) => {
+    const all = wanted + more;
+    return { kind: 'outbid', wanted: all, actual: '7.51 USD', text: `bid: required ${all}, got 7.51 USD` };
+  };
+  expect(ruleText(rule(', or the same with a lower priority number or a faster answer'))).toBe(
+    'Tied at $7.51 with the winner, which has a lower priority number or answered faster',
+  );
+  expect(ruleText(rule(''))).toBe('bid: required more than the winning bid of $7.51, got $7.51');
+});
+
+test('a buyer after the winner was not offered the lead', () => {
+  const told = { method: 'waterfall', buyer_id: 'vault' };
+  expect(notOfferedText('not_asked', told, 'Vault')).toBe('Not offered: Vault, before it, bought the lead.');
+  expect(notOfferedText('capped', told, 'Vault')).toBe('');
+  expect(notOfferedText('not_asked', { ...told, buyer_id: undefined }, '')).toBe('');
+  expect(notOfferedText('not_asked', { ...told, method: 'ping_post' }, 'Vault')).toBe('');
 });

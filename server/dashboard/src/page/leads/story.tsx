@@ -1,7 +1,8 @@
-import { label, moneyIn, scalar } from '../../format';
+import { label, scalar } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
-import { Badge, Card, Facts, Id, NamedRef, Status, statusOf, Tabs } from '../../part/words';
+import { Badge, Card, Facts, Id, Ref, Status, statusOf, Tabs } from '../../part/words';
+import { whyText } from '../../reason';
 import { to } from '../../route';
 import type { Rule, Told } from '../../types';
 import { AuctionTab } from './auction';
@@ -64,14 +65,14 @@ const buyersIn = (told: Told): string[] => {
   return [...ids].sort((a, b) => b.length - a.length);
 };
 
-// Reason shows the text of why a lead was sold or not. Buyers have their names and ids.
+// Reason shows the text of why a lead was sold or not. Buyers have their names.
 function Reason({ told }: { told: Told }) {
-  const text = moneyIn(told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why);
+  const text = whyText(told.rule ? told.why.replace(`${told.rule.text}.`, '') : told.why);
   const ids = buyersIn(told);
   if (ids.length === 0) return <>{text}</>;
   const anyId = ids.map((id) => id.replace(/[^\w-]/g, '\\$&')).join('|');
   const parts = text.split(new RegExp(`(?<![\\w.-])(${anyId})(?![\\w-])`));
-  return <>{parts.map((part, i) => (i % 2 === 1 ? <NamedRef of="buyers" id={part} /> : part))}</>;
+  return <>{parts.map((part, i) => (i % 2 === 1 ? <Ref of="buyers" id={part} /> : part))}</>;
 }
 
 function Verdict({ told }: { told: Told }) {

@@ -1,8 +1,10 @@
 import { capital, millis, words } from '../../format';
+import { nameOf, useEntries } from '../../entries';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
 import { Badge, Card, Cash, Copy, Facts, Id, Ref, Status, Time, titleOf } from '../../part/words';
+import { notOfferedText } from '../../reason';
 import { isUnanswered, noAnswer, outcomeTone } from '../../timeline';
 import type { Candidate, Settlement, Told } from '../../types';
 
@@ -61,7 +63,7 @@ function Candidates({ told }: { told: Told }) {
               sort: (c) => c.outcome,
               of: (c) => <Badge tone={outcomeTone(c.outcome)}>{words(c.outcome)}</Badge>,
             },
-            { head: 'Why', of: (c) => <Why of={c} settled={posted(c.buyer_id)?.settlements.at(-1)} /> },
+            { head: 'Why', of: (c) => <Why of={c} told={told} settled={posted(c.buyer_id)?.settlements.at(-1)} /> },
             ...(told.candidates.some((c) => c.asked) ? answerColumns : []),
           ]}
         />
@@ -73,7 +75,8 @@ function Candidates({ told }: { told: Told }) {
 // Why shows the rule by which a buyer dropped out, and the parts of its answer that the rule lacks. The
 // rule has a fault and the end of a post in words. A sale has a code if the body of the accepting
 // answer looks like a rejection.
-function Why({ of, settled }: { of: Candidate; settled?: Settlement }) {
+function Why({ of, told, settled }: { of: Candidate; told: Told; settled?: Settlement }) {
+  const entries = useEntries();
   if (isUnanswered(of) && (of.rule?.kind ?? 'deadline') === 'deadline') return <>{capital(noAnswer(of.elapsed_ms))}</>;
   const all = [
     of.reason,
@@ -82,6 +85,8 @@ function Why({ of, settled }: { of: Candidate; settled?: Settlement }) {
     of.rule?.kind !== 'post' && settled?.reason && words(settled.reason),
     settled?.settlement === 'delivered' && settled.code && `answer looks like a rejection: ${settled.code}`,
   ].filter((text) => text && !of.rule?.text.includes(text));
+  const before = notOfferedText(of.outcome, told, nameOf(entries, 'buyers', told.buyer_id ?? ''));
+  if (before) return <>{before}</>;
   if (!of.rule && all.length === 0) return <span class="faint">–</span>;
   return (
     <>
