@@ -124,7 +124,7 @@ export interface AlertChange extends AlertText {
 export function quantity(value: number, unit: AlertUnit, currency = ''): string {
   switch (unit) {
     case 'percent':
-      return `${rate(value)} %`;
+      return `${rate(value)}%`;
     case 'money':
       return amount(value, currency);
     case 'gigabytes':
@@ -136,7 +136,7 @@ export function quantity(value: number, unit: AlertUnit, currency = ''): string 
   return rate(value);
 }
 
-// conditionOf says when a rule fires or resolves, for example: at 80 % or more for 1 m.
+// conditionOf says when a rule fires or resolves, for example: at 80% or more for 1 min.
 export function conditionOf(value: string, below: boolean, seconds: number): string {
   return `${below ? `below ${value}` : `at ${value} or more`} for ${span(seconds)}`;
 }

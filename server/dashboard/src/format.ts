@@ -89,7 +89,7 @@ export function span(seconds: Maybe): string {
   const steps: [string, number][] = [
     ['d', 86_400],
     ['h', 3600],
-    ['m', 60],
+    ['min', 60],
     ['s', 1],
   ];
   let left = Math.max(0, Math.round(seconds));

@@ -23,12 +23,14 @@ export function Rotate<T>({
   path,
   made,
   known,
+  what,
   children,
   ...rest
 }: {
   path: string;
   made: (answer: T) => void;
   known?: Live[]; // the live secrets
+  what: string; // for example: API key
   children: string;
   label?: string;
   tone?: 'main';
@@ -48,7 +50,7 @@ export function Rotate<T>({
   };
   return (
     <>
-      <Act {...rest} needs="admin" sure={sureOf(known)} run={() => order()}>
+      <Act {...rest} needs="admin" sure={sureOf(what, known)} run={() => order()}>
         {children}
       </Act>
       {live && <Question live={live} close={() => ask(undefined)} replace={(hint) => order({ replaces: hint })} />}
@@ -58,11 +60,11 @@ export function Rotate<T>({
 
 // sureOf returns the question before a rotation. The first secret needs none. With two, the
 // exchange asks which one to replace.
-function sureOf(known: Live[] = []): Sure | undefined {
+function sureOf(what: string, known: Live[] = []): Sure | undefined {
   const [one] = known;
   if (!one || known.length > 1) return undefined;
   return {
-    title: 'Create a new one?',
+    title: `Create a new ${what}?`,
     text: (
       <p>
         <code>{one.hint}…</code> keeps working until you revoke it.

@@ -42,8 +42,9 @@ const titles: { [word: string]: string } = {
   ACCEPTED: 'Sold',
   UNMATCHED: 'Unsold',
   OPEN: 'Open',
-  pending: 'in progress',
-  unknown: 'unconfirmed',
+  pending: 'In progress',
+  unknown: 'Unconfirmed',
+  returned: 'Returned',
   dead: 'failed',
 };
 

@@ -86,7 +86,7 @@ test('a rule is added, edited against another operator’s change, turned off an
   await button(form, 'Save rule').click();
   await said(page, 'Swift fails is saved.');
   const row = page.getByRole('row', { name: /Swift fails/ });
-  await shows(row.getByText('40 % or more for 1 m'));
+  await shows(row.getByText('40% or more for 1 min'));
 
   await button(page, 'Edit the rule Swift fails').click();
   await form.getByLabel('Fires at or above').fill('50');

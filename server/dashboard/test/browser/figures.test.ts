@@ -39,7 +39,7 @@ test('the sold rate is the same on all pages, and unconfirmed leads are apart', 
   expect(await mainText(page, 'leads')).toMatch(new RegExp(`${rate} sold\\s+3 unconfirmed`));
   const unsettled = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'buy_odd' }) });
   expect(await unsettled.count()).toBe(3);
-  expect(await unsettled.locator('[data-head="Status"]').allInnerTexts()).toEqual(Array(3).fill('unconfirmed'));
+  expect(await unsettled.locator('[data-head="Status"]').allInnerTexts()).toEqual(Array(3).fill('Unconfirmed'));
   await visit(page, 'reports/unsold');
   await shows(page.getByText(`(${rate})`));
   await shows(page.getByText('Unconfirmed or in progress'));
@@ -61,7 +61,7 @@ test('all money has its currency', async () => {
   const page = await signedIn();
   expect(await mainText(page, 'buyers/buy_picky/caps')).toMatch(/\$[\d.]+ of \$2,000\.00/);
   expect(await mainText(page, 'buyers/buy_vault/billing')).toMatch(/Balance\s+\$\d+\.00/);
-  expect(await mainText(page, 'settings/alerts')).toMatch(/below \$100\.00 for 1 m\s+at \$150\.00 or more/);
+  expect(await mainText(page, 'settings/alerts')).toMatch(/below \$100\.00 for 1 min\s+at \$150\.00 or more/);
   expect(await mainText(page, 'campaigns/cmp_auto/settings')).toMatch(/Minimum bid\s+\$0\.00/);
   expect(await mainText(page, `leads/${place.sold}`)).toMatch(/for \$12\.50\./);
   expect(await mainText(page, 'reports/custom?by=buyer')).not.toMatch(/(?<![\d$.,])0\.00/);

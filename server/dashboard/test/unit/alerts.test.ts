@@ -35,7 +35,7 @@ test('the state of a channel says how its notifications fare', () => {
     [
       channel({ attempt_started_at: ago(3700) }),
       'hangs',
-      /^The SMTP server smtp\.example\.com:587 has not answered for 1 h 1 m/,
+      /^The SMTP server smtp\.example\.com:587 has not answered for 1 h 1 min/,
     ],
     [
       channel({ failing_since: ago(86_400), last_error: 'the SMTP server did not answer in time: i/o timeout' }),
@@ -52,7 +52,7 @@ test('the state of a channel says how its notifications fare', () => {
 });
 
 test('a condition has its value, its unit and its delay', () => {
-  expect(conditionOf(quantity(80, 'percent'), false, 60)).toBe('at 80 % or more for 1 m');
+  expect(conditionOf(quantity(80, 'percent'), false, 60)).toBe('at 80% or more for 1 min');
   expect(conditionOf(quantity(5, 'gigabytes'), true, 0)).toBe('below 5 GB for 0 s');
   expect(quantity(1234.5, 'money')).toBe('1,234.50');
   expect(quantity(1234.5, 'money', 'USD')).toBe('$1,234.50');

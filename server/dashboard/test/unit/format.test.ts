@@ -50,7 +50,7 @@ test('the amounts in a sentence of the exchange are shown as money', () => {
 test('spans, sizes and times are in words', () => {
   expect(span(59)).toBe('59 s');
   expect(span(3600)).toBe('1 h');
-  expect(span(3661)).toBe('1 h 1 m');
+  expect(span(3661)).toBe('1 h 1 min');
   expect(span(90_000)).toBe('1 d 1 h');
   expect(bytes(999)).toBe('999 B');
   expect(bytes(12_345_678)).toBe('12.3 MB');
@@ -89,9 +89,9 @@ test('names and values are shown as they are read', () => {
 
 test('a use in the minute of the creation is not before it', () => {
   const now = Date.parse('2026-11-30T14:13:02Z');
-  expect(lastUseText('2026-11-30T14:07:00Z', '2026-11-30T14:07:20Z', now)).toBe('5 m ago');
-  expect(lastUseText('2026-11-30T14:07:00Z', undefined, now)).toBe('6 m ago');
-  expect(lastUseText('2026-11-30T12:03:00Z', '2026-11-01T00:00:00Z', now)).toBe('2 h 10 m ago');
+  expect(lastUseText('2026-11-30T14:07:00Z', '2026-11-30T14:07:20Z', now)).toBe('5 min ago');
+  expect(lastUseText('2026-11-30T14:07:00Z', undefined, now)).toBe('6 min ago');
+  expect(lastUseText('2026-11-30T12:03:00Z', '2026-11-01T00:00:00Z', now)).toBe('2 h 10 min ago');
   expect(lastUseText('2026-11-30T14:12:00Z', undefined, now)).toBe('just now');
 });
 

@@ -69,7 +69,7 @@ function Now({ of, silence }: { of: AlertStatus; silence: (a: Alert) => void }) 
       }
     >
       {of.firing.length === 0 ? (
-        <Empty title="No alert fires" />
+        <Empty title="No alert is firing" />
       ) : (
         <Firing
           of={of.firing}

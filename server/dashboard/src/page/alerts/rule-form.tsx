@@ -124,7 +124,12 @@ export function RuleForm({ rule, kinds, channels, close, done }: Of) {
         ))}
         <p class="help">{channels.length > 0 ? 'Without a choice: all channels.' : 'There are no channels yet.'}</p>
       </fieldset>
-      <Check label="Off" value={off} set={turn} help="The exchange does not evaluate the rule." />
+      <Check
+        label="Turned off"
+        value={off}
+        set={turn}
+        help={off ? 'The exchange does not evaluate the rule.' : 'Tick it to stop the evaluation of the rule.'}
+      />
       <Conflict met={met} mine={body} />
       <Wrong failure={failure} />
       <div class="row end">

@@ -46,7 +46,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
               <div class="client">
                 <div class="row">
                   <strong class="mono">{c.client_id}</strong>
-                  <Rotate label={`New secret for ${c.client_id}`} path={secretsOf(c.client_id)} made={added}>
+                  <Rotate what="client secret" label={`New secret for ${c.client_id}`} path={secretsOf(c.client_id)} made={added}>
                     New secret
                   </Rotate>
                   <Act
@@ -105,7 +105,7 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
       </Loaded>
       <div class="row foot">
         <Input label="Client id" value={name} set={set} />
-        <Rotate disabled={name === ''} path={secretsOf(name)} made={added}>
+        <Rotate what="client secret" disabled={name === ''} path={secretsOf(name)} made={added}>
           Add OAuth client
         </Rotate>
       </div>

@@ -27,7 +27,7 @@ export function Keys({ id }: { id: string }) {
     <Card
       title="API keys"
       side={
-        <Rotate tone="main" known={keys.data?.keys} path={`suppliers/${part(id)}/keys`} made={rotated}>
+        <Rotate what="API key" tone="main" known={keys.data?.keys} path={`suppliers/${part(id)}/keys`} made={rotated}>
           {keys.data?.keys.length === 0 ? 'Create API key' : 'Rotate the key'}
         </Rotate>
       }

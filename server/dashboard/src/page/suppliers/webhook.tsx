@@ -73,6 +73,7 @@ function Secrets({ of, done }: { of: Webhook; done: () => void }) {
       side={
         <Rotate<{ secret: string }>
           path={at}
+          what="webhook secret"
           known={of.secrets}
           made={(made) => {
             show({

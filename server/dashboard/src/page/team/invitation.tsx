@@ -36,7 +36,7 @@ export function InvitationPage({ token, taken }: { token: string; taken: (s: Ses
 
 function titleOf(failure: Failure): string {
   if (failure.status === 410) return 'This invitation has ended';
-  if (failure.status === 404) return 'There is no such invitation';
+  if (failure.status === 404) return 'This link does not work';
   return 'The invitation cannot be shown';
 }
 
