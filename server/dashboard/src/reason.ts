@@ -31,10 +31,12 @@ export const meaning = (reason: string): string => meanings[reason] ?? '';
 // whyText formats the exchange's text of why a lead was sold or not: its amounts, and a buyer's rejection,
 // such as HTTP 422 post_rejected.
 export const whyText = (text: string): string =>
-  moneyIn(text).replace(/did not accept it: HTTP (\d+)(?: ([a-z]\w*))?(?=[.;]|$)/g, (_, status: string, code?: string) =>
-    code && code !== 'post_rejected'
-      ? `rejected the lead (HTTP ${status}, ${words(code)})`
-      : `rejected the lead (HTTP ${status})`,
+  moneyIn(text).replace(
+    /did not accept it: HTTP (\d+)(?: ([a-z]\w*))?(?=[.;]|$)/g,
+    (_, status: string, code?: string) =>
+      code && code !== 'post_rejected'
+        ? `rejected the lead (HTTP ${status}, ${words(code)})`
+        : `rejected the lead (HTTP ${status})`,
   );
 
 // ruleText formats the text of a rule. Amounts have all their decimals, because a cent can decide.

@@ -72,7 +72,10 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
   if (campaign.floor) all.push(`Bids and prices below ${amount(Number(campaign.floor), currency)} do not buy.`);
   all.push(payoutLine(mapOf(campaign.payout), currency));
   const required = listOf(campaign.fields).filter((f) => f.required === true);
-  if (required.length > 0) all.push(`A lead must have ${required.length === 1 ? 'the field' : 'the fields'} ${join(required.map((f) => words(String(f.name))))}.`);
+  if (required.length > 0)
+    all.push(
+      `A lead must have ${required.length === 1 ? 'the field' : 'the fields'} ${join(required.map((f) => words(String(f.name))))}.`,
+    );
   const filters = listOf(campaign.filters).filter((f) => f.field);
   if (filters.length > 0) all.push(`Only leads are accepted in which ${join(filters.map(condition))}.`);
   const caps = listOf(campaign.caps);

@@ -46,7 +46,12 @@ export function Clients({ owner, id }: { owner: Owner; id: string }) {
               <div class="client">
                 <div class="row">
                   <strong class="mono">{c.client_id}</strong>
-                  <Rotate what="client secret" label={`New secret for ${c.client_id}`} path={secretsOf(c.client_id)} made={added}>
+                  <Rotate
+                    what="client secret"
+                    label={`New secret for ${c.client_id}`}
+                    path={secretsOf(c.client_id)}
+                    made={added}
+                  >
                     New secret
                   </Rotate>
                   <Act

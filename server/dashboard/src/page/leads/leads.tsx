@@ -233,7 +233,9 @@ function totals(leads: LeadRow[], column: 'price' | 'payout'): string {
 function standing(l: LeadRow): string {
   if (l.reason) return words(l.reason);
   if (l.delivery === statusOf(l)) return '';
-  return l.delivery && !['none', 'delivered'].includes(l.delivery) ? `delivery ${titleOf(l.delivery).toLowerCase()}` : '';
+  return l.delivery && !['none', 'delivered'].includes(l.delivery)
+    ? `delivery ${titleOf(l.delivery).toLowerCase()}`
+    : '';
 }
 
 // Reached shows that results are missing: the position of a search that stopped at its time limit, or

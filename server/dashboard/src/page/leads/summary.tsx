@@ -1,5 +1,5 @@
-import { capital, millis, words } from '../../format';
 import { nameOf, useEntries } from '../../entries';
+import { capital, millis, words } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
