@@ -57,6 +57,12 @@ export function currencyOf(entries: Entries, buyers: string[]): string {
   return found.size === 1 ? [...found].join('') : '';
 }
 
+// currencyOfDocument returns the currency of the amounts in a campaign's or a buyer's document, or ''.
+export const currencyOfDocument = (document: Doc, entries: Entries): string =>
+  document.method || document.currency
+    ? String(document.currency || 'USD')
+    : currencyOf(entries, [String(document.id)]);
+
 // nameOf returns an entry's name, or its id if it has none.
 export function nameOf(entries: Entries, kind: EntryKind, id: string): string {
   return String(documentOf(entries, kind, id).name || id);

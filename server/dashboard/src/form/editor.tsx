@@ -1,4 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { currencyOfDocument, useEntries } from '../entries';
+import { share } from '../format';
 import { Button } from '../part/button';
 import { Draft } from '../part/draft';
 import { Check, Input, Labelled, Select } from '../part/field';
@@ -36,7 +38,9 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
   const value = at(form.document, path);
   const set = (v: unknown) => form.set(put(form.document, path, v));
   const otherwise = at(form.defaults, path);
-  const text = spec.first && !form.fresh ? join(spec.help, 'only the first value applies') : spec.help;
+  const entries = useEntries();
+  const help = numberHelp(spec, value ?? otherwise, currencyOfDocument(form.document, entries));
+  const text = spec.first && !form.fresh ? join(help, 'only the first value applies') : help;
   const common = {
     name: nameOf(path),
     label: spec.label,
@@ -141,6 +145,13 @@ function Field({ spec, path, form }: { spec: Spec; path: Path; form: Editing }) 
         </Fold>
       );
   }
+}
+
+// numberHelp adds the currency of an amount, and the percents of a share, to the help of a field.
+export function numberHelp(spec: Spec, value: unknown, currency: string): string | undefined {
+  if (spec.kind !== 'number') return spec.help;
+  if (spec.unit === 'money') return join(currency && `in ${currency}`, spec.help);
+  return spec.part && typeof value === 'number' ? join(spec.help, `${value} is ${share(value)}`) : spec.help;
 }
 
 // Documented is a field's help with a link to a page of the documentation.

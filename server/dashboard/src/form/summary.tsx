@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { currencyOf, useEntries } from '../entries';
+import { currencyOfDocument, useEntries } from '../entries';
 import { capital } from '../format';
 import { Facts, Lines, Ref, refKinds } from '../part/words';
 import { capText, condition } from '../sentence';
@@ -15,8 +15,7 @@ type Fact = [string, ComponentChildren];
 // or of the campaigns in which the buyer buys.
 export function ReadOnly({ of, document }: { of: Spec[]; document: Doc }) {
   const entries = useEntries();
-  const own = document.currency || (document.method ? 'USD' : currencyOf(entries, [String(document.id)]));
-  const facts = factsOf(of, document, document, String(own));
+  const facts = factsOf(of, document, document, currencyOfDocument(document, entries));
   const [only, ...others] = of;
   if (facts.length === 0) return <p class="faint">Nothing is set here. The defaults apply.</p>;
   const grouped = only && others.length === 0 && (only.kind === 'group' || only.kind === 'list');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { buyer } from '../../src/form/buyer';
 import { campaign } from '../../src/form/campaign';
 import { leadFields, pathOf } from '../../src/form/document';
-import { numberOf, wordsOf } from '../../src/form/editor';
+import { numberHelp, numberOf, wordsOf } from '../../src/form/editor';
 import { type Spec, specsFor, titleOf } from '../../src/form/spec';
 import { supplier } from '../../src/form/supplier';
 import { groupText, specAt, valueText } from '../../src/form/value';
@@ -75,4 +75,13 @@ test('a filter can name the fields of campaigns after mapping, and the standard 
   expect(names.slice(0, 3)).toEqual(['vehicle_count', 'zip', 'first_name']);
   expect(names).not.toContain('cars');
   expect(names.filter((n) => n === 'zip')).toHaveLength(1);
+});
+
+test('the help of a number has the currency of an amount and the percents of a share', () => {
+  const payout = campaign.find((s) => s.key === 'payout');
+  const [part, fixed] = payout?.kind === 'group' ? payout.of : [];
+  if (!part || !fixed) throw new Error('the payout has no fields');
+  expect(numberHelp(part, 0.7, 'USD')).toBe('0 to 1; 0.7 is 70%');
+  expect(numberHelp(part, undefined, 'USD')).toBe('0 to 1');
+  expect(numberHelp(fixed, 3, 'EUR')).toBe('in EUR; or a fixed amount');
 });

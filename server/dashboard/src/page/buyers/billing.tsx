@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { call, part } from '../../call';
+import { currencyOf, useEntries } from '../../entries';
 import { numberOf } from '../../form/editor';
 import { amount } from '../../format';
 import { useLoad } from '../../load';
@@ -25,6 +26,8 @@ export function Funds({ item }: { item: Item }) {
 
 function Balance({ id }: { id: string }) {
   const funds = useLoad<{ balance?: number; held: number; currency?: string }>(`buyers/${part(id)}/funds`);
+  const entries = useEntries();
+  const currency = funds.data?.currency || currencyOf(entries, [id]);
   const [sum, setSum] = useState('');
   const [note, setNote] = useState('');
   return (
@@ -40,7 +43,13 @@ function Balance({ id }: { id: string }) {
         )}
       </Loaded>
       <div class="row foot">
-        <Input label="Add funds" value={sum} set={setSum} hint="500" help="a negative amount withdraws" />
+        <Input
+          label="Add funds"
+          value={sum}
+          set={setSum}
+          hint="500"
+          help={`${currency && `in ${currency}; `}a negative amount withdraws`}
+        />
         <Input label="Note" value={note} set={setNote} hint="wire 17" />
         <Act
           needs="admin"
