@@ -1,7 +1,7 @@
 // Display texts for unsold reasons, for candidates' outcomes and for rules.
 
 import { exact, label, moneyIn, words } from './format';
-import type { Rule, Told } from './types';
+import type { Rule, Told, ToldHook } from './types';
 
 import { count } from './format';
 
@@ -55,6 +55,47 @@ export function notOfferedText(outcome: string, told: Pick<Told, 'method' | 'buy
   if (outcome !== 'not_asked' || !told.buyer_id || told.method === 'ping_post') return '';
   return `Not offered: ${winner}, before it, bought the lead.`;
 }
+
+const webhookTypes: { [type: string]: string } = {
+  'lead.posted': 'Lead sold',
+  'lead.unmatched': 'Lead unsold',
+  'lead.post_failed': 'Lead not delivered',
+  'lead.contacted': 'Buyer contacted the person',
+  'lead.qualified': 'Buyer qualified the lead',
+  'lead.sold': 'Buyer closed a sale',
+  'lead.returned': 'Lead returned',
+};
+
+// webhookTitle returns the display text for a type of webhook.
+export const webhookTitle = (type: string): string => webhookTypes[type] ?? type;
+
+const faults: { [fault: string]: string } = {
+  endpoint: 'the configured address is unusable',
+  credential: 'a credential or secret is missing or unusable',
+  resolve: 'the host name has no address (DNS)',
+  forbidden: 'the address is in a private network that trusted_networks does not list',
+  connect: 'could not connect',
+  tls: 'no TLS connection: the certificate is not trusted, or the handshake failed',
+  crowded: 'all connections were in use',
+  timeout: 'no answer in time',
+  broken: 'the connection broke',
+  too_large: 'the answer is too large',
+  unreadable: 'the answer is not valid HTTP',
+  malformed: 'the answer does not have the required form',
+};
+
+export const faultText = (fault: string): string => faults[fault] ?? words(fault);
+
+// attemptText says how an attempt to send a webhook ended.
+export function attemptText(of: ToldHook['attempts'][number]): string {
+  const status = of.status ? `HTTP ${of.status}` : '';
+  if (of.fault) return status ? `${status}, ${faultText(of.fault)}` : faultText(of.fault);
+  return of.outcome === 'failed' && status ? status : [words(of.outcome), status].filter(Boolean).join(', ');
+}
+
+// numbered adds the number of an attempt: 1: could not connect.
+export const numbered = (of: ToldHook['attempts'][number]): string =>
+  of.attempt ? `${of.attempt}: ${attemptText(of)}` : attemptText(of);
 
 // Outcomes of bids. Buyers that were not pinged (not_asked) are in no search.
 export const outcomes = [

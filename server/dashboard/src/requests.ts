@@ -32,7 +32,7 @@ const pingOf = (c: Candidate, at: string): Request => ({
   answer: list([
     c.status ? `HTTP ${c.status}` : isUnanswered(c) && noAnswer(c.elapsed_ms),
     c.bid && `bid ${money(c.bid)}`,
-    !isUnanswered(c) && c.fault && words(c.fault),
+    !isUnanswered(c) && c.fault && faultText(c.fault),
     c.reason,
   ]),
 });
@@ -47,7 +47,7 @@ function postsOf(p: Post, name: NameOf): Request[] {
         : { recorded: t.ended_at }),
       to: p.buyer_id,
       kind: `post, attempt ${t.attempt}`,
-      answer: list([t.status && `HTTP ${t.status}`, t.fault && words(t.fault), t.code, t.verdict && words(t.verdict)]),
+      answer: list([t.status && `HTTP ${t.status}`, t.fault && faultText(t.fault), t.code, t.verdict && words(t.verdict)]),
     }),
   );
   return [...tries, ...p.settlements.map((s) => lastOf(s, p, name))];

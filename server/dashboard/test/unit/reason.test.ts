@@ -2,7 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leftOf, reasonsLeft } from '../../src/erase';
-import { attempts, meaning, notOfferedText, outcomes, reasons, ruleText, whyText } from '../../src/reason';
+import {
+  attempts,
+  attemptText,
+  faultText,
+  meaning,
+  notOfferedText,
+  numbered,
+  outcomes,
+  reasons,
+  ruleText,
+  webhookTitle,
+  whyText,
+} from '../../src/reason';
 
 const root = join(import.meta.dirname, '..', '..', '..', '..');
 const source = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -67,4 +79,17 @@ test('a buyer after the winner was not offered the lead', () => {
   expect(notOfferedText('capped', told, 'Vault')).toBe('');
   expect(notOfferedText('not_asked', { ...told, buyer_id: undefined }, '')).toBe('');
   expect(notOfferedText('not_asked', { ...told, method: 'ping_post' }, 'Vault')).toBe('');
+});
+
+test('webhooks have words for their types and failures', () => {
+  const types = source('engine/market/webhook.go').match(/(?<=")lead\.[a-z_]+(?=")/g) ?? [];
+  expect(types).toContain('lead.posted');
+  for (const type of types) expect(webhookTitle(type), type).toMatch(/^[A-Z]/);
+  const faults = wordsIn(source('engine/market/post.go'), /var faultNames = [^{]*\{([^}]*)\}/);
+  expect(faults).toContain('connect');
+  for (const fault of faults.filter((f) => f !== 'none')) expect(faultText(fault), fault).toMatch(/ /);
+  const attempt = { attempt: 1, at: '', outcome: 'failed' };
+  expect(numbered({ ...attempt, fault: 'connect' })).toBe('1: could not connect');
+  expect(numbered({ ...attempt, status: 500 })).toBe('1: HTTP 500');
+  expect(attemptText({ at: '', outcome: 'delivered', status: 204 })).toBe('delivered, HTTP 204');
 });

@@ -3,6 +3,7 @@ import { instant, millis, words } from '../../format';
 import { Empty } from '../../part/state';
 import { Table } from '../../part/table';
 import { Card, Ref, Status, Time, titleOf } from '../../part/words';
+import { attemptText, numbered, webhookTitle } from '../../reason';
 import { requestsOf } from '../../requests';
 import { cameTo, money } from '../../timeline';
 import type { Told } from '../../types';
@@ -63,18 +64,12 @@ function Webhooks({ told }: { told: Told }) {
         rows={hooks}
         keyOf={(h, i) => `${h.type} ${i}`}
         columns={[
-          { head: 'Event', of: (h) => h.type },
+          { head: 'Event', of: (h) => <span title={h.type}>{webhookTitle(h.type)}</span> },
           { head: 'State', of: (h) => <Status word={h.state} />, phone: 'side' },
           { head: 'Since', of: (h) => <Time at={h.owed_at} /> },
           {
             head: 'Attempts',
-            of: (h) =>
-              h.attempts
-                .map(
-                  (a) =>
-                    `${titleOf(a.outcome)}${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`,
-                )
-                .join('; ') || 'none yet',
+            of: (h) => h.attempts.map(numbered).join('; ') || 'none yet',
           },
         ]}
       />
@@ -132,10 +127,13 @@ function eventsOf(told: Told, name: (kind: EntryKind, id: string) => string): Ev
   }
   for (const h of told.webhooks ?? []) {
     for (const a of h.attempts) {
-      const status = `${a.status ? `, HTTP ${a.status}` : ''}${a.fault ? `, ${words(a.fault)}` : ''}`;
-      events.push({ at: a.at, what: `Webhook ${h.type}: ${titleOf(a.outcome)}${status}.` });
+      events.push({
+        at: a.at,
+        what: `Webhook “${webhookTitle(h.type)}”: ${a.outcome === 'failed' ? 'failed: ' : ''}${attemptText(a)}.`,
+      });
     }
-    if (h.attempts.length === 0) events.push({ at: h.owed_at, what: `Webhook ${h.type}: ${titleOf(h.state)}.` });
+    if (h.attempts.length === 0)
+      events.push({ at: h.owed_at, what: `Webhook “${webhookTitle(h.type)}”: ${titleOf(h.state).toLowerCase()}.` });
   }
   return events;
 }

@@ -9,9 +9,10 @@ import { More } from '../../part/more';
 import { say } from '../../part/notice';
 import { Empty, Loaded } from '../../part/state';
 import { Table } from '../../part/table';
-import { Card, Id, Ref, Time } from '../../part/words';
+import { Card, Copy, Id, Ref, Time } from '../../part/words';
+import { attemptText, webhookTitle } from '../../reason';
 import { to } from '../../route';
-import type { DeadLetter, Webhook } from '../../types';
+import type { DeadLetter, Told, Webhook } from '../../types';
 import { HookState, Switch } from '../suppliers/webhook';
 import { Bulk } from './bulk';
 
@@ -137,10 +138,25 @@ function Failed({ id, total, done }: { id: string; total: number; done: () => vo
           keyOf={(d) => d.id}
           chosen={{ keys: chosen, set: choose }}
           columns={[
-            { head: 'Type', of: (d) => d.type, sort: (d) => d.type },
-            { head: 'Event', of: (d) => <span class="mono">{d.id}</span>, phone: 'none' },
+            {
+              head: 'Event',
+              of: (d) => <span title={d.type}>{webhookTitle(d.type)}</span>,
+              sort: (d) => webhookTitle(d.type),
+            },
+            {
+              head: 'Id',
+              phone: 'none',
+              of: (d) => (
+                <span class="id mono" title={d.id}>
+                  <span class="id-head">{d.id.slice(0, -8)}</span>
+                  {d.id.slice(-8)}
+                  <Copy text={d.id} />
+                </span>
+              ),
+            },
             { head: 'Lead', of: (d) => <Id of="leads" id={d.lead_id} />, phone: 'plain' },
             { head: 'Attempts', number: true, of: (d) => count(d.attempts), sort: (d) => d.attempts },
+            { head: 'Error', of: (d) => <LastError of={d} />, phone: 'menu' },
             { head: 'Failed', of: (d) => <Time at={d.died_at} />, sort: (d) => d.died_at, phone: 'plain' },
             {
               head: 'Action',
@@ -166,5 +182,29 @@ function Failed({ id, total, done }: { id: string; total: number; done: () => vo
         />
       </More>
     </Card>
+  );
+}
+
+// LastError shows why the last attempt of an event failed. It reads the lead's log on request only, because a
+// page has up to a hundred events.
+function LastError({ of }: { of: DeadLetter }) {
+  const [text, tell] = useState('');
+  if (text) return <>{text}</>;
+  return (
+    <Act
+      needs="viewer"
+      tone="quiet"
+      label={`Show the error of ${of.id}`}
+      run={async () => {
+        const told = await call<Told>('GET', `explain/${part(of.lead_id)}`);
+        const last = told.webhooks
+          ?.find((w) => w.type === of.type)
+          ?.attempts.filter((a) => a.status || a.fault)
+          .at(-1);
+        tell(last ? attemptText(last) : 'not recorded');
+      }}
+    >
+      Show
+    </Act>
   );
 }
