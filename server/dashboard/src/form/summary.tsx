@@ -30,6 +30,7 @@ function factsOf(of: Spec[], values: unknown, document: Doc, currency: string): 
 }
 
 function shown(spec: Spec, value: unknown, document: Doc, currency: string): ComponentChildren {
+  if (spec.kind === 'group' && spec.key === 'answer') return valueText(spec, value, currency);
   if (spec.kind === 'group') return <Facts of={factsOf(spec.of, value, document, currency)} />;
   if (spec.kind === 'lines') {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard

@@ -5,7 +5,7 @@ import { leadFields, pathOf } from '../../src/form/document';
 import { numberHelp, numberOf, wordsOf } from '../../src/form/editor';
 import { type Spec, specsFor, titleOf } from '../../src/form/spec';
 import { supplier } from '../../src/form/supplier';
-import { groupText, specAt, valueText } from '../../src/form/value';
+import { answerText, groupText, settingLabel, specAt, valueText } from '../../src/form/value';
 
 test('numbers are numbers, and what is none is left to the exchange to judge', () => {
   expect(numberOf(' 12.5 ')).toBe(12.5);
@@ -46,7 +46,16 @@ test('a value has the words and units of its input', () => {
   expect(value(supplier, 'webhook.secret', { set: true })).toBe('set');
   expect(value(supplier, 'test', true)).toBe('yes');
   expect(value(supplier, 'name', undefined)).toBe('–');
-  expect(valueText(undefined, { max_connections: 1000, on: false })).toBe('Max connections: 1,000; On: no');
+  expect(valueText(undefined, { max_connections: 1000, on: false })).toBe('Maximum connections: 1,000; On: no');
+  expect(valueText(undefined, '45d')).toBe('45 days');
+  expect(valueText(undefined, '64KiB')).toBe('65.5 KB');
+  expect(valueText(undefined, '/var/lib')).toBe('/var/lib');
+  expect(settingLabel('data_dir')).toBe('Data directory');
+  expect(settingLabel('limits.max_conns_per_ip')).toBe('Limits, maximum connections per IP');
+  expect(answerText({ format: 'json', accepted: 'ok', yes: ['true'] })).toBe('Accepted when the field ok is true');
+  expect(answerText({ format: 'xml', accepted: 'r', no: ['0'], price: 'p' })).toBe(
+    'Rejected when the field r is 0; price in the field p; format xml',
+  );
 });
 
 test('a buyer in a campaign has the settings that the method uses', () => {

@@ -1,6 +1,6 @@
 import { useEntries } from '../../entries';
 import { ReadOnly } from '../../form/summary';
-import { valueText } from '../../form/value';
+import { settingLabel, valueText } from '../../form/value';
 import { capital, count } from '../../format';
 import { kinds } from '../../kind';
 import { usePages } from '../../load';
@@ -47,13 +47,19 @@ export function Changes({ kind, id }: { kind: Kind | ''; id: string }) {
 }
 
 // Change shows one change. A page of one entry (own) does not repeat the entry's name. A setting of the
-// exchange itself has its key in the file.
+// exchange itself has a label made of its key, and the key as the title.
 function Change({ of, own }: { of: HistoryEntry['changes'][number]; own: boolean }) {
   const entries = useEntries();
   const at = splitPath(of.path, entries);
   if (!at) {
     const shown = (value: unknown) => (value === undefined || value === null ? undefined : valueText(undefined, value));
-    return <ChangeLine label={<code>{of.path}</code>} before={shown(of.before)} after={shown(of.after)} />;
+    return (
+      <ChangeLine
+        label={<span title={of.path}>{settingLabel(of.path)}</span>}
+        before={shown(of.before)}
+        after={shown(of.after)}
+      />
+    );
   }
   const { specs, one } = kinds[at.kind];
   const name = !own && (
