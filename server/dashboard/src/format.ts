@@ -165,6 +165,18 @@ export function instant(text: string | null | undefined, fine = false): string {
   return `${of.year}-${of.month}-${of.day} ${of.hour}:${of.minute}:${of.second}${millis}`;
 }
 
+const days = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', year: 'numeric', month: 'short', day: 'numeric' });
+
+// dayRange formats a period with an exclusive end: whole days of the chosen time zone as inclusive dates, for
+// example Nov 29, 2026 or Nov 1, 2026 to Nov 30, 2026.
+export function dayRange(from: string, until: string): string {
+  const isMidnight = (text: string) => instant(text, true).endsWith(' 00:00:00.000');
+  if (!isMidnight(from) || !isMidnight(until)) return `${instant(from)} to ${instant(until)}`;
+  const day = (at: Date) => days.format(new Date(`${instant(at.toISOString()).slice(0, 10)}T00:00:00Z`));
+  const [first, last] = [day(new Date(from)), day(new Date(Date.parse(until) - 1))];
+  return first === last ? first : `${first} to ${last}`;
+}
+
 // words formats an API name for people: no_state_match becomes no state match.
 export const words = (name: string | null | undefined): string => (name ? name.replaceAll('_', ' ') : none);
 

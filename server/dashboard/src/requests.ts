@@ -1,6 +1,7 @@
 // The requests to the buyers of a lead, with their answers.
 
 import { words } from './format';
+import { faultText } from './reason';
 import { cameTo, isUnanswered, money, type NameOf, noAnswer } from './timeline';
 import type { Candidate, Post, Settlement, Told } from './types';
 

@@ -5,6 +5,7 @@ import {
   axisMoney,
   bytes,
   count,
+  dayRange,
   duration,
   exact,
   instant,
@@ -79,6 +80,15 @@ test('times are of the chosen zone', () => {
   expect(instant('2026-11-22T20:05:06Z')).toBe('2026-11-22 15:05:06');
   showIn('UTC');
   expect(instant('2026-11-22T00:00:00Z')).toBe('2026-11-22 00:00:00');
+});
+
+test('a period of whole days has inclusive dates', () => {
+  expect(dayRange('2026-11-29T00:00:00Z', '2026-11-30T00:00:00Z')).toBe('Nov 29, 2026');
+  expect(dayRange('2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z')).toBe('Nov 1, 2026 to Nov 30, 2026');
+  expect(dayRange('2026-11-01T00:00:00Z', '2026-11-01T12:00:00Z')).toBe('2026-11-01 00:00:00 to 2026-11-01 12:00:00');
+  showIn('America/New_York');
+  expect(dayRange('2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z')).toBe('Nov 1, 2026');
+  showIn('UTC');
 });
 
 test('names and values are shown as they are read', () => {

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Query as ApiQuery } from '../../call';
 import type { EntryKind } from '../../entries';
-import { about, amount, count, instant, none, share, words } from '../../format';
+import { about, amount, count, dayRange, none, share, words } from '../../format';
 import { useReport } from '../../load-report';
 import { Bars } from '../../part/bars';
 import { Button } from '../../part/button';
@@ -60,9 +60,7 @@ export function CustomTab({ query }: { query: Query }) {
           ) : (
             <>
               <p class="row">
-                <span class="faint">
-                  From {instant(r.from)} to {instant(r.to)}, up to log entry {r.entry}.
-                </span>
+                <span class="faint">{dayRange(r.from, r.to)}.</span>
               </p>
               <Drawn rows={ordinary(rows)} measure={measure} by={rest.by ?? ''} query={asked} limits={r} />
               <Rows

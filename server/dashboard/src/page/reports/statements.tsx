@@ -1,6 +1,6 @@
 import type { Query as ApiQuery } from '../../call';
 import { nameOf, useEntries } from '../../entries';
-import { amount, count, exact, instant, label } from '../../format';
+import { amount, count, dayRange, exact, label } from '../../format';
 import { useLoad } from '../../load';
 import { Exports } from '../../part/export';
 import { Ids } from '../../part/filters';
@@ -15,6 +15,12 @@ import { periodOf, useWorkspace } from '../../workspace';
 type Query = { [name: string]: string };
 
 const mostEntries = 1000;
+
+// numberOf says how many sales or other entries a total has.
+const numberOf = (kind: string, n: number): string => {
+  const one = kind === 'sale' ? 'sale' : 'entry';
+  return `${count(n)} ${n === 1 ? one : one === 'sale' ? 'sales' : 'entries'}`;
+};
 
 // StatementsTab shows the money of one buyer or supplier in the period of the header.
 export function StatementsTab({ query }: { query: Query }) {
@@ -55,10 +61,7 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
     s ? `${amount(s.balance, of.currency)}, ${amount(s.held, of.currency)} reserved` : 'no account';
   return (
     <>
-      <Card
-        title={`${whose}, ${instant(of.from)} to ${instant(of.to)}`}
-        side={<Exports path="statement" query={ask} />}
-      >
+      <Card title={`${whose}, ${dayRange(of.from, of.to)}`} side={<Exports path="statement" query={ask} />}>
         <Facts
           of={[
             ...(query.buyer
@@ -69,7 +72,7 @@ function Shown({ of, query, ask }: { of: Statement; query: Query; ask: ApiQuery 
               : []),
             ...of.totals.map((t): [string, string] => [
               `${label(t.kind)}${t.campaign_id ? `, ${nameOf(entries, 'campaigns', t.campaign_id)}` : ''}`,
-              `${exact(t.amount, t.currency)} (${count(t.count)})`,
+              `${exact(t.amount, t.currency)}, ${numberOf(t.kind, t.count)}`,
             ]),
           ]}
         />
