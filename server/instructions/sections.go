@@ -65,7 +65,7 @@ func (d *Document) addressBlocks() []Block {
 		blocks = append(blocks, paragraph("The link to this page works until %s. Ask the operator for a new one after that.", d.LinkEnds.UTC().Format("2 January 2006, 15:04 UTC")))
 	}
 	if !d.BaseURLSet {
-		blocks = append(blocks, paragraph("This is the address on which the exchange listens. Ask the operator whether you reach it under another one. (Operator: set public_url in the configuration.)"))
+		blocks = append(blocks, paragraph("This is the address on which the exchange listens. Ask the operator whether you reach it under another one."))
 	}
 	if d.Sandbox {
 		blocks = append(blocks, paragraph("This exchange is a sandbox. It sells no leads, and its credentials are not those of production."))

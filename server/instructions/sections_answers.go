@@ -52,7 +52,7 @@ func (d *Document) errorBlocks() []Block {
 }
 
 func (d *Document) repeatBlocks() []Block {
-	blocks := []Block{paragraph("Send the header Idempotency-Key with each lead: your own id of the lead, 1 to 255 visible ASCII characters. After a timeout or a lost connection, send the same bytes under the same key. The exchange then returns the first answer, with the header Idempotent-Replayed: true, and sells nothing twice. It keeps the answer for %s. The same key with another body is an error, so use a new key when you change a sample.", d.Retention[pathIngest])}
+	blocks := []Block{paragraph("Send the header Idempotency-Key with each lead: your own id of the lead, 1 to 255 visible ASCII characters. After a timeout or a lost connection, send the same bytes under the same key. The exchange then returns the first answer, with the header Idempotent-Replayed: true, and sells nothing twice. It keeps the answer for %s. The same key with another body is an error, so use a new key when you change a sample.", spellDuration(d.Retention[pathIngest]))}
 	if d.Campaign.PingPost {
 		blocks = append(blocks, paragraph("%s and %s need the header.", pathPing, pathPost))
 	}
@@ -63,14 +63,14 @@ func (d *Document) repeatBlocks() []Block {
 	if d.Duplicates.All {
 		match = "all of these fields"
 	}
-	return append(blocks, paragraph("A lead is a duplicate if the campaign accepted a lead with the same value in %s in the last %s: %s.", match, d.Duplicates.Window, strings.Join(d.Duplicates.Fields, ", ")))
+	return append(blocks, paragraph("A lead is a duplicate if the campaign accepted a lead with the same value in %s in the last %s: %s.", match, spellDuration(d.Duplicates.Window), strings.Join(d.Duplicates.Fields, ", ")))
 }
 
 func (d *Document) limitBlocks() []Block {
 	rows := [][]string{
 		{"Leads a second", fmt.Sprint(d.Limits.IngestRate)},
-		{"Bytes of request bodies a second", fmt.Sprint(d.Limits.ByteRate)},
-		{"Bytes of one body", fmt.Sprint(d.Limits.BodyBytes)},
+		{"Size of all requests in a second", formatSize(d.Limits.ByteRate)},
+		{"Size of one request", formatSize(d.Limits.BodyBytes)},
 	}
 	if d.Campaign.PingPost {
 		rows = append(rows, []string{"Pings a second", fmt.Sprint(d.Limits.PingRate)}, []string{"Open auctions at once", fmt.Sprint(d.Limits.ConcurrentAuctions)})

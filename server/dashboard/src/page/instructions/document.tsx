@@ -1,7 +1,7 @@
-import { bytes, count, scalar } from '../../format';
+import { bytes, count, duration, scalar } from '../../format';
 import type { InstructionField, Instructions } from '../../instructions';
 import { Table } from '../../part/table';
-import { Address, Badge, Card, Copy, Facts } from '../../part/words';
+import { Address, Badge, Card, Copy, Facts, Lines } from '../../part/words';
 
 const unknownMembers = {
   drop: 'The exchange ignores other members.',
@@ -88,7 +88,7 @@ function FieldTable({ of }: { of: Instructions }) {
         rows={[...of.selectors, ...of.fields]}
         keyOf={(f) => f.name}
         columns={[
-          { head: 'Field', of: (f) => <code>{f.name}</code> },
+          { head: 'Field', of: (f) => <code class="whole">{f.name}</code> },
           { head: 'Type', of: (f) => f.type },
           { head: 'Required', phone: 'side', of: (f) => (f.required ? 'required' : 'optional') },
           ...(of.campaign.ping_post
@@ -103,6 +103,8 @@ function FieldTable({ of }: { of: Instructions }) {
   );
 }
 
+const size = (n: number): string => (n < 1000 ? bytes(n) : `${bytes(n)} (${count(n)} bytes)`);
+
 function Rules({ of }: { of: Instructions }) {
   const { consent, duplicates, limits } = of;
   const same = duplicates.fields.join(duplicates.all_must_match ? ' and ' : ' or ');
@@ -112,7 +114,7 @@ function Rules({ of }: { of: Instructions }) {
         of={[
           ['Sources that need a consent certificate', consent.required_for_sources.join(', ') || 'none'],
           ['Accepted hosts of certificates', consent.accepted_hosts.join(', ') || 'all'],
-          ['Duplicates', duplicates.window ? `the same ${same} within ${duplicates.window}` : 'not checked'],
+          ['Duplicates', duplicates.window ? `the same ${same} within ${duration(duplicates.window)}` : 'not checked'],
           ['Leads a second', count(limits.ingests_per_second)],
           ...(of.campaign.ping_post
             ? ([
@@ -120,8 +122,18 @@ function Rules({ of }: { of: Instructions }) {
                 ['Open auctions at once', count(limits.concurrent_auctions)],
               ] as [string, string][])
             : []),
-          ['Size of a request', bytes(limits.body_bytes)],
-          ...Object.entries(of.retention).map(([path, time]): [string, string] => [`Repeats of ${path}`, time]),
+          ['Size of a request', size(limits.body_bytes)],
+          ['Size of all requests in a second', size(limits.body_bytes_per_second)],
+          [
+            'Repeats',
+            <Lines
+              of={Object.entries(of.retention).map(([path, time]) => (
+                <>
+                  <code>{path}</code>: the same Idempotency-Key is recognized for {duration(time)}
+                </>
+              ))}
+            />,
+          ],
         ]}
       />
     </Card>
@@ -145,7 +157,7 @@ function Answers({ of }: { of: Instructions }) {
         rows={of.response_codes}
         keyOf={(c) => `${c.status} ${c.code}`}
         columns={[
-          { head: 'Error', of: (c) => <code>{c.code}</code> },
+          { head: 'Error', of: (c) => <code class="whole">{c.code}</code> },
           { head: 'Status', phone: 'side', of: (c) => c.status },
           { head: 'Retry automatically', of: (c) => (c.retry ? 'yes' : 'no') },
           { head: 'Remedy', of: (c) => c.do },
