@@ -31,7 +31,7 @@ test('the configuration that a file manages has the labels and words of the form
   expect(await fact(page, 'Leads a second')).toBe('100,000');
   expect(await fact(page, 'Bytes a second')).toMatch(/^[\d.]+ MB$/);
   await visit(page, 'buyers/buy_odd/delivery');
-  expect(await fact(page, 'Accepted')).toBe('ok');
+  expect(await fact(page, 'Answer')).toBe('Accepted when the field ok is true');
   expect(await fact(page, 'Post timeout')).toBe('10 seconds');
 });
 

@@ -102,7 +102,7 @@ test('the campaign’s own rule links to the earlier lead and to the list', asyn
   await shows(page.getByText('duplicate: the campaign already has', { exact: false }));
   await page.locator('.note').getByRole('link', { name: sold }).click();
   await shows(page.getByRole('heading', { name: sold }));
-  await shows(page.getByText('Sold to One a day (buy_one_a_day) for', { exact: false }));
+  await shows(page.getByText('Sold to One a day for', { exact: false }));
 });
 
 test('a value that is no longer known is marked', async () => {
