@@ -1,9 +1,7 @@
 // Display texts for unsold reasons, for candidates' outcomes and for rules.
 
-import { exact, label, moneyIn, words } from './format';
+import { count, exact, label, moneyIn, words } from './format';
 import type { Rule, Told, ToldHook } from './types';
-
-import { count } from './format';
 
 const meanings: { [reason: string]: string } = {
   no_buyer: 'The campaign has no buyer.',

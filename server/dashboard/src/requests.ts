@@ -48,7 +48,12 @@ function postsOf(p: Post, name: NameOf): Request[] {
         : { recorded: t.ended_at }),
       to: p.buyer_id,
       kind: `post, attempt ${t.attempt}`,
-      answer: list([t.status && `HTTP ${t.status}`, t.fault && faultText(t.fault), t.code, t.verdict && words(t.verdict)]),
+      answer: list([
+        t.status && `HTTP ${t.status}`,
+        t.fault && faultText(t.fault),
+        t.code,
+        t.verdict && words(t.verdict),
+      ]),
     }),
   );
   return [...tries, ...p.settlements.map((s) => lastOf(s, p, name))];
