@@ -39,7 +39,6 @@ func TestChangeOfRemovedRuleNamesItsMeasure(t *testing.T) {
 	table.ApplyChange(&event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "d", Value: 78_386_032, Threshold: 1_000_000 * int64(One)})
 	settings.Rules = nil
 	table.ApplySettings(&event.AlertSettingsChanged{Document: settings.Encode()})
-	table = reload(t, table)
 	f := table.FiringAlerts()[0]
 	got := DescribeChange(nil, f.Kind, event.AlertFired, "", f.Value, f.Threshold, f.Note)
 	want := Message{"78.4 GB of disk space free", "The data directory's disk has 78.4 GB free. The alert is set at 1,000,000 GB. Its rule was removed since.", actionWithoutRule, "#/system"}

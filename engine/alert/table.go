@@ -29,7 +29,7 @@ type Change struct {
 	Number        uint64                              `json:"number"` // in the history, from 1
 	Transition    event.AlertOrNotificationTransition `json:"transition"`
 	Rule          string                              `json:"rule"`
-	Kind          KindName                            `json:"kind,omitempty"` // of the rule at that time; empty: unknown
+	Kind          KindName                            `json:"-"` // of the rule at that time; empty: unknown, as after a start from a snapshot
 	Subject       string                              `json:"subject"`
 	Value         Quantity                            `json:"-"`
 	Threshold     Quantity                            `json:"-"`
@@ -49,7 +49,7 @@ type Notification struct {
 // FiringAlert is an alert that fires.
 type FiringAlert struct {
 	Key
-	Kind      KindName `json:",omitempty"` // of the rule when it fired; empty: unknown
+	Kind      KindName `json:"-"` // as in Change
 	Since     int64    // Unix nanoseconds
 	Value     Quantity // when it fired
 	Threshold Quantity
