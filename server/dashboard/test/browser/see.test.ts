@@ -162,12 +162,6 @@ test('a report by buyer has no leads for a buyer, and names the units of outcome
       .filter({ hasText: 'Mute' })
       .getByText(/^\d+ pings$/),
   );
-  await shows(
-    buyers
-      .getByRole('listitem')
-      .filter({ hasText: 'buy_picky' })
-      .getByText(/^\d+ posts?$/),
-  );
 });
 
 test('unsold reasons lead down to the leads', async () => {
