@@ -113,11 +113,13 @@ func (m *member) start() {
 	m.t.Cleanup(m.kill)
 }
 
-// kill stops the member without a hand-over, as a crash of its process would.
+// kill stops the member like a crash of its process: its connections break first, so proposals are left
+// without a result.
 func (m *member) kill() {
 	if m.Node == nil {
 		return
 	}
+	m.network.closeAll()
 	m.crash()
 	m.log.Close()
 	m.Node = nil

@@ -24,8 +24,8 @@ type mutableNetwork struct {
 	dial func(address string, timeout time.Duration) (net.Conn, error)
 
 	mu       sync.Mutex
-	silent   bool
-	ended    bool
+	silent   bool // open no connections
+	ended    bool // neither open nor accept connections
 	outgoing map[*trackedConn]struct{}
 	incoming map[*trackedConn]struct{}
 }

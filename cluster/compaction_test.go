@@ -1,0 +1,89 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"pingpost/internal/must"
+	"pingpost/wal"
+)
+
+// sink is a Raft snapshot in memory.
+type sink struct {
+	bytes.Buffer
+	closed, cancelled bool
+}
+
+func (*sink) ID() string      { return "test" }
+func (s *sink) Close() error  { s.closed = true; return nil }
+func (s *sink) Cancel() error { s.cancelled = true; return nil }
+
+// TestRaftLogIsDeletedOnlyAfterSync: Raft deletes its entries after a snapshot, so the snapshot exists only
+// if the node's own log is durable and its readers have the entries.
+func TestRaftLogIsDeletedOnlyAfterSync(t *testing.T) {
+	broken := errors.New("broken disk")
+	for name, row := range map[string]struct {
+		syncErr, readerErr error
+	}{
+		"log and readers have the entries":  {},
+		"the log cannot be fsynced":         {syncErr: broken},
+		"a reader has not stored all of it": {readerErr: broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var steps []string
+			dir := t.TempDir()
+			log := must.Value(wal.OpenReplica(dir, wal.Options{Faults: wal.Faults{Sync: func() error {
+				steps = append(steps, "fsync")
+				return row.syncErr
+			}}}))(t)
+			defer log.Close()
+			_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead"), []byte("bid")})
+			must.Succeed(t, err)
+			m := &replicatedLog{order: batchOrder{7, 3}, node: &Node{opt: Options{Dir: dir, Log: log, MayCompact: func(last uint64) error {
+				if last != 2 {
+					t.Errorf("the readers need entry %d, want 2", last)
+				}
+				steps = append(steps, "readers")
+				return row.readerErr
+			}}}}
+			snapshot := must.Value(m.Snapshot())(t)
+			to := new(sink)
+			err = snapshot.Persist(to)
+			if want := errors.Join(row.syncErr, row.readerErr); want != nil {
+				if !errors.Is(err, broken) || to.closed || !to.cancelled {
+					t.Errorf("error %v, closed %v, cancelled %v; want no snapshot", err, to.closed, to.cancelled)
+				}
+				return
+			}
+			must.Succeed(t, err)
+			if len(steps) != 2 || steps[0] != "fsync" || !to.closed {
+				t.Errorf("the steps are %v, closed %v", steps, to.closed)
+			}
+			if got := must.Value(readMarker(&to.Buffer))(t); got != (marker{2, batchOrder{7, 3}}) {
+				t.Errorf("the snapshot has %+v", got)
+			}
+		})
+	}
+}
+
+// TestNodeWithoutDeletedEntriesStops: a node whose log ends before another node's Raft log begins cannot
+// take part.
+func TestNodeWithoutDeletedEntriesStops(t *testing.T) {
+	for last, want := range map[uint64]error{1: nil, 2: ErrMissingEntries} {
+		dir := t.TempDir()
+		log := must.Value(wal.OpenReplica(dir, wal.Options{}))(t)
+		defer log.Close()
+		_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead")})
+		must.Succeed(t, err)
+		opt := Options{Dir: dir, Log: log, Logger: slog.New(slog.DiscardHandler)}
+		m := &replicatedLog{node: &Node{opt: opt, failed: make(chan struct{})}}
+		if err := m.Restore(io.NopCloser(strings.NewReader(fmt.Sprintf(`{"last_entry":%d}`, last)))); !errors.Is(err, want) {
+			t.Errorf("the other log begins after entry %d: %v, want %v", last, err, want)
+		}
+	}
+}
