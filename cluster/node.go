@@ -14,7 +14,6 @@ import (
 
 	"github.com/hashicorp/raft"
 	raftwal "github.com/hashicorp/raft-wal"
-	"github.com/hashicorp/raft-wal/metadb"
 
 	"pingpost/internal/durable"
 	"pingpost/wal"
@@ -69,7 +68,6 @@ type Node struct {
 	raft      *raft.Raft
 	transport *raft.NetworkTransport
 	store     *raftwal.WAL
-	storeMeta metadb.BoltMetaDB // closed apart, because store.Close leaves it open
 	machine   *replicatedLog
 	log       Log
 	leading   atomic.Pointer[leadership] // until all its waiters have their results
@@ -111,7 +109,7 @@ func (n *Node) startRaft() error {
 	}
 	logger := newRaftLogger(n.opt.Logger)
 	var err error
-	if n.store, err = raftwal.Open(logDir, raftwal.WithLogger(logger), raftwal.WithMetaStore(&n.storeMeta)); err != nil {
+	if n.store, err = raftwal.Open(logDir, raftwal.WithLogger(logger)); err != nil {
 		return fmt.Errorf("cannot open the Raft log in %q: %w", logDir, err)
 	}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(n.opt.Dir, 2, logger)
@@ -245,7 +243,7 @@ func (n *Node) closeStores() (err error) {
 	}
 	n.stable.close()
 	if n.store != nil {
-		err = errors.Join(err, n.store.Close(), n.storeMeta.Close())
+		err = errors.Join(err, n.store.Close())
 	}
 	return err
 }

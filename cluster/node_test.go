@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"pingpost/internal/must"
 	"pingpost/wal"
@@ -46,14 +47,14 @@ func TestEveryNodeAppliesTheSame(t *testing.T) {
 func TestKilledLeaderLosesNoAcknowledgedEntry(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, nil)
-	acknowledged := make([]bool, 4*200)
+	acknowledged := make([]bool, 4*1000)
 	var unknown sync.Map
 	var mu sync.Mutex // a member is killed between two entries of a caller
 	var callers sync.WaitGroup
 	for caller := range 4 {
 		callers.Go(func() {
-			for i := range 200 {
-				n := caller*200 + i
+			for i := range 1000 {
+				n := caller*1000 + i
 				mu.Lock()
 				m, _ := c.awaitLeader()
 				result := make(chan error, 1)
@@ -75,8 +76,10 @@ func TestKilledLeaderLosesNoAcknowledgedEntry(t *testing.T) {
 		})
 	}
 	for range 3 {
-		mu.Lock()
 		m, _ := c.awaitLeader()
+		time.Sleep(50 * time.Millisecond) // under load
+		m.network.closeAll()
+		mu.Lock()
 		m.kill()
 		mu.Unlock()
 		c.awaitLeader()
