@@ -71,13 +71,12 @@ func TestRaftLogIsDeletedOnlyAfterSync(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutDeletedEntriesStops: a node whose log ends before another node's Raft log begins cannot
-// take part.
+// TestNodeWithoutDeletedEntriesStops: the node's log must reach the beginning of another node's Raft log.
 func TestNodeWithoutDeletedEntriesStops(t *testing.T) {
 	for last, want := range map[uint64]error{1: nil, 2: ErrMissingEntries} {
 		dir := t.TempDir()
 		log := must.Value(wal.OpenReplica(dir, wal.Options{}))(t)
-		defer log.Close()
+		t.Cleanup(func() { log.Close() })
 		_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead")})
 		must.Succeed(t, err)
 		opt := Options{Dir: dir, Log: log, Logger: slog.New(slog.DiscardHandler)}

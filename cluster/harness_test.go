@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -17,7 +18,12 @@ import (
 	"pingpost/wal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if argument := os.Getenv("CLUSTER_TEST_NODE"); argument != "" {
+		os.Exit(runNode(argument))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // leads is a state machine that remembers the entries that it applied.
 type leads struct {

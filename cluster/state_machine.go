@@ -94,27 +94,36 @@ func (m *replicatedLog) applyNewEntries(b *batch) error {
 		return fmt.Errorf("it begins with log entry %d, and this node's log ends with %d: %w", b.first, last, ErrMissingEntries)
 	}
 	known := last + 1 - b.first
+	own := m.node.takeProposal(b)
+	if own != nil && known > 0 {
+		panic(fmt.Sprintf("BUG: this node proposed entry %d, which its log already had", b.first))
+	}
 	if known >= uint64(len(b.entries)) {
 		return nil
 	}
 	first, at, err := log.AppendBatch(b.at, b.entries[known:])
 	if err != nil {
+		if own != nil {
+			failAll(own.entries, ErrUnknown)
+		}
 		return err
 	}
-	own := m.node.takeProposal(b)
-	switch {
-	case own == nil:
-		for i, data := range b.entries[known:] {
-			if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
-				return err
-			}
-		}
-	case known > 0:
-		panic(fmt.Sprintf("BUG: this node's log already had entry %d, which this node has just proposed", b.first))
-	default:
+	if own != nil {
 		own.notifyWaiters(first, at)
+	} else if err := m.applyToState(first, at, b.entries[known:]); err != nil {
+		return err
 	}
 	m.rememberStateHash(first, b.first+uint64(len(b.entries))-1, own != nil)
+	return nil
+}
+
+// applyToState applies entries that no waiter of this node waits for.
+func (m *replicatedLog) applyToState(first uint64, at int64, entries [][]byte) error {
+	for i, data := range entries {
+		if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -50,7 +50,7 @@ func TestHandOverLeavesNoResultUnknown(t *testing.T) {
 	}
 }
 
-// stallingStore is a Raft log whose disk can stall.
+// stallingStore is a Raft log on a disk that can stall.
 type stallingStore struct {
 	raft.LogStore
 	stalled *sync.RWMutex // locked while the disk stalls

@@ -155,7 +155,7 @@ func TestScheduledReportIsSentOnce(t *testing.T) {
 	eventually(t, "the latest moment is sent", func() bool { return len(server.Messages()) > 1 })
 	x.reportMail.service.QueueDueMails(x.clock.Now())
 	eventually(t, "the second e-mail is recorded", func() bool { return !x.savedReportStatus().Mail.Waiting })
-	x.stop() // afterwards nothing can log one more event, such as an alert
+	x.stop() // afterwards no alert can log one more event
 	seq, hash := x.state.Hash()
 	if messages := server.Messages(); len(messages) != 2 {
 		t.Errorf("%d e-mails, want 2", len(messages))

@@ -17,7 +17,7 @@ import (
 
 func quietMeter() *Meter { return NewMeter(func(string, error) {}) }
 
-// TestSaleCountsWhenItSettles: an accepted lead whose buyer has not confirmed it is no sale yet.
+// TestSaleCountsWhenItSettles: an accepted lead without its buyer's confirmation is no sale yet.
 func TestSaleCountsWhenItSettles(t *testing.T) {
 	m := quietMeter()
 	sold := func() (exchange, buyer uint64) {

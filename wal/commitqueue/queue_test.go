@@ -164,7 +164,7 @@ func TestAppendAllocatesNoMemory(t *testing.T) {
 	equal(t, "allocations", got, 0)
 }
 
-// recordSize stands for the size of a log's records.
+// recordSize is the size of a record in these tests.
 func recordSize(dataLen int) int { return dataLen + 42 }
 
 func equal(t testing.TB, what string, got, want any) {
