@@ -157,6 +157,12 @@ func (l *Log) LastDurableEntry() (seq uint64, at int64) {
 	return p.seq, p.at
 }
 
+// End returns the last segment, by its first sequence, and the number of its bytes that readers may read.
+func (l *Log) End() (segment uint64, offset int64) {
+	p := l.durableEnd()
+	return p.seg, p.off
+}
+
 // Epoch returns the log's epoch, which rises when the numbers of lost entries may be assigned
 // again. See ReadEpoch.
 func (l *Log) Epoch() uint32 { return l.epoch }

@@ -61,6 +61,7 @@ var layers = []layer{
 	{of: "report/histogram"},
 	{of: "report/columnar"},
 	{of: "cluster", may: []string{"internal/durable", "wal", "wal/commitqueue"}},
+	{of: "cluster/datacopy", may: []string{"internal/durable", "wal"}},
 	{of: "cluster/link", may: []string{"internal/durable"}},
 	{of: "wal", may: []string{"internal/durable", "internal/timer", "wal/commitqueue"}},
 	{of: "wal/commitqueue"},
