@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pingpost/internal/must"
 	"pingpost/wal"
@@ -73,15 +74,17 @@ func entries(t *testing.T, dir string) (list []string) {
 // TestCopyOfRunningNode: the log grows and its archiver moves segments during the copy. The copy has the
 // entries up to the beginning of the copy, the snapshot and the files, and opens as a log.
 func TestCopyOfRunningNode(t *testing.T) {
-	for range 20 {
+	for round := range 4 {
 		dir, l := newSource(t)
 		grow := make(chan struct{})
 		go func() {
 			defer close(grow)
-			for n := 300; n < 900; n += 100 {
-				put(t, l, n, n+100)
+			for n := 300; n < 500; n++ { // as in an exchange, the file exists before its entry
+				write(t, dir, fmt.Sprintf("lists/of lead %d", n), "list")
+				put(t, l, n, n+1)
 			}
 		}()
+		time.Sleep(time.Duration(round) * 10 * time.Millisecond)
 		var archive bytes.Buffer
 		must.Succeed(t, Send(&archive, dir, l, 0, nil))
 		<-grow
@@ -94,6 +97,11 @@ func TestCopyOfRunningNode(t *testing.T) {
 		for name, want := range map[string]string{"keys/leads/00000000000000000001": "keys", "catalogs/aa.json": "{}", "lists/cc": "list"} {
 			if content := must.Value(os.ReadFile(filepath.Join(to, name)))(t); string(content) != want {
 				t.Errorf("%s is %q, want %q", name, content, want)
+			}
+		}
+		for _, lead := range got[300:] {
+			if _, err := os.Stat(filepath.Join(to, "lists", "of "+lead)); err != nil {
+				t.Fatalf("the copy has the entry %s without its file", lead)
 			}
 		}
 		for _, name := range []string{"keys/exchange.key", "report.db", "catalogs/bb.json.tmp", unfinishedName} {
