@@ -1,85 +1,88 @@
 package cluster
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
-// lease is the time until which no other node can be the leader. A leader renews it with a round of
-// heartbeats to a majority. A follower votes for no other node within Heartbeat of the last one, so the
-// lease ends that long after the round began.
+// lease decides how long no other node can be the leader. A follower grants no vote within Heartbeat of a
+// message of the leader. So the leader holds the lease while a majority has answered messages that it sent
+// within Heartbeat.
 //
-// The lease uses the monotonic clock of this process, which goes on while the process is suspended. A
-// leader that was suspended therefore finds that its lease is over before it sends anything. The method
-// assumes that clocks run at the same speed within a few percent; their times may differ.
-type lease struct{ until atomic.Pointer[time.Time] }
-
-func (l *lease) holds(now time.Time) bool {
-	until := l.until.Load()
-	return until != nil && now.Before(*until)
+// The time of sending counts, by the monotonic clock of this process, which goes on while the process is
+// suspended. A leader that was suspended therefore finds that its lease is over before it sends anything.
+// The method assumes that clocks run at the same speed within a few percent; their times may differ.
+//
+// Rejected: raft.VerifyLeader. It accepts the answer to a message that was sent before the call, for
+// example before the process was suspended.
+type lease struct {
+	mu       sync.Mutex
+	term     uint64 // of the messages
+	answered map[raft.ServerID]time.Time
 }
 
 // leaseMargin is the part of Heartbeat by which a lease ends early, because clocks differ in speed.
 const leaseMargin = 20 // 1/20
 
+// record remembers that a node has accepted a message of this node as the leader in a term.
+func (l *lease) record(node raft.ServerID, term uint64, sent time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if term > l.term {
+		l.term, l.answered = term, map[raft.ServerID]time.Time{}
+	}
+	if term == l.term && sent.After(l.answered[node]) {
+		l.answered[node] = sent
+	}
+}
+
+// holds reports whether a majority of the voters, with self, has accepted a message in the term that was
+// sent after `since`.
+func (l *lease) holds(self raft.ServerID, voters []raft.Server, term uint64, since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if term != l.term && len(voters) > 1 {
+		return false
+	}
+	all, current := 0, 0
+	for _, v := range voters {
+		if v.Suffrage != raft.Voter {
+			continue
+		}
+		all++
+		if v.ID == self || l.answered[v.ID].After(since) {
+			current++
+		}
+	}
+	return current > all/2
+}
+
 // HoldsLease reports whether this node is the leader and no other node can be. A leader checks it before
 // it decides, and before each request to a buyer or a supplier.
-func (n *Node) HoldsLease() bool { return n.leading.Load() != nil && n.lease.holds(time.Now()) }
-
-// keepLease renews the lease while this node leads. If no entry is committed for MaxStall, the node stops
-// its heartbeats, so that the others elect another leader.
-//
-// Raft does not do that on its own: a leader whose disk stalls keeps sending heartbeats from another
-// goroutine. A hand-over does not help either, because Raft's main loop waits for the disk.
-func (n *Node) keepLease() {
-	defer n.loops.Done()
-	ticker := time.NewTicker(n.opt.Heartbeat / 8)
-	defer ticker.Stop()
-	var verified chan verification
-	var began time.Time
-	for {
-		select {
-		case <-n.stop:
-			if verified != nil {
-				<-verified
-			}
-			return
-		case answer := <-verified:
-			verified = nil
-			if answer.err != nil {
-				n.checkRole()
-				break
-			}
-			until := began.Add(n.opt.Heartbeat - n.opt.Heartbeat/leaseMargin)
-			n.lease.until.Store(&until)
-		case <-ticker.C:
-		}
-		of := n.leading.Load()
-		if of != nil && verified == nil {
-			began = time.Now()
-			verified = n.verifyLeader()
-		}
-		n.silenceStalledLeader(of, verified != nil, began)
+func (n *Node) HoldsLease() bool {
+	of := n.leading.Load()
+	if of == nil {
+		return false
 	}
+	since := time.Now().Add(-n.opt.Heartbeat + n.opt.Heartbeat/leaseMargin)
+	voters := n.raft.GetConfiguration().Configuration().Servers
+	return n.lease.holds(raft.ServerID(n.opt.ID), voters, of.term, since)
 }
 
-// verification is the answer of a majority: err is nil if this node is still the leader.
-type verification struct{ err error }
-
-// verifyLeader asks a majority whether this node is still the leader.
-func (n *Node) verifyLeader() chan verification {
-	result := make(chan verification, 1)
-	future := n.raft.VerifyLeader()
-	go func() { result <- verification{future.Error()} }()
-	return result
+// leaseTransport is Raft's transport, which records for the lease when other nodes accepted heartbeats.
+type leaseTransport struct {
+	*raft.NetworkTransport
+	lease *lease
 }
 
-// silenceStalledLeader stops this node's heartbeats while its oldest proposal, or its verification since
-// `began`, has waited for MaxStall.
-func (n *Node) silenceStalledLeader(of *leadership, verifying bool, began time.Time) {
-	now := time.Now()
-	stalled := of != nil && (of.ageOfOldestProposal(now) > n.opt.MaxStall || verifying && now.Sub(began) > n.opt.MaxStall)
-	if n.network.setSilent(stalled) && stalled {
-		n.opt.Logger.Warn("the leader commits nothing; it stops its heartbeats, so that another node takes over", "node", n.opt.ID, "after", n.opt.MaxStall)
+// AppendEntries sends a message of the leader to another node. All heartbeats are such messages.
+func (t *leaseTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	sent := time.Now()
+	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
+	if err == nil && resp.Success {
+		t.lease.record(id, args.Term, sent)
 	}
+	return err
 }

@@ -95,7 +95,7 @@ func Start(opt Options) (*Node, error) {
 	}
 	n.loops.Add(2)
 	go n.followRoles()
-	go n.keepLease()
+	go n.watchForStalls()
 	return n, nil
 }
 
@@ -128,7 +128,7 @@ func (n *Node) startRaft() error {
 	if n.opt.wrapLogStore != nil {
 		logs = n.opt.wrapLogStore(logs)
 	}
-	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, n.transport)
+	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, &leaseTransport{n.transport, &n.lease})
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)
 	}
@@ -226,8 +226,7 @@ func (n *Node) Close() error {
 	return n.crash()
 }
 
-// crash stops the node without a hand-over. The loops end before Raft, because Raft never answers a
-// verification of the leader that it got just before its end.
+// crash stops the node without a hand-over.
 func (n *Node) crash() error {
 	close(n.stop)
 	n.loops.Wait()
