@@ -89,7 +89,7 @@ type testObserver struct {
 
 func (n *testObserver) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.IngestAnswer) {
 	n.decidedLeads.Add(1)
-	if a.Accepted && !a.Unsettled {
+	if a.Accepted && !a.Unsettled && !a.Test {
 		n.sales.Add(1)
 	}
 	if a.Test {

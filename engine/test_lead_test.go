@@ -157,6 +157,7 @@ func TestTestLeadRetriesContinueAfterCrash(t *testing.T) {
 		if x.leadState(a) != "ACCEPTED delivered" || len(x.buyers.postAttempts()) != 4 {
 			t.Errorf("lead %s after attempts %v", x.leadState(a), x.buyers.postAttempts())
 		}
+		expectEqual(t, x.observed.sales.Load(), 0, "reports of a sale")
 	})
 }
 

@@ -25,7 +25,9 @@ type searchPage struct {
 	Auctions []struct {
 		ID, Campaign, Supplier         string
 		Lead, Reason, Winner, Currency *string
-		Amount                         *json.Number
+		SoldTo                         *string `json:"sold_to"`
+		Status, Delivery               *string
+		Amount, Price                  *json.Number
 		Asked                          int
 	}
 	Next     *string
@@ -89,6 +91,9 @@ func TestSearchLeadsAndAuctions(t *testing.T) {
 	lost := x.search("auctions?buyer=buy_2&outcome=lost&limit=3")
 	if len(lost.Auctions) != 3 || lost.Next == nil || *lost.Auctions[0].Winner != "buy_1" || *lost.Auctions[0].Amount != "12.5" || lost.Auctions[0].Asked != 2 || lost.Auctions[0].Lead == nil {
 		t.Errorf("unexpected lost auctions: %+v", lost)
+	}
+	if a := lost.Auctions[0]; *a.SoldTo != "buy_1" || *a.Price != "12.5" || *a.Status != "ACCEPTED" || *a.Delivery != "delivered" {
+		t.Errorf("unexpected sale of an auction: %+v", a)
 	}
 	if none := x.search("auctions?buyer=buy_2&outcome=won"); len(none.Auctions) != 0 || none.Next != nil {
 		t.Errorf("unexpected won auctions: %+v", none)

@@ -146,7 +146,7 @@ func DescribeChange(rule *Rule, recorded KindName, transition event.AlertOrNotif
 }
 
 // actionWithoutRule is the action for an alert whose rule was removed.
-const actionWithoutRule = "Nothing. The alert ends at the next evaluation, because its rule was removed. Add a rule if the alert still matters."
+const actionWithoutRule = "Nothing. An alert without its rule ends at the next evaluation. Add a rule if the alert still matters."
 
 // describeChangeOfRemovedOrUnknownRule puts a change in words if the kind of its rule is unknown, so
 // that its value has no unit.
@@ -194,8 +194,8 @@ var unitWords = map[Unit]struct {
 	UnitPercent: {"%", 1}, UnitMoney: {"", 2}, UnitDays: {" days", 1}, UnitMinutes: {" minutes", 0}, UnitCount: {"", 0}, UnitGB: {" GB", 1},
 }
 
-// FormatQuantity returns a value with its unit, rounded for readers: 82.3%, 1,000,000 GB. Money has no
-// currency, because accounts have none, but always two decimals.
+// FormatQuantity returns a value with its unit, rounded for readers: 82.3%, 1,000,000 GB. Money has
+// always two decimals, and no currency, because an alert has none.
 func FormatQuantity(q Quantity, unit Unit) string {
 	word := unitWords[unit]
 	step := One

@@ -37,6 +37,7 @@ func TestChangeOfRemovedRuleNamesItsMeasure(t *testing.T) {
 	settings.Rules = []Rule{{ID: "d", Kind: DiskFree}}
 	table.ApplySettings(&event.AlertSettingsChanged{Document: settings.Encode()})
 	table.ApplyChange(&event.AlertOrNotificationChanged{Transition: event.AlertFired, Rule: "d", Value: 78_386_032, Threshold: 1_000_000 * int64(One)})
+	table = reload(t, table) // a snapshot has no kinds
 	settings.Rules = nil
 	table.ApplySettings(&event.AlertSettingsChanged{Document: settings.Encode()})
 	f := table.FiringAlerts()[0]

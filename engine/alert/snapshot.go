@@ -52,6 +52,14 @@ func (t *Table) EncodeSnapshot() []byte {
 	return text
 }
 
+// kindOfPresentRule returns the kind of a rule in the settings; empty if it was removed.
+func (t *Table) kindOfPresentRule(id string) KindName {
+	if rule := t.Settings().FindRule(id); rule != nil {
+		return rule.Kind
+	}
+	return ""
+}
+
 // DecodeSnapshot fills an empty table with the result of EncodeSnapshot.
 func (t *Table) DecodeSnapshot(encoded []byte) error {
 	if len(encoded) == 0 {
@@ -70,11 +78,13 @@ func (t *Table) DecodeSnapshot(encoded []byte) error {
 	for i := range all.Firing {
 		firing := all.Firing[i].FiringAlert
 		firing.Value, firing.Threshold = Quantity(all.Firing[i].Value), Quantity(all.Firing[i].Threshold)
+		firing.Kind = t.kindOfPresentRule(firing.Rule)
 		t.firing[firing.Key] = firing
 	}
 	for i := range all.History {
 		change := all.History[i].Change
 		change.Value, change.Threshold = Quantity(all.History[i].RawValue), Quantity(all.History[i].RawThreshold)
+		change.Kind = t.kindOfPresentRule(change.Rule)
 		t.history = append(t.history, change)
 		if change.isUnfinished() {
 			t.waiting++

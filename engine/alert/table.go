@@ -29,7 +29,7 @@ type Change struct {
 	Number        uint64                              `json:"number"` // in the history, from 1
 	Transition    event.AlertOrNotificationTransition `json:"transition"`
 	Rule          string                              `json:"rule"`
-	Kind          KindName                            `json:"-"` // of the rule at that time; empty: unknown, as after a start from a snapshot
+	Kind          KindName                            `json:"-"` // of the rule at that time, or after a start from a snapshot the present one's; empty: unknown
 	Subject       string                              `json:"subject"`
 	Value         Quantity                            `json:"-"`
 	Threshold     Quantity                            `json:"-"`

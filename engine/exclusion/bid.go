@@ -114,7 +114,7 @@ func (d *DecisionInputs) describeLostBid(bid *event.Bid) *UnmetRule {
 	}
 	wanted := "more than the winning bid of " + formatAmount(d.BestBid, d.Campaign.Currency)
 	if bid.Amount == d.BestBid {
-		wanted += ", or the same with a lower priority number or a faster answer"
+		wanted += ", or the same with a lower priority number or, at the same priority, a faster answer"
 	}
 	return newRule(KindOutbid, "bid", wanted, pointerTo(formatAmount(bid.Amount, bid.Currency)), "")
 }

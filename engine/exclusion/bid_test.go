@@ -43,7 +43,7 @@ func TestRuleOfLostBid(t *testing.T) {
 	d := &DecisionInputs{Campaign: &market.Campaign{Method: market.PingPost, Currency: usd, FilterSets: []market.FilterSet{{Buyer: &market.Buyer{ID: "buy"}}}}, BestBid: 5_950_000}
 	for amount, want := range map[market.Money]string{
 		5_949_000: "bid: required more than the winning bid of 5.95 USD, got 5.949 USD",
-		5_950_000: "bid: required more than the winning bid of 5.95 USD, or the same with a lower priority number or a faster answer, got 5.95 USD",
+		5_950_000: "bid: required more than the winning bid of 5.95 USD, or the same with a lower priority number or, at the same priority, a faster answer, got 5.95 USD",
 	} {
 		if got := d.UnmetRuleFor(0, market.OutcomeLost, &event.Bid{Amount: amount, Currency: usd}).Text; got != want {
 			t.Errorf("%v:\n got %s\nwant %s", amount, got, want)

@@ -135,7 +135,7 @@ func readStatementQuery(ctx *fasthttp.RequestCtx, e *engine.Engine, now time.Tim
 
 // buyerAccountCurrencyOrZero returns the currency of a buyer's account: that of its purchases in the
 // statement or, without purchases, of the campaigns in which it buys. The result is empty if there is no
-// account, or neither a purchase nor a campaign.
+// account, neither a purchase nor a campaign, or campaigns in several currencies.
 func buyerAccountCurrencyOrZero(catalog *market.Catalog, query *statementQuery, statement *ledger.Statement) market.Currency {
 	if !statement.Account {
 		return market.Currency{}

@@ -69,8 +69,8 @@ func (d *Document) repeatBlocks() []Block {
 func (d *Document) limitBlocks() []Block {
 	rows := [][]string{
 		{"Leads a second", fmt.Sprint(d.Limits.IngestRate)},
-		{"Size of all requests in a second", formatSize(d.Limits.ByteRate)},
-		{"Size of one request", formatSize(d.Limits.BodyBytes)},
+		{"Size of all request bodies in a second", formatSize(d.Limits.ByteRate)},
+		{"Size of one request body", formatSize(d.Limits.BodyBytes)},
 	}
 	if d.Campaign.PingPost {
 		rows = append(rows, []string{"Pings a second", fmt.Sprint(d.Limits.PingRate)}, []string{"Open auctions at once", fmt.Sprint(d.Limits.ConcurrentAuctions)})

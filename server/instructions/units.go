@@ -16,7 +16,7 @@ func formatSize(bytes int) string {
 	}
 	left, unit := float64(bytes), ""
 	for _, next := range []string{"KB", "MB", "GB"} {
-		if left < 1000 {
+		if left < 999.95 { // else one decimal would show 1000
 			break
 		}
 		left, unit = left/1000, next

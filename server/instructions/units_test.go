@@ -6,7 +6,7 @@ import (
 )
 
 func TestUnits(t *testing.T) {
-	for size, want := range map[int]string{999: "999 bytes", 65_536: "65.5 KB (65,536 bytes)", 1_572_864: "1.6 MB (1,572,864 bytes)", 2_000_000: "2 MB (2,000,000 bytes)"} {
+	for size, want := range map[int]string{999: "999 bytes", 999_960: "1 MB (999,960 bytes)", 65_536: "65.5 KB (65,536 bytes)", 1_572_864: "1.6 MB (1,572,864 bytes)", 2_000_000: "2 MB (2,000,000 bytes)"} {
 		if got := formatSize(size); got != want {
 			t.Errorf("%d: %s, want %s", size, got, want)
 		}

@@ -152,8 +152,8 @@ func (m *Meter) LeadDecided(_ *market.Campaign, _ *market.Supplier, a *engine.In
 	}
 }
 
-// SaleSettled counts the sale of a lead that LeadDecided counted as accepted, but not as sold. The engine
-// calls it.
+// SaleSettled counts a sale that LeadDecided did not count, because the buyer had not confirmed it then. The
+// engine calls it.
 func (m *Meter) SaleSettled(buyer string) {
 	m.sold.Add(1)
 	m.buyers.getOrCreate(buyer).sales.Add(1)

@@ -67,7 +67,11 @@ func (a *API) getStatus(ctx *fasthttp.RequestCtx, s Service) (answer any, err er
 		if !ok || current.Quiet {
 			current.Sample = alert.Sample{Value: f.Value, Note: f.Note}
 		}
-		row := newAlertAnswer(settings, f.Key, f.Kind, current.Sample, f.Threshold, f.Since, now)
+		kind := f.Kind
+		if rule := settings.FindRule(f.Rule); rule != nil && ok && !current.Quiet {
+			kind = rule.Kind // of the present value; an operator may have changed it
+		}
+		row := newAlertAnswer(settings, f.Key, kind, current.Sample, f.Threshold, f.Since, now)
 		if rule := settings.FindRule(f.Rule); rule != nil && current.GoodSince > 0 {
 			row.GoodSince = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince))
 			row.ResolvesAt = payload.NullIfEmpty(payload.FormatTimeToSeconds(current.GoodSince + rule.ResolveFor*int64(time.Second)))

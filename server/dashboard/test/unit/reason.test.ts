@@ -67,7 +67,7 @@ test('a rejection and a tie are in words', () => {
     const all = wanted + more;
     return { kind: 'outbid', wanted: all, actual: '7.51 USD', text: `bid: required ${all}, got 7.51 USD` };
   };
-  expect(ruleText(rule(', or the same with a lower priority number or a faster answer'))).toBe(
+  expect(ruleText(rule(', or the same with a lower priority number or, at the same priority, a faster answer'))).toBe(
     'Tied at $7.51 with the winner, which has a lower priority number or answered faster',
   );
   expect(ruleText(rule(''))).toBe('bid: required more than the winning bid of $7.51, got $7.51');
