@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,9 @@ import (
 // fileChunkSize is the number of bytes of a file in one Raft entry. It is small enough not to delay the
 // batches between two chunks noticeably.
 const fileChunkSize = 256 << 10
+
+// maxFileName is the length of the longest name, in bytes.
+const maxFileName = 200
 
 // fileChunk is a part of a file in a Raft entry. Log entries refer to files, such as a configuration
 // document, a suppression list or the encryption keys of leads, so every node needs the file first.
@@ -54,7 +58,7 @@ func decodeFileChunk(body []byte) (c fileChunk, err error) {
 		return c, errors.New("a replicated part of a file has an invalid name")
 	}
 	c.name, c.data = string(body[16+n:16+n+int(size)]), body[16+n+int(size):]
-	if !fs.ValidPath(c.name) || c.offset+uint64(len(c.data)) > c.total {
+	if !fs.ValidPath(c.name) || len(c.name) > maxFileName || c.offset+uint64(len(c.data)) > c.total {
 		return c, fmt.Errorf("a replicated part of file %q is invalid", c.name)
 	}
 	return c, nil
@@ -65,6 +69,9 @@ func decodeFileChunk(body []byte) (c fileChunk, err error) {
 // so the name must be new, or stand for the content. Only the leader replicates files. After ErrUnknown
 // other nodes may have the file.
 func (n *Node) ReplicateFile(name string, content []byte) error {
+	if !fs.ValidPath(name) || len(name) > maxFileName {
+		return fmt.Errorf("cannot replicate file %q: the name is invalid", name)
+	}
 	for offset := 0; ; offset += fileChunkSize {
 		part := content[offset:min(offset+fileChunkSize, len(content))]
 		c := fileChunk{name: name, offset: uint64(offset), total: uint64(len(content)), data: part}
@@ -153,13 +160,16 @@ func publishFile(from, to string) error {
 	return durable.SyncFolder(filepath.Dir(to))
 }
 
+// incomingFolder is in the data directory, because a complete file gets its name by a rename.
+func (n *Node) incomingFolder() string { return filepath.Join(n.opt.DataDir, "incoming") }
+
 func (n *Node) incomingPath(name string) string {
-	return filepath.Join(n.opt.Dir, "incoming", fmt.Sprintf("%x", name))
+	return filepath.Join(n.incomingFolder(), fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
 // syncIncomingFiles makes the incomplete files durable, before Raft deletes its copy of their parts.
 func (n *Node) syncIncomingFiles() error {
-	dir := filepath.Join(n.opt.Dir, "incoming")
+	dir := n.incomingFolder()
 	names, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -96,6 +97,15 @@ func TestDamagedEntryStopsNode(t *testing.T) {
 		<-m.Failed()
 		if err := m.Err(); !errors.Is(err, errChecksum) {
 			t.Errorf("node %s: %v, want %v", m.id, err, errChecksum)
+		}
+	}
+}
+
+// TestInvalidNamesAreNotReplicated: a name that every node would refuse never enters the Raft log.
+func TestInvalidNamesAreNotReplicated(t *testing.T) {
+	for _, name := range []string{"../x", "/x", "", strings.Repeat("x", maxFileName+1)} {
+		if err := new(Node).ReplicateFile(name, nil); err == nil {
+			t.Errorf("the name %q is accepted", name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -80,7 +81,8 @@ type member struct {
 	machine *leads
 	log     *wal.Replica
 	*Node
-	led chan *Log // the logs with which the node began to lead
+	led     chan *Log             // the logs with which the node began to lead
+	logDisk atomic.Pointer[error] // the error of the disk with the node's log; nil: it works
 }
 
 func (m *member) Lead(log *Log) { m.led <- log }
@@ -96,7 +98,7 @@ func (m *member) start() {
 	listener := must.Value(net.Listen("tcp", m.address))(m.t)
 	m.address = listener.Addr().String()
 	m.machine, m.led = new(leads), make(chan *Log, 16)
-	m.log = must.Value(wal.OpenReplica(m.dir, wal.Options{SegmentSize: 64 << 10}))(m.t)
+	m.log = must.Value(wal.OpenReplica(m.dir, wal.Options{SegmentSize: 64 << 10, Faults: wal.Faults{Write: m.writeLog}}))(m.t)
 	reader := must.Value(m.log.NewReader(1))(m.t)
 	for last, _ := m.log.LastDurableEntry(); uint64(len(m.machine.applied)) < last; {
 		e := must.Value(reader.Next())(m.t)
@@ -117,6 +119,13 @@ func (m *member) start() {
 	}
 	m.Node = must.Value(Start(opt))(m.t)
 	m.t.Cleanup(m.kill)
+}
+
+func (m *member) writeLog(int) (int, error) {
+	if err := m.logDisk.Load(); err != nil {
+		return 0, *err
+	}
+	return 0, nil
 }
 
 // kill stops the member like a crash of its process: its connections break first, so proposals are left

@@ -128,6 +128,7 @@ func (n *Node) startRaft() error {
 	if n.opt.wrapLogStore != nil {
 		logs = n.opt.wrapLogStore(logs)
 	}
+	logs = &reportingLogStore{logs, n.fail}
 	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, &leaseTransport{n.transport, &n.lease})
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)

@@ -108,6 +108,55 @@ func TestStalledLeaderIsReplaced(t *testing.T) {
 	}
 }
 
+// TestFailedLeaderIsReplaced: the disk with the leader's own log fails, or that with its Raft log. The node
+// reports the error, and another node takes over although the failed one could still be elected.
+func TestFailedLeaderIsReplaced(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken disk")
+	for _, raftLog := range []bool{false, true} {
+		faults := map[string]*atomic.Bool{"a": {}, "b": {}, "c": {}}
+		c := startCluster(t, func(o *Options) {
+			fault := faults[o.ID]
+			o.wrapLogStore = func(s raft.LogStore) raft.LogStore { return &failingStore{s, fault, broken} }
+		})
+		c.putUntilDone("before")
+		old, _ := c.awaitLeader()
+		if raftLog {
+			faults[old.id].Store(true)
+		} else {
+			old.logDisk.Store(&broken)
+		}
+		if err := old.put("failed"); !errors.Is(err, ErrUnknown) && !errors.Is(err, ErrNotLeader) {
+			t.Errorf("Raft log %v: the result of an entry on the broken disk: %v", raftLog, err)
+		}
+		awaitTrue(t, "another node leads", func() bool {
+			for _, m := range c.members {
+				if m != old && m.leading.Load() != nil {
+					return m.put("after") == nil
+				}
+			}
+			return false
+		})
+		if err := old.Err(); !errors.Is(err, broken) {
+			t.Errorf("Raft log %v: the failed node reports %v, want %v", raftLog, err, broken)
+		}
+	}
+}
+
+// failingStore is a Raft log on a disk that fails after a while.
+type failingStore struct {
+	raft.LogStore
+	failed *atomic.Bool
+	err    error
+}
+
+func (s *failingStore) StoreLogs(logs []*raft.Log) error {
+	if s.failed.Load() {
+		return s.err
+	}
+	return s.LogStore.StoreLogs(logs)
+}
+
 // TestLeaseEndsWithoutMajority: a leader that no other node answers does not hold the lease.
 func TestLeaseEndsWithoutMajority(t *testing.T) {
 	t.Parallel()

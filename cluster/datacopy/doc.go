@@ -1,7 +1,7 @@
 // Package datacopy copies the data of a running node to a new node of its cluster. The copy is a tar
 // archive that is sent over a connection of package link.
 //
-// The sender fixes the end of the log first and sends the log up to there. Then it sends the files that
+// The sender sends the newest snapshot, and the log up to its present end. Then it sends the files that
 // log entries refer to: keys of leads, configurations, suppression lists. A file is written before the
 // entry that refers to it, so the copy has the files of all its entries. The new node gets later entries
 // from the leader.

@@ -31,10 +31,9 @@ const endName = "END"
 // progress, which may be nil, gets the number of bytes so far.
 func Send(to io.Writer, dir string, log Log, bytesPerSecond int64, progress func(sent int64)) error {
 	s := &sender{dir: dir, archive: tar.NewWriter(to), rate: bytesPerSecond, began: time.Now(), progress: progress}
-	lastSegment, offset := log.End()
 	err := s.sendSnapshot()
 	if err == nil {
-		err = s.sendSegments(lastSegment, offset)
+		err = s.sendSegments(log.End()) // now, because the snapshot may contain the last entry
 	}
 	if err == nil {
 		err = s.sendFolders()
