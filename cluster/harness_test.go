@@ -107,7 +107,7 @@ func (m *member) start() {
 	reader.Close()
 	opt := Options{
 		ID: m.id, Dir: filepath.Join(m.dir, "raft"), DataDir: m.dir, Listener: listener,
-		Dial: func(address string, timeout time.Duration) (net.Conn, error) {
+		Address: m.address, Dial: func(_, address string, timeout time.Duration) (net.Conn, error) {
 			return net.DialTimeout("tcp", address, timeout)
 		},
 		Log: m.log, StateMachine: m.machine, Roles: m,

@@ -74,8 +74,13 @@ func (n *Node) HoldsLease() bool {
 // leaseTransport is Raft's transport, which records for the lease when other nodes accepted heartbeats.
 type leaseTransport struct {
 	*raft.NetworkTransport
-	lease *lease
+	lease   *lease
+	address raft.ServerAddress // of this node
 }
+
+// LocalAddr returns the address of this node. That of its listener may be the same on every node, such as
+// [::]:7000, and Raft would take the votes of one for those of another.
+func (t *leaseTransport) LocalAddr() raft.ServerAddress { return t.address }
 
 // AppendEntries sends a message of the leader to another node. All heartbeats are such messages.
 func (t *leaseTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {

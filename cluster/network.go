@@ -2,9 +2,11 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,7 +23,7 @@ var errSilent = errors.New("cluster: this node is silent, because it committed n
 // that moment.
 type mutableNetwork struct {
 	net.Listener
-	dial func(address string, timeout time.Duration) (net.Conn, error)
+	dial func(id, address string, timeout time.Duration) (net.Conn, error)
 
 	mu       sync.Mutex
 	silent   bool // open no connections
@@ -30,22 +32,26 @@ type mutableNetwork struct {
 	incoming map[*trackedConn]struct{}
 }
 
-func newMutableNetwork(listener net.Listener, dial func(string, time.Duration) (net.Conn, error)) *mutableNetwork {
+func newMutableNetwork(listener net.Listener, dial func(id, address string, timeout time.Duration) (net.Conn, error)) *mutableNetwork {
 	return &mutableNetwork{
 		Listener: listener, dial: dial,
 		outgoing: map[*trackedConn]struct{}{}, incoming: map[*trackedConn]struct{}{},
 	}
 }
 
-// Dial connects to another node.
-func (m *mutableNetwork) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+// Dial connects to another node. The target is its id and its address, as ServerAddr returns it.
+func (m *mutableNetwork) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	id, address, ok := strings.Cut(string(target), "@")
+	if !ok {
+		return nil, fmt.Errorf("cluster: the node at %q is no member", target)
+	}
 	m.mu.Lock()
 	silent := m.silent
 	m.mu.Unlock()
 	if silent {
 		return nil, errSilent
 	}
-	conn, err := m.dial(string(address), timeout)
+	conn, err := m.dial(id, address, timeout)
 	if err != nil {
 		return nil, err
 	}
@@ -118,4 +124,31 @@ func (c *trackedConn) Close() error {
 	delete(c.conns, c)
 	c.network.mu.Unlock()
 	return c.Conn.Close()
+}
+
+// ServerAddr returns the target of Dial for a member: its id and its address. Without the id, a node that
+// answers at the address of another would have its vote.
+func (n *Node) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
+	started := n.started.Load()
+	if started == nil {
+		return "", errors.New("cluster: Raft has not started")
+	}
+	for _, s := range started.GetConfiguration().Configuration().Servers {
+		if s.ID == id {
+			return raft.ServerAddress(string(id) + "@" + string(s.Address)), nil
+		}
+	}
+	return "", fmt.Errorf("cluster: node %q is no member", id)
+}
+
+// checkAddress returns an error for an address that leads to another node on each machine.
+func checkAddress(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("cluster: the address %q of this node is invalid: %w", address, err)
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		return fmt.Errorf("cluster: the address %q leads every node to itself; give the address at which the others reach this node", address)
+	}
+	return nil
 }

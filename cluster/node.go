@@ -25,8 +25,9 @@ type Options struct {
 	Dir      string       // for Raft's files
 	DataDir  string       // for replicated files
 	Listener net.Listener // for the other nodes; the node closes it
-	// Dial connects to another node.
-	Dial func(address string, timeout time.Duration) (net.Conn, error)
+	Address  string       // at which the other nodes reach the listener; it must lead to this node only
+	// Dial connects to the node with this id. It returns an error if another node answers at the address.
+	Dial func(id, address string, timeout time.Duration) (net.Conn, error)
 
 	Log          *wal.Replica // replayed into the state machine up to its end
 	StateMachine StateMachine
@@ -66,6 +67,7 @@ type Roles interface {
 type Node struct {
 	opt       Options
 	raft      *raft.Raft
+	started   atomic.Pointer[raft.Raft] // the same, for Raft's own goroutines, which run before raft is set
 	transport *raft.NetworkTransport
 	store     *raftwal.WAL
 	machine   *replicatedLog
@@ -87,6 +89,9 @@ type Node struct {
 // Start starts a node of a cluster. A new node has no members until Bootstrap, or until a leader adds it.
 func Start(opt Options) (*Node, error) {
 	opt = opt.withDefaults()
+	if err := checkAddress(opt.Address); err != nil {
+		return nil, errors.Join(err, opt.Listener.Close())
+	}
 	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan chan error), stop: make(chan struct{}), failed: make(chan struct{})}
 	n.machine = &replicatedLog{node: n}
 	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
@@ -121,7 +126,7 @@ func (n *Node) startRaft() error {
 	}
 	n.network = newMutableNetwork(n.opt.Listener, n.opt.Dial)
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.network, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
+		Stream: n.network, ServerAddressProvider: n, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
 	})
 	n.stable.StableStore = n.store
 	logs := raft.LogStore(n.store)
@@ -129,10 +134,11 @@ func (n *Node) startRaft() error {
 		logs = n.opt.wrapLogStore(logs)
 	}
 	logs = &reportingLogStore{logs, n.fail}
-	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, &leaseTransport{n.transport, &n.lease})
+	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, &leaseTransport{n.transport, &n.lease, raft.ServerAddress(n.opt.Address)})
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)
 	}
+	n.started.Store(n.raft)
 	return nil
 }
 
@@ -160,8 +166,8 @@ func (n *Node) loadMarker(snapshots raft.SnapshotStore) error {
 
 // Bootstrap makes this node the first member of a new cluster. It fails if the node has a Raft log.
 func (n *Node) Bootstrap() error {
-	address := raft.ServerAddress(n.opt.Listener.Addr().String())
-	return n.raft.BootstrapCluster(raft.Configuration{Servers: []raft.Server{{ID: raft.ServerID(n.opt.ID), Address: address}}}).Error()
+	self := raft.Server{ID: raft.ServerID(n.opt.ID), Address: raft.ServerAddress(n.opt.Address)}
+	return n.raft.BootstrapCluster(raft.Configuration{Servers: []raft.Server{self}}).Error()
 }
 
 // membershipTimeout limits how long a change of the members waits for earlier work of the leader.

@@ -157,3 +157,12 @@ func TestFollowerRefusesEntries(t *testing.T) {
 		t.Errorf("%d nodes accepted an entry", accepted)
 	}
 }
+
+// TestAddressLeadsToOneNode: an address that is the same on every machine is refused.
+func TestAddressLeadsToOneNode(t *testing.T) {
+	for address, valid := range map[string]bool{"10.0.0.1:7000": true, "node-a:7000": true, ":7000": false, "[::]:7000": false, "0.0.0.0:7000": false, "node-a": false} {
+		if err := checkAddress(address); (err == nil) != valid {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

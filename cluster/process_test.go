@@ -68,7 +68,7 @@ func serveNode(id, dir, address, control string) error {
 	}
 	node, err := Start(Options{
 		ID: id, Dir: filepath.Join(dir, "raft"), DataDir: dir, Listener: listener,
-		Dial: func(address string, timeout time.Duration) (net.Conn, error) {
+		Address: address, Dial: func(_, address string, timeout time.Duration) (net.Conn, error) {
 			return net.DialTimeout("tcp", address, timeout)
 		},
 		Log: log, StateMachine: machine, Roles: noRoles{}, Now: func() int64 { return time.Now().UnixNano() },

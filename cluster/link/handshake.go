@@ -50,8 +50,8 @@ type Self struct {
 	Registry *Registry
 }
 
-// dialed performs the handshake of a connection that this node opened.
-func (s *Self) dialed(conn net.Conn, purpose Purpose) error {
+// dialed performs the handshake of a connection that this node opened to the node with this id.
+func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
 	return withDeadline(conn, func() error {
 		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
 			return err
@@ -60,7 +60,10 @@ func (s *Self) dialed(conn net.Conn, purpose Purpose) error {
 		if err != nil {
 			return err
 		}
-		return s.exchangeVerdicts(conn, &other)
+		if other.Node != id {
+			return fmt.Errorf("node %q answers at the address of node %q; correct the address", other.Node, id)
+		}
+		return s.exchangeVerdicts(conn, &other, purpose)
 	})
 }
 
@@ -74,7 +77,7 @@ func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
 		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
 			return err
 		}
-		return s.exchangeVerdicts(conn, &other)
+		return s.exchangeVerdicts(conn, &other, purpose)
 	})
 	return purpose, err
 }
@@ -89,8 +92,8 @@ func withDeadline(conn net.Conn, handshake func() error) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity) error {
-	code, mine := accepted, s.judge(other)
+func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, purpose Purpose) error {
+	code, mine := accepted, s.judge(other, purpose)
 	var text string
 	if mine != nil {
 		if code, text = refused, mine.Error(); errors.Is(mine, errInvalidStart) {
@@ -122,15 +125,19 @@ func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity) error {
 
 // judge returns the reason for refusing the other node, or nil. It wraps errInvalidStart if the other node
 // must stop.
-func (s *Self) judge(other *Identity) error {
+func (s *Self) judge(other *Identity, purpose Purpose) error {
 	switch {
 	case other.Exchange != s.Identity.Exchange:
 		return fmt.Errorf("node %q has the data of another exchange; delete its data and let it copy that of another node", other.Node)
 	case other.Key != s.Identity.Key:
 		return fmt.Errorf("node %q has another key file; give all nodes the same exchange.key", other.Node)
 	case other.Node == s.Identity.Node:
-		if other.Run == s.Identity.Run {
-			return nil // a node may connect to itself
+		switch {
+		case other.Run != s.Identity.Run:
+		case purpose == Raft:
+			return fmt.Errorf("the address of another node leads to node %q itself, which would have two votes; correct the address", other.Node)
+		default:
+			return nil // a request may go to the node itself
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}

@@ -43,7 +43,7 @@ func startNode(t *testing.T, id, folder string, key byte, config *tls.Config) *n
 // talk sends a byte from one node to another and back.
 func talk(t *testing.T, from, to *node, purpose Purpose) error {
 	t.Helper()
-	conn, err := from.Dial(purpose, to.address, time.Second)
+	conn, err := from.Dial(purpose, to.self.Identity.Node, to.address, time.Second)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func TestNodesConnect(t *testing.T) {
 	for range 3 {
 		must.Succeed(t, talk(t, a, b, Raft))
 		must.Succeed(t, talk(t, b, a, Requests))
-		must.Succeed(t, talk(t, a, a, Raft))
+		must.Succeed(t, talk(t, a, a, Requests))
 		b = startNode(t, "b", b.folder, 1, nil)
 	}
 }
@@ -110,7 +110,7 @@ func TestNodesThatMustNotTakePart(t *testing.T) {
 			if got := errors.Is(err, ErrMustStop); got != row.mustStop {
 				t.Errorf("must stop: %v, want %v", got, row.mustStop)
 			}
-			if _, err := a.Dial(Raft, intruder.address, time.Second); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) {
+			if _, err := a.Dial(Raft, intruder.self.Identity.Node, intruder.address, time.Second); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) {
 				t.Errorf("in the other direction the error is %v, want a refusal that stops only the intruder", err)
 			}
 			if got := len(intruder.MustStop()) > 0; got != row.mustStop {
@@ -124,6 +124,20 @@ func TestNodesThatMustNotTakePart(t *testing.T) {
 }
 
 var startedA *node // of the present row
+
+// TestWrongAddressIsFound: a node that answers at the address of another, or the node itself, gets no Raft
+// connection, because its vote would count for the other.
+func TestWrongAddressIsFound(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	for name, to := range map[string]*node{"another node": b, "the node itself": a} {
+		if _, err := a.Dial(Raft, "c", to.address, time.Second); err == nil || !strings.Contains(err.Error(), "correct the address") {
+			t.Errorf("%s answers for c: %v", name, err)
+		}
+	}
+	if _, err := a.Dial(Raft, "a", a.address, time.Second); !errors.Is(err, ErrRefused) {
+		t.Errorf("a Raft connection of a node with itself: %v", err)
+	}
+}
 
 // TestForgottenNodeCanBeReplaced: after a node was removed, a new one can have its id.
 func TestForgottenNodeCanBeReplaced(t *testing.T) {
@@ -143,7 +157,7 @@ func TestOnlyNodesWithCertificateConnect(t *testing.T) {
 		if err := talk(t, stranger, a, Raft); err == nil {
 			t.Errorf("a node %s is accepted", name)
 		}
-		if _, err := a.Dial(Raft, stranger.address, time.Second); err == nil {
+		if _, err := a.Dial(Raft, "c", stranger.address, time.Second); err == nil {
 			t.Errorf("a node %s is trusted", name)
 		}
 	}

@@ -50,8 +50,8 @@ func (n *Network) Listener(purpose Purpose) net.Listener { return n.purposes[pur
 // MustStop returns a channel that receives an error if another node found that this one must not take part.
 func (n *Network) MustStop() <-chan error { return n.mustStop }
 
-// Dial opens a connection to another node.
-func (n *Network) Dial(purpose Purpose, address string, timeout time.Duration) (net.Conn, error) {
+// Dial opens a connection to the node with this id. It returns an error if another node answers.
+func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duration) (net.Conn, error) {
 	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (n *Network) Dial(purpose Purpose, address string, timeout time.Duration) (
 		}
 		conn = tls.Client(conn, config)
 	}
-	if err := n.self.dialed(conn, purpose); err != nil {
+	if err := n.self.dialed(conn, purpose, id); err != nil {
 		n.reportMustStop(err)
 		return nil, errors.Join(err, conn.Close())
 	}
