@@ -44,7 +44,7 @@ func TestRaftLogIsDeletedOnlyAfterSync(t *testing.T) {
 			defer log.Close()
 			_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead"), []byte("bid")})
 			must.Succeed(t, err)
-			m := &replicatedLog{order: batchOrder{7, 3}, node: &Node{opt: Options{Dir: dir, Log: log, MayCompact: func(last uint64) error {
+			m := &raftMachine{order: batchOrder{7, 3}, node: &Node{opt: Options{Dir: dir, Log: log, MayCompact: func(last uint64) error {
 				if last != 2 {
 					t.Errorf("the readers need entry %d, want 2", last)
 				}
@@ -80,7 +80,7 @@ func TestNodeWithoutDeletedEntriesStops(t *testing.T) {
 		_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead")})
 		must.Succeed(t, err)
 		opt := Options{Dir: dir, Log: log, Logger: slog.New(slog.DiscardHandler)}
-		m := &replicatedLog{node: &Node{opt: opt, failed: make(chan struct{})}}
+		m := &raftMachine{node: &Node{opt: opt, failed: make(chan struct{})}}
 		if err := m.Restore(io.NopCloser(strings.NewReader(fmt.Sprintf(`{"last_entry":%d}`, last)))); !errors.Is(err, want) {
 			t.Errorf("the other log begins after entry %d: %v, want %v", last, err, want)
 		}

@@ -95,7 +95,7 @@ func (n *Node) ReplicateFile(name string, content []byte) error {
 //
 // A file that exists stays as it is. After a restart Raft delivers old parts again, and a file of leads'
 // keys may have been changed since: erased keys are overwritten in it.
-func (m *replicatedLog) applyFileChunk(c *fileChunk) error {
+func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 	target := filepath.Join(m.node.opt.DataDir, filepath.FromSlash(c.name))
 	if _, err := os.Stat(target); err == nil {
 		return nil

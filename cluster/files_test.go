@@ -48,7 +48,7 @@ func TestFileReachesEveryNode(t *testing.T) {
 
 // TestFileWithMissingPartIsIgnored: the parts of two leaders never mix.
 func TestFileWithMissingPartIsIgnored(t *testing.T) {
-	m := &replicatedLog{node: &Node{opt: Options{Dir: t.TempDir(), DataDir: t.TempDir()}}}
+	m := &raftMachine{node: &Node{opt: Options{Dir: t.TempDir(), DataDir: t.TempDir()}}}
 	part := func(offset uint64, data string) error {
 		return m.applyFileChunk(&fileChunk{name: "lists/dnc", offset: offset, total: 6, data: []byte(data)})
 	}

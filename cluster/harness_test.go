@@ -135,7 +135,7 @@ func (m *member) kill() {
 		return
 	}
 	m.network.closeAll()
-	m.crash()
+	m.shutDown()
 	m.log.Close()
 	m.Node = nil
 }

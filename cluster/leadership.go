@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -49,17 +51,17 @@ type proposal struct {
 	result  raft.ApplyFuture
 }
 
-// startLeadership begins to propose batches. next is the sequence of the first entry. No entry of an
+// newLeadership begins to propose batches. next is the sequence of the first entry. No entry of an
 // earlier leader may follow, so the caller has passed a barrier in this term.
-func (n *Node) startLeadership(term, next uint64) *leadership {
+func (n *Node) newLeadership(term, next uint64) *leadership {
 	of := &leadership{
-		node: n, id: n.opt.randomID(), term: term, next: next,
+		node: n, id: newLeadershipID(), term: term, next: next,
 		queue: commitqueue.New(n.opt.QueueLen, n.opt.QueueBytes, func(dataLen int) int { return dataLen }),
 		slots: make(chan struct{}, maxInFlight), proposed: make(chan *proposal, maxInFlight), ended: make(chan struct{}),
 		open: map[uint64]*proposal{},
 	}
 	go of.propose()
-	go of.collect()
+	go of.awaitResults()
 	return of
 }
 
@@ -73,7 +75,7 @@ func (of *leadership) end() {
 func (of *leadership) failQueued() {
 	of.broken.Store(true)
 	entries, calls := of.queue.CloseAndTakeAll(ErrNotLeader)
-	failAll(entries, ErrNotLeader)
+	commitqueue.NotifyFailed(entries, ErrNotLeader)
 	for _, c := range calls {
 		c.Done <- ErrNotLeader
 	}
@@ -91,7 +93,7 @@ func (of *leadership) propose() {
 			return
 		}
 		if of.broken.Load() {
-			failAll(entries, ErrNotLeader)
+			commitqueue.NotifyFailed(entries, ErrNotLeader)
 			return
 		}
 		p := of.add(entries)
@@ -102,8 +104,8 @@ func (of *leadership) propose() {
 	}
 }
 
-// collect waits for the results of the proposals, in their order.
-func (of *leadership) collect() {
+// awaitResults waits for the results of the proposals, in their order.
+func (of *leadership) awaitResults() {
 	defer close(of.ended)
 	for p := range of.proposed {
 		err := p.result.Error()
@@ -112,10 +114,10 @@ func (of *leadership) collect() {
 		}
 		if err != nil {
 			if of.take(p.number) != nil {
-				failAll(p.entries, errorOfWaiter(err))
+				commitqueue.NotifyFailed(p.entries, errorOfWaiter(err))
 			}
 			of.failQueued()
-			of.node.checkRole()
+			of.node.requestRoleCheck()
 		}
 		of.queue.MarkBatchCommitted()
 		<-of.slots
@@ -165,33 +167,8 @@ func (of *leadership) ageOfOldestProposal(now time.Time) time.Duration {
 	return age
 }
 
-func failAll(entries []commitqueue.Entry, err error) {
-	for i := range entries {
-		if w := entries[i].Waiter; w != nil {
-			w.Failed(err)
-		}
-	}
-}
-
-// prefetchingWaiter is a waiter that loads the memory of its event into the processor's cache. Package
-// wal has the reason.
-type prefetchingWaiter interface{ Prepare() }
-
-// prefetchGroup is the number of waiters that prefetch together.
-const prefetchGroup = 16
-
-// notifyWaiters tells the waiters of a committed batch its entries' numbers, from first on, and its time.
-func (p *proposal) notifyWaiters(first uint64, at int64) {
-	for i := range p.entries {
-		if i%prefetchGroup == 0 {
-			for _, e := range p.entries[i:min(i+prefetchGroup, len(p.entries))] {
-				if w, ok := e.Waiter.(prefetchingWaiter); ok {
-					w.Prepare()
-				}
-			}
-		}
-		if w := p.entries[i].Waiter; w != nil {
-			w.Committed(first+uint64(i), at)
-		}
-	}
+func newLeadershipID() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
 }

@@ -16,12 +16,12 @@ import (
 // errSilent is returned by connections to other nodes while this node is silent.
 var errSilent = errors.New("cluster: this node is silent, because it committed no entry for too long")
 
-// mutableNetwork connects a node to the others, and can silence it: it then closes the node's outgoing
+// nodeNetwork connects a node to the others, and can silence it: it then closes the node's outgoing
 // connections and opens none. Incoming connections still work, so the node hears the next leader.
 //
 // It also closes all connections at the end. Raft's transport closes only those that it does not use at
 // that moment.
-type mutableNetwork struct {
+type nodeNetwork struct {
 	net.Listener
 	dial func(id, address string, timeout time.Duration) (net.Conn, error)
 
@@ -32,15 +32,15 @@ type mutableNetwork struct {
 	incoming map[*trackedConn]struct{}
 }
 
-func newMutableNetwork(listener net.Listener, dial func(id, address string, timeout time.Duration) (net.Conn, error)) *mutableNetwork {
-	return &mutableNetwork{
+func newNodeNetwork(listener net.Listener, dial func(id, address string, timeout time.Duration) (net.Conn, error)) *nodeNetwork {
+	return &nodeNetwork{
 		Listener: listener, dial: dial,
 		outgoing: map[*trackedConn]struct{}{}, incoming: map[*trackedConn]struct{}{},
 	}
 }
 
 // Dial connects to another node. The target is its id and its address, as ServerAddr returns it.
-func (m *mutableNetwork) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+func (m *nodeNetwork) Dial(target raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	id, address, ok := strings.Cut(string(target), "@")
 	if !ok {
 		return nil, fmt.Errorf("cluster: the node at %q is no member", target)
@@ -59,7 +59,7 @@ func (m *mutableNetwork) Dial(target raft.ServerAddress, timeout time.Duration) 
 }
 
 // Accept waits for a connection of another node.
-func (m *mutableNetwork) Accept() (net.Conn, error) {
+func (m *nodeNetwork) Accept() (net.Conn, error) {
 	conn, err := m.Listener.Accept()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (m *mutableNetwork) Accept() (net.Conn, error) {
 	return m.track(conn, m.incoming, false)
 }
 
-func (m *mutableNetwork) track(conn net.Conn, conns map[*trackedConn]struct{}, outgoing bool) (net.Conn, error) {
+func (m *nodeNetwork) track(conn net.Conn, conns map[*trackedConn]struct{}, outgoing bool) (net.Conn, error) {
 	c := &trackedConn{Conn: conn, network: m, conns: conns}
 	m.mu.Lock()
 	refused := m.ended || outgoing && m.silent
@@ -81,8 +81,8 @@ func (m *mutableNetwork) track(conn net.Conn, conns map[*trackedConn]struct{}, o
 	return c, nil
 }
 
-// setSilent silences the node or ends that. It reports whether this is a change.
-func (m *mutableNetwork) setSilent(silent bool) (changed bool) {
+// muteOutgoing silences the node or ends that. It reports whether this is a change.
+func (m *nodeNetwork) muteOutgoing(silent bool) (changed bool) {
 	m.mu.Lock()
 	changed = m.silent != silent
 	m.silent = silent
@@ -94,7 +94,7 @@ func (m *mutableNetwork) setSilent(silent bool) (changed bool) {
 }
 
 // closeAll closes all connections and refuses later ones.
-func (m *mutableNetwork) closeAll() {
+func (m *nodeNetwork) closeAll() {
 	m.mu.Lock()
 	m.ended = true
 	m.mu.Unlock()
@@ -102,7 +102,7 @@ func (m *mutableNetwork) closeAll() {
 	m.closeConns(m.incoming)
 }
 
-func (m *mutableNetwork) closeConns(conns map[*trackedConn]struct{}) {
+func (m *nodeNetwork) closeConns(conns map[*trackedConn]struct{}) {
 	m.mu.Lock()
 	list := slices.Collect(maps.Keys(conns))
 	m.mu.Unlock()
@@ -114,7 +114,7 @@ func (m *mutableNetwork) closeConns(conns map[*trackedConn]struct{}) {
 // trackedConn is a connection that leaves its network's set when it is closed.
 type trackedConn struct {
 	net.Conn
-	network *mutableNetwork
+	network *nodeNetwork
 	conns   map[*trackedConn]struct{}
 }
 

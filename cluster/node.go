@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -70,12 +68,12 @@ type Node struct {
 	started   atomic.Pointer[raft.Raft] // the same, for Raft's own goroutines, which run before raft is set
 	transport *raft.NetworkTransport
 	store     *raftwal.WAL
-	machine   *replicatedLog
+	machine   *raftMachine
 	log       Log
 	leading   atomic.Pointer[leadership] // until all its waiters have their results
 	lease     lease
 	stable    stableStore
-	network   *mutableNetwork
+	network   *nodeNetwork
 	check     chan struct{} // holds at most one token: compare the role with Raft's
 	handOver  chan chan error
 	stop      chan struct{}
@@ -93,13 +91,13 @@ func Start(opt Options) (*Node, error) {
 		return nil, errors.Join(err, opt.Listener.Close())
 	}
 	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan chan error), stop: make(chan struct{}), failed: make(chan struct{})}
-	n.machine = &replicatedLog{node: n}
+	n.machine = &raftMachine{node: n}
 	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
 		return nil, errors.Join(err, n.closeStores())
 	}
 	n.loops.Add(2)
-	go n.followRoles()
+	go n.trackRole()
 	go n.watchForStalls()
 	return n, nil
 }
@@ -124,7 +122,7 @@ func (n *Node) startRaft() error {
 	if err := n.loadMarker(snapshots); err != nil {
 		return err
 	}
-	n.network = newMutableNetwork(n.opt.Listener, n.opt.Dial)
+	n.network = newNodeNetwork(n.opt.Listener, n.opt.Dial)
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.network, ServerAddressProvider: n, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
 	})
@@ -197,8 +195,8 @@ func (n *Node) HandOver() error {
 	}
 }
 
-// Leader returns the address of the leader, or "" during an election.
-func (n *Node) Leader() string {
+// LeaderAddress returns the address of the leader, or "" during an election.
+func (n *Node) LeaderAddress() string {
 	address, _ := n.raft.LeaderWithID()
 	return string(address)
 }
@@ -230,11 +228,11 @@ func (n *Node) Close() error {
 			n.opt.Logger.Info("the leader stops without a hand-over", "error", err)
 		}
 	}
-	return n.crash()
+	return n.shutDown()
 }
 
-// crash stops the node without a hand-over.
-func (n *Node) crash() error {
+// shutDown stops the node without a hand-over.
+func (n *Node) shutDown() error {
 	close(n.stop)
 	n.loops.Wait()
 	return errors.Join(n.raft.Shutdown().Error(), n.closeStores())
@@ -269,10 +267,4 @@ func setIfZero[T int | uint64 | time.Duration](field *T, value T) {
 	if *field == 0 {
 		*field = value
 	}
-}
-
-func (o *Options) randomID() uint64 {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return binary.LittleEndian.Uint64(b[:])
 }

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"io"
-	"log"
 	"log/slog"
 	"time"
 
@@ -30,20 +28,11 @@ func (n *Node) raftConfig(logger hclog.Logger) *raft.Config {
 	return c
 }
 
-// newRaftLogger returns a logger for Raft that writes to ours. Raft reports each heartbeat that fails, so
-// its informational messages become debug messages.
+// newRaftLogger returns a logger for Raft that writes its warnings and errors to ours, as warnings. Raft also
+// logs each step of an election, and each heartbeat that fails; Node reports the result.
 func newRaftLogger(logger *slog.Logger) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
 		Name: "raft", Level: hclog.Warn, DisableTime: true,
-		Output: slogWriter{slog.NewLogLogger(logger.Handler(), slog.LevelWarn)},
+		Output: slog.NewLogLogger(logger.Handler(), slog.LevelWarn).Writer(),
 	})
 }
-
-type slogWriter struct{ to *log.Logger }
-
-func (w slogWriter) Write(line []byte) (int, error) {
-	w.to.Print(string(line))
-	return len(line), nil
-}
-
-var _ io.Writer = slogWriter{}

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// checkRole makes followRoles compare the node's role with Raft's soon.
-func (n *Node) checkRole() {
+// requestRoleCheck makes trackRole compare the node's role with Raft's soon.
+func (n *Node) requestRoleCheck() {
 	select {
 	case n.check <- struct{}{}:
 	default:
@@ -18,9 +18,9 @@ func (n *Node) checkRole() {
 // tries again, as long as it is the leader.
 const barrierTimeout = 2 * time.Second
 
-// followRoles starts and ends leaderships, and notifies Roles. It is one goroutine, so the end of one
+// trackRole starts and ends leaderships, and notifies Roles. It is one goroutine, so the end of one
 // leadership is complete before the next begins, even if Raft changed its mind several times meanwhile.
-func (n *Node) followRoles() {
+func (n *Node) trackRole() {
 	defer n.loops.Done()
 	for {
 		select {
@@ -37,24 +37,24 @@ func (n *Node) followRoles() {
 			n.stopLeading()
 		}
 		if n.leading.Load() == nil && n.raft.State() == raft.Leader {
-			n.startLeading()
+			n.tryToLead()
 		}
 	}
 }
 
-// startLeading begins a leadership after this node has applied all entries before it. If it cannot, it
-// leaves the node a follower; followRoles tries again while Raft reports this node as the leader.
-func (n *Node) startLeading() {
+// tryToLead begins a leadership after this node has applied all entries before it. If it cannot, it
+// leaves the node a follower; trackRole tries again while Raft reports this node as the leader.
+func (n *Node) tryToLead() {
 	term := n.raft.CurrentTerm()
 	if err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {
 		n.opt.Logger.Info("this node is not the leader yet", "node", n.opt.ID, "term", term, "error", err)
 		if n.raft.State() == raft.Leader {
-			time.AfterFunc(n.opt.Heartbeat, n.checkRole)
+			time.AfterFunc(n.opt.Heartbeat, n.requestRoleCheck)
 		}
 		return
 	}
 	last, _ := n.opt.Log.LastDurableEntry()
-	of := n.startLeadership(term, last+1)
+	of := n.newLeadership(term, last+1)
 	n.leading.Store(of)
 	n.log.current.Store(of)
 	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "entry", last)

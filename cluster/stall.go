@@ -30,7 +30,7 @@ func (n *Node) watchForStalls() {
 				elected = now
 			}
 			stalled := of != nil && of.ageOfOldestProposal(now) > n.opt.MaxStall || !elected.IsZero() && now.Sub(elected) > n.opt.MaxStall
-			if n.network.setSilent(stalled || n.Err() != nil) && stalled {
+			if n.network.muteOutgoing(stalled || n.Err() != nil) && stalled {
 				n.opt.Logger.Warn("the leader commits no entry; it stops its heartbeats, so that another node takes over", "node", n.opt.ID, "after", n.opt.MaxStall)
 			}
 		}

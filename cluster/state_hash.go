@@ -33,9 +33,9 @@ func encodeStateHash(h stateHash) []byte {
 	return out
 }
 
-// rememberStateHash computes the hash after a batch whose entries are first to last, if it is due. The
+// hashStateIfDue computes the hash after a batch whose entries are first to last, if it is due. The
 // leader then replicates it, without waiting for the result: this goroutine would apply it.
-func (m *replicatedLog) rememberStateHash(first, last uint64, ownBatch bool) {
+func (m *raftMachine) hashStateIfDue(first, last uint64, ownBatch bool) {
 	if first/hashEvery == (last+1)/hashEvery {
 		return
 	}
@@ -51,7 +51,7 @@ func (m *replicatedLog) rememberStateHash(first, last uint64, ownBatch bool) {
 
 // compareStateHash compares the leader's hash with this node's. They can only be compared after the same
 // entry.
-func (m *replicatedLog) compareStateHash(body []byte) error {
+func (m *raftMachine) compareStateHash(body []byte) error {
 	if len(body) != 16 {
 		return fmt.Errorf("a replicated hash has %d bytes", len(body))
 	}

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"github.com/hashicorp/raft"
+
+	"pingpost/wal/commitqueue"
 )
 
 // StateMachine is the part of the exchange that every node keeps equal. The node calls it on one
@@ -23,10 +25,10 @@ type StateMachine interface {
 // needs a copy of another node's data.
 var ErrMissingEntries = errors.New("cluster: this node lacks log entries that the other nodes no longer have in their Raft logs; copy the data of another node")
 
-// replicatedLog is the node's Raft state machine. It appends committed batches to the node's log, applies
+// raftMachine is the node's Raft state machine. It appends committed batches to the node's log, applies
 // them, and notifies the waiters of those that this node proposed. Raft calls it on one goroutine, but
 // for Persist.
-type replicatedLog struct {
+type raftMachine struct {
 	node    *Node
 	order   batchOrder
 	decoded batch
@@ -35,7 +37,7 @@ type replicatedLog struct {
 }
 
 // ApplyBatch applies Raft entries, in order. The result of an entry is nil or an error.
-func (m *replicatedLog) ApplyBatch(logs []*raft.Log) []any {
+func (m *raftMachine) ApplyBatch(logs []*raft.Log) []any {
 	results := make([]any, len(logs))
 	for i, l := range logs {
 		if l.Type != raft.LogCommand {
@@ -49,9 +51,9 @@ func (m *replicatedLog) ApplyBatch(logs []*raft.Log) []any {
 }
 
 // Apply applies one Raft entry.
-func (m *replicatedLog) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
+func (m *raftMachine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
 
-func (m *replicatedLog) applyEntry(l *raft.Log) error {
+func (m *raftMachine) applyEntry(l *raft.Log) error {
 	if m.failure != nil {
 		return m.failure
 	}
@@ -87,7 +89,7 @@ func (m *replicatedLog) applyEntry(l *raft.Log) error {
 
 // applyNewEntries appends and applies the entries of a batch that this node's log does not have yet.
 // After a restart Raft delivers batches again that the log has, completely or in part.
-func (m *replicatedLog) applyNewEntries(b *batch) error {
+func (m *raftMachine) applyNewEntries(b *batch) error {
 	log := m.node.opt.Log
 	last, _ := log.LastDurableEntry()
 	if b.first > last+1 {
@@ -104,21 +106,21 @@ func (m *replicatedLog) applyNewEntries(b *batch) error {
 	first, at, err := log.AppendBatch(b.at, b.entries[known:])
 	if err != nil {
 		if own != nil {
-			failAll(own.entries, ErrUnknown)
+			commitqueue.NotifyFailed(own.entries, ErrUnknown)
 		}
 		return err
 	}
 	if own != nil {
-		own.notifyWaiters(first, at)
+		commitqueue.NotifyCommitted(own.entries, first, at)
 	} else if err := m.applyToState(first, at, b.entries[known:]); err != nil {
 		return err
 	}
-	m.rememberStateHash(first, b.first+uint64(len(b.entries))-1, own != nil)
+	m.hashStateIfDue(first, b.first+uint64(len(b.entries))-1, own != nil)
 	return nil
 }
 
 // applyToState applies entries that no waiter of this node waits for.
-func (m *replicatedLog) applyToState(first uint64, at int64, entries [][]byte) error {
+func (m *raftMachine) applyToState(first uint64, at int64, entries [][]byte) error {
 	for i, data := range entries {
 		if err := m.node.opt.StateMachine.Apply(first+uint64(i), at, data); err != nil {
 			return err
@@ -135,7 +137,7 @@ type marker struct {
 }
 
 // Snapshot returns the present position. Raft deletes entries before it from its log.
-func (m *replicatedLog) Snapshot() (raft.FSMSnapshot, error) {
+func (m *raftMachine) Snapshot() (raft.FSMSnapshot, error) {
 	if m.failure != nil {
 		return nil, m.failure
 	}
@@ -175,7 +177,7 @@ func (s *positionSnapshot) Release() {}
 
 // Restore accepts the position of another node if this node's log reaches it. Otherwise the node lacks
 // entries and stops.
-func (m *replicatedLog) Restore(from io.ReadCloser) error {
+func (m *raftMachine) Restore(from io.ReadCloser) error {
 	defer from.Close()
 	at, err := readMarker(from)
 	if err != nil {

@@ -76,32 +76,8 @@ func (l *Log) commitBatch(batch []commitqueue.Entry) (full bool, err error) {
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	notifyWaiters(batch, h.batch, h.at)
+	commitqueue.NotifyCommitted(batch, h.batch, h.at)
 	return full, nil
-}
-
-// prepareGroup is the number of waiters that prepare together: enough for overlapping
-// fetches, and few enough that the fetched data is still cached when notify calls
-// Committed.
-const prepareGroup = 16
-
-// notifyWaiters tells the waiters of a durable batch that their entries are committed. first is the
-// number of the batch's first entry, `at` the batch's time.
-func notifyWaiters(batch []commitqueue.Entry, first uint64, at int64) {
-	for len(batch) > 0 {
-		some := batch[:min(prepareGroup, len(batch))]
-		for i := range some {
-			if w, ok := some[i].Waiter.(prefetchingWaiter); ok {
-				w.Prepare()
-			}
-		}
-		for i := range some {
-			if w := some[i].Waiter; w != nil {
-				w.Committed(first+uint64(i), at)
-			}
-		}
-		batch, first = batch[len(some):], first+uint64(len(some))
-	}
 }
 
 // encodeBatch encodes the batch's entries into l.encoded, exactly as the segment file will
@@ -161,11 +137,7 @@ func (l *Log) failForGood(cause error, unacknowledged []commitqueue.Entry) {
 	items, calls := l.queue.CloseAndTakeAll(err)
 	close(l.failed)
 	l.log.Error("log failed: it will acknowledge no further entry; repair the disk and restart", "error", cause)
-	for _, it := range append(unacknowledged, items...) {
-		if it.Waiter != nil {
-			it.Waiter.Failed(err)
-		}
-	}
+	commitqueue.NotifyFailed(append(unacknowledged, items...), err)
 	for _, c := range calls {
 		c.Done <- err
 	}

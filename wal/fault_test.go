@@ -167,3 +167,21 @@ func TestFailedLogRejectsEntriesBeforeNotifying(t *testing.T) {
 	wantError(t, err, syscall.EIO)
 	wantError(t, <-heard, ErrFailed)
 }
+
+// preparing is a waiter that prepares.
+type preparing struct {
+	*result
+	prepared bool
+}
+
+func (p *preparing) Prepare() { p.prepared = true }
+
+// No waiter prepares for a batch that does not become durable.
+func TestFailedBatchDoesNotPrepare(t *testing.T) {
+	l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { return errors.New("disk on fire") }}})
+	w := &preparing{result: newResult()}
+	must.Succeed(t, l.Append([]byte("entry"), w))
+	if _, err := w.wait(); err == nil || w.prepared {
+		t.Errorf("error %v, prepared %v; want an error without Prepare", err, w.prepared)
+	}
+}

@@ -20,11 +20,6 @@ type Waiter = interface {
 	Failed(err error)
 }
 
-// prefetchingWaiter is implemented by a Waiter that can prefetch the memory that Committed needs. The
-// committer calls Prepare for a group of waiters before the first Committed of the group. The
-// processor then fetches the memory for all of them at once.
-type prefetchingWaiter interface{ Prepare() }
-
 // Options configures Open. The zero value is valid.
 type Options struct {
 	// SegmentSize is the size in bytes at which a segment ends; the default is 2 MiB. The

@@ -32,7 +32,7 @@ func IsUnfinished(dir string) (bool, error) {
 // Receive stores a copy of another node's data in dir, durably. dir must have no data, except that of an
 // earlier copy that was interrupted, which Receive replaces. After an error dir stays unfinished.
 func Receive(from io.Reader, dir string) error {
-	if err := begin(dir); err != nil {
+	if err := prepareFolder(dir); err != nil {
 		return fmt.Errorf("cannot copy another node's data to %q: %w", dir, err)
 	}
 	if err := receiveFiles(from, dir); err != nil {
@@ -47,8 +47,8 @@ func Receive(from io.Reader, dir string) error {
 // copied are the names at the top of a data directory that a copy has.
 var copied = []string{"EPOCH", "log", "archive", "snapshot", "keys/leads", "keys/checksums", "catalogs", "lists"}
 
-// begin marks dir as an unfinished copy and removes the remains of an earlier one.
-func begin(dir string) error {
+// prepareFolder marks dir as an unfinished copy and removes the remains of an earlier one.
+func prepareFolder(dir string) error {
 	unfinished, err := IsUnfinished(dir)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func (s *sender) sendSegments(last uint64, offset int64) error {
 		if seg.First == last {
 			limit = offset
 		}
-		err = s.sendLimited(segmentName(&seg), seg.Path, limit)
+		err = s.sendPrefix(segmentName(&seg), seg.Path, limit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && retries < 100:
 			retries++
@@ -133,12 +133,12 @@ func (s *sender) sendFolders() error {
 }
 
 func (s *sender) sendFile(name string) error {
-	return s.sendLimited(name, filepath.Join(s.dir, filepath.FromSlash(name)), -1)
+	return s.sendPrefix(name, filepath.Join(s.dir, filepath.FromSlash(name)), -1)
 }
 
-// sendLimited sends the first limit bytes of a file, or all of it for -1. The error is fs.ErrNotExist only
+// sendPrefix sends the first limit bytes of a file, or all of it for -1. The error is fs.ErrNotExist only
 // if nothing was sent.
-func (s *sender) sendLimited(name, file string, limit int64) error {
+func (s *sender) sendPrefix(name, file string, limit int64) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -160,13 +160,13 @@ func (s *sender) sendLimited(name, file string, limit int64) error {
 			return fmt.Errorf("cannot send %q: %w", name, err)
 		}
 		limit -= n
-		s.count(n)
+		s.countAndThrottle(n)
 	}
 	return nil
 }
 
-// count counts sent bytes, reports the progress, and sleeps until they fit the rate.
-func (s *sender) count(n int64) {
+// countAndThrottle counts sent bytes, reports the progress, and sleeps until they fit the rate.
+func (s *sender) countAndThrottle(n int64) {
 	s.sent += n
 	if s.progress != nil {
 		s.progress(s.sent)

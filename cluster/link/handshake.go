@@ -141,7 +141,7 @@ func (s *Self) judge(other *Identity, purpose Purpose) error {
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}
-	return s.Registry.check(other)
+	return s.Registry.admit(other)
 }
 
 func appendHello(out []byte, purpose Purpose, of *Identity) []byte {

@@ -25,8 +25,8 @@ type Identity struct {
 	Key      [16]byte // fingerprint of the exchange's key
 }
 
-// start is a stored start: of this node, or the latest of another node that this node has met.
-type start struct {
+// knownStart is a stored start: of this node, or the latest of another node that this node has met.
+type knownStart struct {
 	Data   [16]byte `json:"data"`
 	Starts uint64   `json:"starts"`
 	Run    uint64   `json:"run"`
@@ -40,7 +40,7 @@ type start struct {
 type Registry struct {
 	path string
 	mu   sync.Mutex
-	met  map[string]start
+	met  map[string]knownStart
 }
 
 const registryFile = "starts.json"
@@ -48,7 +48,7 @@ const registryFile = "starts.json"
 // OpenRegistry opens the registry in the folder, and counts a start of the node: it returns the node's
 // identity, without Exchange and Key.
 func OpenRegistry(folder, node string) (*Registry, Identity, error) {
-	r := &Registry{path: filepath.Join(folder, registryFile), met: map[string]start{}}
+	r := &Registry{path: filepath.Join(folder, registryFile), met: map[string]knownStart{}}
 	content, err := os.ReadFile(r.path)
 	if err == nil {
 		err = json.Unmarshal(content, &r.met)
@@ -82,12 +82,12 @@ func (r *Registry) Forget(node string) error {
 // errInvalidStart is wrapped by the reason why a node must not take part in the cluster.
 var errInvalidStart = errors.New("invalid start")
 
-// check returns the reason why a node must not take part, or remembers its start.
-func (r *Registry) check(of *Identity) error {
+// admit returns the reason why a node must not take part, or remembers its start.
+func (r *Registry) admit(of *Identity) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, met := r.met[of.Node]
-	now := start{of.Data, of.Starts, of.Run}
+	now := knownStart{of.Data, of.Starts, of.Run}
 	switch {
 	case met && known == now:
 		return nil

@@ -12,7 +12,7 @@ var mutants = []mutant.Mutation{
 	{
 		Name: "leads are acknowledged before the fsync", File: "wal/committer.go",
 		Old: "	} else if b.Sync, err = l.writer.sync(); err != nil {\n		return full, err\n	}\n",
-		New: "	} else {\n		notifyWaiters(batch, h.batch, h.at)\n		if b.Sync, err = l.writer.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
+		New: "	} else {\n		commitqueue.NotifyCommitted(batch, h.batch, h.at)\n		if b.Sync, err = l.writer.sync(); err != nil {\n			return full, err\n		}\n		batch = nil\n	}\n",
 	},
 	{
 		Name: "the log's folder is not fsynced after a new segment", File: "wal/segment_writer.go",

@@ -69,7 +69,7 @@ var mutants = []mutantCase{
 		mutant.Mutation{
 			Name: "answers are sent before the write", File: "wal/committer.go",
 			Old: "\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
-			New: "\tnotifyWaiters(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
+			New: "\tcommitqueue.NotifyCommitted(batch, h.batch, h.at)\n\tfor i := range batch {\n\t\tbatch[i].Waiter = nil\n\t}\n\ttook, full, err := l.writer.write(l.encoded, len(batch))\n",
 		}, "EIO from a write,short write", 40 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "which is backed up: the log is not", "the log has no lead and no auction"},
 	},
 	{
@@ -240,13 +240,13 @@ const (
 	if l.opt.Observe != nil {
 		l.opt.Observe(b)
 	}
-	notifyWaiters(batch, h.batch, h.at)
+	commitqueue.NotifyCommitted(batch, h.batch, h.at)
 `
 	notifyBeforeFsync = `	l.at = h.at
 	l.publishCommittedBatch(b)
-	notifyWaiters(batch, h.batch, h.at)
+	commitqueue.NotifyCommitted(batch, h.batch, h.at)
 	for i := range batch {
-		batch[i].waiter = nil
+		batch[i].Waiter = nil
 	}
 	if b.Write = took; full {
 		b.Write, b.Sync = 0, took

@@ -1,13 +1,8 @@
-package wal
+package commitqueue
 
 import (
-	"errors"
 	"fmt"
 	"testing"
-
-	"pingpost/internal/must"
-
-	"pingpost/wal/commitqueue"
 )
 
 // script records the calls to the waiters of a batch, in order.
@@ -38,9 +33,9 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 	const first, at = 70, 9
 	for _, n := range []int{0, 1, prepareGroup - 1, prepareGroup, prepareGroup + 1, 3*prepareGroup + 2} {
 		var heard, want script
-		var batch []commitqueue.Entry
+		var batch []Entry
 		for i := range n {
-			batch = append(batch, commitqueue.Entry{Waiter: &actor{&heard, i}})
+			batch = append(batch, Entry{Waiter: &actor{&heard, i}})
 		}
 		for from := 0; from < n; from += prepareGroup {
 			for i := from; i < min(from+prepareGroup, n); i++ {
@@ -50,23 +45,13 @@ func TestPrepareRunsBeforeCommitted(t *testing.T) {
 				(&actor{&want, i}).Committed(first+uint64(i), at)
 			}
 		}
-		notifyWaiters(batch, first, at)
+		NotifyCommitted(batch, first, at)
 		equal(t, fmt.Sprintf("what %d waiters hear", n), heard.lines, want.lines)
 	}
 }
 
 func TestWaiterAndPrepareAreOptional(t *testing.T) {
 	var heard script
-	notifyWaiters([]commitqueue.Entry{{Waiter: plain{&actor{&heard, 1}}}, {}, {Waiter: &actor{&heard, 3}}}, 4, 5)
+	NotifyCommitted([]Entry{{Waiter: plain{&actor{&heard, 1}}}, {}, {Waiter: &actor{&heard, 3}}}, 4, 5)
 	equal(t, "what was heard", heard.lines, []string{"prepare 3", "committed 1 as 4 at 5", "committed 3 as 6 at 5"})
-}
-
-// No waiter prepares for a batch that does not become durable.
-func TestFailedBatchDoesNotPrepare(t *testing.T) {
-	l := mustOpen(t, t.TempDir(), Options{Faults: Faults{Sync: func() error { return errors.New("disk on fire") }}})
-	var heard script
-	must.Succeed(t, l.Append([]byte("entry"), &actor{&heard, 1}))
-	<-l.Failed()
-	l.Close()
-	equal(t, "what was heard", heard.lines, []string{"failed 1"})
 }
