@@ -86,6 +86,9 @@ type KeyStore struct {
 	sumKey KeyFileChecksumKey
 	log    func(what string, err error)
 	faults testFaults
+	// replicate stores a file on all nodes of the cluster, this one included; nil: a single node, which
+	// writes its files itself. The name is relative to the data directory.
+	replicate func(name string, content []byte) error
 
 	mu           sync.Mutex
 	next         uint64          // slot that TakeUnusedKey tries next
@@ -111,15 +114,37 @@ func OpenKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksu
 }
 
 func openKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
-	s := &KeyStore{
-		folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: checksumKey, log: log, faults: faults, next: highestUsedSlot + 1, wantAhead: 1, currentSince: time.Now(),
-		wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+	s, err := openWithoutIssuing(dir, checksumKey, log, faults)
+	if err != nil {
+		return nil, err
 	}
+	return s, s.StartIssuing(highestUsedSlot, nil)
+}
+
+// OpenWithoutIssuing opens the lead keys like OpenKeyStore, but TakeUnusedKey returns ErrBusy until
+// StartIssuing. A node of a cluster issues keys only while it is the leader.
+func OpenWithoutIssuing(dir string, checksumKey KeyFileChecksumKey, log func(message string, err error)) (*KeyStore, error) {
+	return openWithoutIssuing(dir, checksumKey, log, testFaults{})
+}
+
+func openWithoutIssuing(dir string, checksumKey KeyFileChecksumKey, log func(message string, err error), faults testFaults) (*KeyStore, error) {
+	s := &KeyStore{folder: leadKeysFolder(dir), sums: checksumsFolder(dir), sumKey: checksumKey, log: log, faults: faults, wake: make(chan struct{}, 1)}
 	for _, folder := range []string{dir, filepath.Dir(s.folder), s.folder, s.sums} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("cannot create the folder of lead keys: %w", err)
 		}
 	}
+	return s, nil
+}
+
+// StartIssuing makes TakeUnusedKey return keys above highestUsedSlot, and starts the goroutine that
+// prepares key files. replicate stores a new file on all nodes of a cluster, under a name relative to the
+// data directory; nil: this is a single node. The errors are those of OpenKeyStore. StopIssuing ends it.
+func (s *KeyStore) StartIssuing(highestUsedSlot uint64, replicate func(name string, content []byte) error) error {
+	s.replicate, s.quit, s.done = replicate, make(chan struct{}), make(chan struct{})
+	s.mu.Lock()
+	s.next, s.wantAhead, s.currentSince = highestUsedSlot+1, 1, time.Now()
+	s.mu.Unlock()
 	first := FirstSlotOfFile(s.next)
 	if _, err := os.Stat(s.keyFilePath(first)); errors.Is(err, os.ErrNotExist) && s.next != first {
 		// The file with earlier keys is missing. A new file in its place would have other
@@ -130,20 +155,32 @@ func openKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksu
 	err := s.readOrMakeAndAddFile(first)
 	var damaged *wrongSizeError
 	if errors.As(err, &damaged) {
-		return nil, err
+		close(s.done)
+		return err
 	}
 	if err != nil {
 		s.log(makeFailed, err)
 	}
 	go s.makeFilesUntilClosed()
-	return s, nil
+	return nil
+}
+
+// StopIssuing makes TakeUnusedKey return ErrBusy, and ends the goroutine that prepares key files. Keys can
+// still be read and erased.
+func (s *KeyStore) StopIssuing() {
+	if s.quit == nil {
+		return
+	}
+	close(s.quit)
+	<-s.done
+	s.quit = nil
+	s.mu.Lock()
+	s.current, s.ahead = nil, nil
+	s.mu.Unlock()
 }
 
 // Close ends the goroutine that makes new key files in advance.
-func (s *KeyStore) Close() {
-	close(s.quit)
-	<-s.done
-}
+func (s *KeyStore) Close() { s.StopIssuing() }
 
 func (s *KeyStore) keyFilePath(first uint64) string {
 	return filepath.Join(s.folder, keyFileName(first))

@@ -124,6 +124,9 @@ func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 	}
 	made := &keyFileContent{first: first, keys: make([]byte, fileSize)}
 	_, _ = rand.Read(made.keys)
+	if s.replicate != nil {
+		return s.replicateAndAddFile(made)
+	}
 	if err := s.writeKeyChecksumsFile(made); err != nil {
 		return err
 	}
@@ -139,6 +142,22 @@ func (s *KeyStore) readOrMakeAndAddFile(first uint64) error {
 	}
 	s.addPreparedFile(made)
 	return nil
+}
+
+// replicateAndAddFile stores a new key file on all nodes of the cluster, and then its checksums. It computes
+// them from the stored file: if an earlier leader has replicated a file of this name, that one counts.
+func (s *KeyStore) replicateAndAddFile(made *keyFileContent) error {
+	name := keyFileName(made.first)
+	err := s.replicate("keys/leads/"+name, made.keys)
+	if err == nil {
+		if made, err = readKeyFile(s.keyFilePath(made.first), made.first); err == nil {
+			err = s.replicate("keys/checksums/"+name, s.sumKey.encodeChecksumFile(made))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make the next file of lead keys: %w", err)
+	}
+	return s.readAndAddFile(made.first)
 }
 
 // readAndAddFile adds an existing key file to the prepared ones. It holds the disk lock. A
