@@ -69,13 +69,13 @@ func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
 	x.startTraceExportIfConfigured()
 	limits := x.settings.Limits
 	x.publicServer = public.New(public.Options{
-		Engine: e, Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
+		Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
 		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox, Instructions: x.instructions, Name: x.settings.Tenant, Ready: x.Ready,
-		Body: limits.Body, Header: limits.Header,
-		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
+		Body: limits.Body, Header: limits.Header, Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
 		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(),
 	})
+	x.publicServer.SetEngine(e)
 	if err := x.configureAtStart(built); err != nil {
 		return err
 	}

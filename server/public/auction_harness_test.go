@@ -96,7 +96,7 @@ func newTestExchange(t *testing.T, document string, log *servertest.MemoryLog, t
 	h.address = "http://" + servertest.StartServer(t, h.Serve, h.Shutdown)
 	t.Cleanup(func() {
 		h.client.CloseIdleConnections()
-		h.engine.Close()
+		h.engine.Load().Close()
 	})
 	return h
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -37,13 +38,13 @@ type supplierOrBuyer struct {
 // authenticateBearer returns the supplier or buyer to which the request's bearer token belongs.
 // The token must have the scope. On an error it sets the challenge header only; the caller
 // sends the error.
-func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, scope event.OAuthScopes) (supplierOrBuyer, httperror.Error) {
+func (s *Server) authenticateBearer(ctx *fasthttp.RequestCtx, e *engine.Engine, scope event.OAuthScopes) (supplierOrBuyer, httperror.Error) {
 	token, ok := readBearerToken(&ctx.Request.Header)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBearer)
 		return supplierOrBuyer{}, errNoBearer
 	}
-	credential, scopes, ok := s.findCredentialOfToken(token)
+	credential, scopes, ok := s.findCredentialOfToken(e, token)
 	if !ok {
 		ctx.Response.Header.Set(httperror.HeaderChallenge, challengeBad)
 		return supplierOrBuyer{}, errBadBearer
@@ -79,19 +80,19 @@ func readBearerToken(header *fasthttp.RequestHeader) (token []byte, isPresent bo
 // findCredentialOfToken returns the valid credential to which a bearer token belongs, and the token's
 // scopes. An access token loses scopes that its OAuth client has lost. ok is false for an
 // invalid token.
-func (s *Server) findCredentialOfToken(token []byte) (credential state.Credential, scopes event.OAuthScopes, ok bool) {
+func (s *Server) findCredentialOfToken(e *engine.Engine, token []byte) (credential state.Credential, scopes event.OAuthScopes, ok bool) {
 	if len(token) == 0 || len(token) > maxBearer {
 		return state.Credential{}, 0, false
 	}
 	if claims, ok := s.opt.Tokens.OpenUnexpiredToken(token, s.clock.Now()); ok {
-		credential, ok = s.engine.State().CredentialByHash(claims.Secret)
+		credential, ok = e.State().CredentialByHash(claims.Secret)
 		return credential, claims.Scopes & credential.Scopes,
 			ok && credential.Kind == event.CredentialOAuthClient && credential.Owner == claims.Owner && credential.Ref == claims.Ref
 	}
 	if !s.opt.Sandbox {
 		return state.Credential{}, 0, false
 	}
-	credential, ok = s.engine.State().CredentialByHash(s.opt.Tokens.HashStaticBearerToken(token))
+	credential, ok = e.State().CredentialByHash(s.opt.Tokens.HashStaticBearerToken(token))
 	return credential, credential.Scopes, ok && credential.Kind == event.CredentialBearer
 }
 

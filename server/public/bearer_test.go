@@ -16,10 +16,10 @@ import (
 
 // serveCaller answers 204 with the caller's id if the token has the scope.
 func (d *testServer) serveCaller(ctx *fasthttp.RequestCtx, scope event.OAuthScopes) {
-	who, bad := d.authenticateBearer(ctx, scope)
+	who, bad := d.authenticateBearer(ctx, d.engine.Load(), scope)
 	switch {
 	case bad.Status != 0:
-		httperror.Write(ctx, d.engine.NewRequestID(), bad)
+		httperror.Write(ctx, d.newRequestID(), bad)
 		return
 	case who.supplier != nil && who.buyer == nil:
 		ctx.Response.Header.Set("Caller", string(who.supplier.ID))
@@ -209,7 +209,7 @@ func TestStaticTokenWorksOnlyInSandbox(t *testing.T) {
 	d.wantCaller("a static token in production", sandboxKey, event.ScopePost, "")
 	d.start(sandbox)
 	d.wantCaller("a static token after a restart", sandboxKey, event.ScopePost, "sup_acme")
-	c, _ := d.engine.State().CredentialByHash(d.opt.Tokens.HashStaticBearerToken([]byte(sandboxKey)))
-	must.Succeed(t, d.engine.AsOperator("").RevokeCredential(&c))
+	c, _ := d.engine.Load().State().CredentialByHash(d.opt.Tokens.HashStaticBearerToken([]byte(sandboxKey)))
+	must.Succeed(t, d.engine.Load().AsOperator("").RevokeCredential(&c))
 	d.wantCaller("a static token, revoked", sandboxKey, event.ScopePost, "")
 }

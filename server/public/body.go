@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
@@ -14,15 +15,15 @@ import (
 // request's handler sends the error. So a client without a credential gets 401 and does not learn the
 // limit.
 func (s *Server) readBody(ctx *fasthttp.RequestCtx, r *scratch) (bad httperror.Error) {
-	r.body, bad = request.ReadBody(ctx, r.body[:0], s.maxBodyBytes(&ctx.Request.Header))
+	r.body, bad = request.ReadBody(ctx, r.body[:0], s.maxBodyBytes(r.engine, &ctx.Request.Header))
 	return bad
 }
 
 // maxBodyBytes returns how many bytes the request's body may have. A batch of reports may be
 // larger than a lead, but only with a token of a buyer that may report. Others get no more
 // memory than for a lead.
-func (s *Server) maxBodyBytes(header *fasthttp.RequestHeader) int {
-	if string(request.TargetPath(header)) == pathStatuses && s.hasReportToken(header) {
+func (s *Server) maxBodyBytes(e *engine.Engine, header *fasthttp.RequestHeader) int {
+	if string(request.TargetPath(header)) == pathStatuses && e != nil && s.hasReportToken(e, header) {
 		return maxBatchBodyBytes(s.opt.Body)
 	}
 	return s.opt.Body

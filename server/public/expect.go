@@ -3,6 +3,7 @@ package public
 import (
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/server/connection"
@@ -21,7 +22,7 @@ import (
 // closes the connection.
 func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 	connection.RenewWriteDeadlineForLibrary(ctx, s.http.WriteTimeout)
-	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	begun, id, e := s.clock.Now(), s.newRequestID(), s.engine.Load()
 	ctx.Response.Header.DisableNormalizing()
 	on := metrics.RouteNone
 	defer func() {
@@ -38,10 +39,10 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 		return bad.Status
 	}
 	to := s.matchRoute(request.TargetPath(&ctx.Request.Header))
-	if on = to.metricsRoute; !checkRouteAndMethod(ctx, id, &to) || !s.authenticateBeforeBody(ctx, id, on) {
+	if on = to.metricsRoute; !checkRouteAndMethod(ctx, id, &to) || !checkNodeDecides(ctx, id, e, on) || !s.authenticateBeforeBody(ctx, id, e, on) {
 		return ctx.Response.StatusCode()
 	}
-	if ctx.Request.Header.ContentLength() > s.maxBodyBytes(&ctx.Request.Header) {
+	if ctx.Request.Header.ContentLength() > s.maxBodyBytes(e, &ctx.Request.Header) {
 		httperror.Write(ctx, id, httperror.BodyTooLarge)
 		return httperror.BodyTooLarge.Status
 	}
@@ -51,20 +52,20 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 // authenticateBeforeBody reports whether the credential in the head allows a request on this
 // route. If not, it has already sent the error. For a token request it returns true, because an
 // OAuth client may send its credential in the body. Documents need no credential.
-func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, requestRoute metrics.Route) (ok bool) {
+func (s *Server) authenticateBeforeBody(ctx *fasthttp.RequestCtx, id market.RequestID, e *engine.Engine, requestRoute metrics.Route) (ok bool) {
 	switch requestRoute {
 	case metrics.RouteIngest, metrics.RoutePingForAllBids, metrics.RouteSuppliersLead:
-		_, ok = s.authenticateAPIKey(ctx, id, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
+		_, ok = s.authenticateAPIKey(ctx, id, e, ctx.Request.Header.Peek("x-api-key"), s.clock.Now())
 	case metrics.RoutePing:
-		_, ok = s.authenticateSupplierToken(ctx, id, event.ScopePing, errBuyersToken)
+		_, ok = s.authenticateSupplierToken(ctx, id, e, event.ScopePing, errBuyersToken)
 	case metrics.RoutePost:
-		_, ok = s.authenticateSupplierToken(ctx, id, event.ScopePost, errBuyersToken)
+		_, ok = s.authenticateSupplierToken(ctx, id, e, event.ScopePost, errBuyersToken)
 	case metrics.RouteSeed:
-		_, ok = s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
+		_, ok = s.authenticateSupplierToken(ctx, id, e, 0, errBuyersSeed)
 	case metrics.RouteStatus, metrics.RouteStatuses:
-		_, ok = s.authenticateReportingBuyer(ctx, id)
+		_, ok = s.authenticateReportingBuyer(ctx, id, e)
 	case metrics.RouteLead:
-		_, bad := s.authenticateBearer(ctx, 0)
+		_, bad := s.authenticateBearer(ctx, e, 0)
 		if ok = bad.Status == 0; !ok {
 			s.sendAuthenticationError(ctx, id, bad)
 		}

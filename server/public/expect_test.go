@@ -17,7 +17,7 @@ import (
 // it sends the error and closes the connection.
 func TestExpectContinueChecksHeadFirst(t *testing.T) {
 	d := newTestServer(t, sandbox)
-	err := d.engine.AsOperator("").AddCredential(&engine.Credential{
+	err := d.engine.Load().AsOperator("").AddCredential(&engine.Credential{
 		Kind: event.CredentialAPIKey, Owner: event.ObjectSupplier, ID: "sup_acme", Hash: sha256.Sum256([]byte("the-key")), Hint: "the",
 	})
 	if err != nil {

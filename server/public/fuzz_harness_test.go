@@ -105,7 +105,7 @@ func (x *fuzzedExchange) prepareRequest(t testing.TB) *fuzzedExchange {
 
 func (x *fuzzedExchange) close() {
 	if x.Server != nil {
-		x.engine.Close()
+		x.engine.Load().Close()
 	}
 }
 
@@ -116,7 +116,7 @@ func (x *fuzzedExchange) start(t testing.TB) {
 	x.Server = newServerWith(t, fuzzConfig, engine.Options{State: state.New(), Log: log, History: log, Buyers: x.buyer}, func(o *Options) {
 		o.TokenLifetime, o.Sandbox = 1000*time.Hour, true
 	})
-	x.admin = admin.New(stubOperator{x.engine, x.opt.Tokens, true}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
+	x.admin = admin.New(stubOperator{x.engine.Load(), x.opt.Tokens, true}, metrics.NewMeter(func(string, error) {}), servertest.Password, slog.New(slog.DiscardHandler))
 	x.seller, x.report = x.requestToken("acme"), x.requestToken("blue")
 }
 

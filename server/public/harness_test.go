@@ -61,7 +61,7 @@ func (d *testServer) configure(ids ...string) {
 			catalog.Buyers[market.BuyerID(id)] = &market.Buyer{ID: market.BuyerID(id), Zone: time.UTC}
 		}
 	}
-	must.Succeed(d.t, d.engine.Configure(engine.CatalogUpdate{Catalog: catalog, Document: strconv.Itoa(len(ids))}))
+	must.Succeed(d.t, d.engine.Load().Configure(engine.CatalogUpdate{Catalog: catalog, Document: strconv.Itoa(len(ids))}))
 	d.SetCatalog(catalog)
 }
 
@@ -72,17 +72,17 @@ func (d *testServer) addCredential(c engine.Credential, secret string) {
 	if c.Kind == event.CredentialBearer {
 		c.Hash = d.opt.Tokens.HashStaticBearerToken([]byte(secret))
 	}
-	must.Succeed(d.t, d.engine.AsOperator("").AddCredential(&c))
+	must.Succeed(d.t, d.engine.Load().AsOperator("").AddCredential(&c))
 }
 
 // revokeSecret revokes a secret of a client.
 func (d *testServer) revokeSecret(client, secret string) {
 	d.t.Helper()
-	c, ok := d.engine.State().CredentialByHash(d.opt.Tokens.HashClientCredentials([]byte(client), []byte(secret)))
+	c, ok := d.engine.Load().State().CredentialByHash(d.opt.Tokens.HashClientCredentials([]byte(client), []byte(secret)))
 	if !ok {
 		d.t.Fatalf("%s has no such secret", client)
 	}
-	must.Succeed(d.t, d.engine.AsOperator("").RevokeCredential(&c))
+	must.Succeed(d.t, d.engine.Load().AsOperator("").RevokeCredential(&c))
 }
 
 // send handles a request without a connection, because waiting for a socket would stop

@@ -44,7 +44,7 @@ const answerSize = 384
 // already sent an error.
 func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) *engine.PendingLeadDecision {
 	received := s.clock.Now()
-	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.engine, r.credential, received)
 	if !ok {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (s *Server) decideLead(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 		Supplier: supplier, Members: r.object.Members(), Body: r.body, Key: r.key, BadKey: r.badKey,
 		Test: r.test, BadTest: r.badTest, Faults: request.QueryParameterNameErrors(ctx), Request: id, Received: received, Timings: r.timings.EnterEngine(s.clock.Now()),
 	}
-	decision, err := s.engine.DecideAndDeliver(&r.ingest)
+	decision, err := r.engine.DecideAndDeliver(&r.ingest)
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
 		return nil

@@ -69,15 +69,17 @@ func newServerWith(t testing.TB, document string, ports engine.Options, changes 
 		catalog.Initial.Credentials = append(catalog.Initial.Credentials, newCredential(mint, &built.Initial.Credentials[i]))
 	}
 	options := Options{
-		Engine: engine.New(ports), Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
+		Clock: clock, Logger: slog.New(slog.DiscardHandler), Meter: meter, Tokens: mint, TokenLifetime: time.Hour,
 		Body: 64 << 10, Header: 16 << 10, Connections: 100, MaxConnsPerIP: 100,
 	}
-	options.Instructions = instructions.NewPublisher(stubOperator{engine: options.Engine}, &instructions.ExchangeSettings{FormatDuration: time.Duration.String}, [32]byte{8})
-	must.Succeed(t, options.Engine.Configure(catalog))
+	e := engine.New(ports)
+	options.Instructions = instructions.NewPublisher(stubOperator{engine: e}, &instructions.ExchangeSettings{FormatDuration: time.Duration.String}, [32]byte{8})
+	must.Succeed(t, e.Configure(catalog))
 	for _, change := range changes {
 		change(&options)
 	}
 	s := New(options)
+	s.SetEngine(e)
 	s.SetCatalog(built.Catalog)
 	return s
 }

@@ -23,7 +23,7 @@ const lookTimeout = 5 * time.Second
 // buyer that bought it. It accepts a bearer token with any scopes.
 func (s *Server) answerLeadLookupWithBearerAuth(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
-	who, bad := s.authenticateBearer(ctx, 0)
+	who, bad := s.authenticateBearer(ctx, r.engine, 0)
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
 		return
@@ -40,7 +40,7 @@ func (s *Server) answerLeadLookupWithBearerAuth(ctx *fasthttp.RequestCtx, id mar
 		return
 	}
 	if look, ok := readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
-		return s.engine.ViewLeadForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
+		return r.engine.ViewLeadForBuyer(lead, who.buyer.Ref, now+int64(lookTimeout))
 	}); ok {
 		sendAnswer(ctx, fasthttp.StatusOK, id, false, appendLeadJSON(nil, &look, false))
 	}
@@ -50,7 +50,7 @@ func (s *Server) answerLeadLookupWithBearerAuth(ctx *fasthttp.RequestCtx, id mar
 // authenticates with an API key.
 func (s *Server) answerLeadLookupWithAPIKeyAuth(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, _ httperror.Error) {
 	now := s.clock.Now()
-	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, now)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.engine, r.credential, now)
 	if !ok {
 		return
 	}
@@ -67,7 +67,7 @@ func (s *Server) limitAndReadSupplierLead(ctx *fasthttp.RequestCtx, id market.Re
 		return engine.LeadView{}, false
 	}
 	return readPathLead(ctx, id, r, func(lead market.LeadID) (engine.LeadView, error) {
-		return s.engine.ViewLeadForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
+		return r.engine.ViewLeadForSupplier(lead, supplier.Ref, now+int64(lookTimeout))
 	})
 }
 

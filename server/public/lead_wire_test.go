@@ -86,7 +86,7 @@ func TestLeadLookupShowsReturn(t *testing.T) {
 		t.Error(got)
 	}
 	id, _ := market.ParseLeadID(lead)
-	must.Succeed(t, m.engine.AsOperator("").DecideReturn(id, false, ""))
+	must.Succeed(t, m.engine.Load().AsOperator("").DecideReturn(id, false, ""))
 	if got := m.lookUpLead("red", lead); got != want+`"refused"}` {
 		t.Error(got)
 	}

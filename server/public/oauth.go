@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/api/errcode"
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/market/escape"
@@ -39,7 +40,7 @@ func (s *Server) issueToken(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	if !basic {
 		shown = form.login
 	}
-	client, known := s.authenticateOAuthClient(shown)
+	client, known := s.authenticateOAuthClient(r.engine, shown)
 	switch {
 	case basic && (form.login.secret != "" || form.login.id != "" && form.login.id != shown.id):
 		bad = errClientTwice
@@ -78,11 +79,11 @@ const (
 // authenticateOAuthClient returns the OAuth client with this id and secret, and records the use of the
 // secret. It finds the client by the hash of both together, so that an unknown client takes as
 // long as a known one.
-func (s *Server) authenticateOAuthClient(l oauthClientLogin) (client state.Credential, known bool) {
+func (s *Server) authenticateOAuthClient(e *engine.Engine, l oauthClientLogin) (client state.Credential, known bool) {
 	if len(l.id) > maxClientID || len(l.secret) > maxClientSecret {
 		return state.Credential{}, false
 	}
-	client, known = s.engine.State().CredentialByHash(s.opt.Tokens.HashClientCredentials([]byte(l.id), []byte(l.secret)))
+	client, known = e.State().CredentialByHash(s.opt.Tokens.HashClientCredentials([]byte(l.id), []byte(l.secret)))
 	if !known || client.Kind != event.CredentialOAuthClient || client.Client != l.id {
 		return state.Credential{}, false
 	}

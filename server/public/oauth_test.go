@@ -214,7 +214,7 @@ func TestOtherCredentialKindsGetNoToken(t *testing.T) {
 		{Kind: event.CredentialOAuthClient, Hash: hash, Client: "acme2"},
 	} {
 		c.Owner, c.ID, c.Scopes = event.ObjectSupplier, "sup_acme", event.ScopePing
-		must.Succeed(t, d.engine.AsOperator("").AddCredential(&c))
+		must.Succeed(t, d.engine.Load().AsOperator("").AddCredential(&c))
 		ctx := d.send("POST", "/oauth/token", "grant_type=client_credentials", "Content-Type", contentTypeForm, "Authorization", basicAuth("acme", sandboxKey))
 		if a := decodeTokenAnswer(t, ctx); a.Error != "invalid_client" {
 			t.Errorf("%s of %q, with the hash of acme's secret: %s", c.Kind, c.Client, ctx.Response.Body())

@@ -36,7 +36,7 @@ func parseHopCountOrOverLimit(header *fasthttp.RequestHeader) int {
 // best bid, or with the reason why there is no bid.
 func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSupplierToken(ctx, id, event.ScopePing, errBuyersToken)
+	seller, ok := s.authenticateSupplierToken(ctx, id, r.engine, event.ScopePing, errBuyersToken)
 	if !ok {
 		return
 	}
@@ -47,7 +47,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.fillPingRequest(seller, id, received)
 	r.ping.Faults = request.QueryParameterNameErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.PingForBestBid(&r.ping)
+	answer, err := r.engine.PingForBestBid(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
@@ -63,7 +63,7 @@ func (s *Server) handlePing(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 // and answers with all valid bids, their buyers and prices.
 func (s *Server) handlePingForAllBids(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, ok := s.authenticateAPIKey(ctx, id, r.credential, received)
+	supplier, ok := s.authenticateAPIKey(ctx, id, r.engine, r.credential, received)
 	if !ok {
 		return
 	}
@@ -74,7 +74,7 @@ func (s *Server) handlePingForAllBids(ctx *fasthttp.RequestCtx, id market.Reques
 	r.fillPingRequest(supplier, id, received)
 	r.ping.Faults = request.QueryParameterNameErrors(ctx)
 	r.ping.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.PingForAllBids(&r.ping)
+	answer, err := r.engine.PingForAllBids(&r.ping)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
@@ -95,8 +95,8 @@ func (r *scratch) fillPingRequest(supplier *market.Supplier, id market.RequestID
 // authenticateSupplierToken returns the supplier to which the request's token belongs; the token
 // must have the scope. It rejects a buyer's token with errorForBuyer. If ok is false, it has
 // already sent an error.
-func (s *Server) authenticateSupplierToken(ctx *fasthttp.RequestCtx, id market.RequestID, scope event.OAuthScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
-	who, bad := s.authenticateBearer(ctx, scope)
+func (s *Server) authenticateSupplierToken(ctx *fasthttp.RequestCtx, id market.RequestID, e *engine.Engine, scope event.OAuthScopes, errorForBuyer httperror.Error) (supplier *market.Supplier, ok bool) {
+	who, bad := s.authenticateBearer(ctx, e, scope)
 	if bad.Status == 0 && who.supplier == nil {
 		bad = errorForBuyer
 	}

@@ -17,7 +17,7 @@ import (
 // exchange sells it to the buyer of the bid.
 func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	seller, ok := s.authenticateSupplierToken(ctx, id, event.ScopePost, errBuyersToken)
+	seller, ok := s.authenticateSupplierToken(ctx, id, r.engine, event.ScopePost, errBuyersToken)
 	if !ok {
 		return
 	}
@@ -28,7 +28,7 @@ func (s *Server) handlePost(ctx *fasthttp.RequestCtx, id market.RequestID, r *sc
 	r.parseLeadAndFillPostRequest(seller, id, received)
 	r.post.Faults = append(r.post.Faults, request.QueryParameterNameErrors(ctx)...)
 	r.post.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.SellAtBid(&r.post)
+	answer, err := r.engine.SellAtBid(&r.post)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)

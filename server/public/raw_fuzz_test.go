@@ -90,7 +90,7 @@ func (x *fuzzedExchange) serve(t *testing.T, server *fasthttp.Server, raw []byte
 		unreadable(ctx, err)
 	}
 	conn := &sentConn{in: bytes.NewReader(raw)}
-	accepted := must.Value(connection.NewLimiter(oneConn{conn: conn}, 10, 10, x.engine.NewRequestID, func(error) {}).Accept())(t)
+	accepted := must.Value(connection.NewLimiter(oneConn{conn: conn}, 10, 10, x.newRequestID, func(error) {}).Accept())(t)
 	ended := make(chan error, 1)
 	go func() { ended <- server.ServeConn(accepted) }()
 	select {

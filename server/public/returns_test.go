@@ -29,7 +29,7 @@ type returnsPage struct {
 
 func TestOperatorDecidesReturns(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
-	address := serveAdmin(t, stubOperator{engine: m.engine})
+	address := serveAdmin(t, stubOperator{engine: m.engine.Load()})
 	operate := func(method, path, body string) *apiAnswer {
 		t.Helper()
 		return m.request(method, "http://"+address+path, body, "Authorization", strings.TrimSpace(strings.TrimPrefix(servertest.BasicAuth, "Authorization: ")))
@@ -94,7 +94,7 @@ func TestOperatorDecidesReturns(t *testing.T) {
 	}
 	m.report("red", leads[0], "last", `{"status":"returned","reason":"again"}`).wantBody(t, `{"lead_id":"`+leads[0]+`","status":"returned"}`)
 	m.report("red", leads[1], "later", `{"status":"returned","reason":"again"}`).wantError(t, 409, "invalid_transition")
-	if sum, _ := m.engine.State().BuyerBalance(m.engine.ActiveCatalogOrNil().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one returned
+	if sum, _ := m.engine.Load().State().BuyerBalance(m.engine.Load().ActiveCatalogOrNil().Buyers["buy_red"].Ref); sum.String() != "-20" { // six sold, one returned
 		t.Errorf("balance of red is %s, want -20", sum)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
@@ -18,7 +19,7 @@ import (
 // handleRequest answers every request to the public address. It reads the body, finds the route, and
 // calls its handler. It also counts, traces and, after a panic, answers the request.
 func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
-	begun, id := s.clock.Now(), s.engine.NewRequestID()
+	begun, id := s.clock.Now(), s.newRequestID()
 	ctx.Response.Header.DisableNormalizing() // header names keep the spelling of the contract
 	on := metrics.RouteNone
 	traced := s.beginTraceIfSampled(&ctx.Request.Header, id, begun)
@@ -32,6 +33,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 		s.endTrace(traced, on, &ctx.Response, ended)
 	}()
 	r := takeScratchFromPool()
+	r.engine = s.engine.Load()
 	r.timings = metrics.RequestTimings{Begun: begun, Trace: traced}
 	r.copyHeadersBeforeReadingBody(&ctx.Request.Header)
 	if bad := request.CheckHead(ctx); bad.Status != 0 {
@@ -67,7 +69,7 @@ type matchedRoute struct {
 // the handler of an ingest has done so. After a panic it does not release r, because another
 // goroutine may still use it.
 func (s *Server) dispatchAndReleaseScratch(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error, to *matchedRoute) {
-	if checkRouteAndMethod(ctx, id, to) {
+	if checkRouteAndMethod(ctx, id, to) && checkNodeDecides(ctx, id, r.engine, to.metricsRoute) {
 		r.pathParam = to.subject
 		to.handle(s, ctx, id, r, readErr)
 		if s.deprecations != nil {
@@ -92,6 +94,16 @@ func checkRouteAndMethod(ctx *fasthttp.RequestCtx, id market.RequestID, to *matc
 	default:
 		return true
 	}
+	return false
+}
+
+// checkNodeDecides reports whether the request can be handled: it has an engine, or its route needs
+// none. If not, it has already sent a 503.
+func checkNodeDecides(ctx *fasthttp.RequestCtx, id market.RequestID, e *engine.Engine, on metrics.Route) bool {
+	if e != nil || on == metrics.RouteDocument {
+		return true
+	}
+	httperror.WriteNotDecided(ctx, id)
 	return false
 }
 
@@ -185,7 +197,7 @@ func (s *Server) answerUnreadableRequest(ctx *fasthttp.RequestCtx, err error) {
 	connection.RenewWriteDeadlineForLibrary(ctx, s.http.WriteTimeout)
 	ctx.Response.Header.DisableNormalizing()
 	bad := request.ErrorOfFailedRead(err)
-	httperror.Write(ctx, s.engine.NewRequestID(), bad)
+	httperror.Write(ctx, s.newRequestID(), bad)
 	connection.CloseAfterAnswerDrainUnlessTimeout(ctx, bad)
 	s.opt.Meter.CountAnswerAndLogError(metrics.RouteNone, &ctx.Response, 0)
 }

@@ -13,15 +13,16 @@ import (
 // scratch is the pooled memory of a request until it is answered; for an ingest, until the engine
 // has decided it. The body is read directly into it, so that it is copied only once.
 type scratch struct {
-	credential []byte // the API key of the request
-	key        []byte // the idempotency key
-	badKey     bool   // the Idempotency-Key header is malformed
-	hops       int    // exchanges that a ping has passed
-	pathParam  []byte // the path's lead id or instructions token, not yet checked, or a document's path; memory of the library
-	test       bool   // the request is marked as a test
-	badTest    bool   // the test header is malformed
-	body       []byte // of the request
-	out        []byte // body of the answer
+	engine     *engine.Engine // decides about the request; nil: this node does not decide now
+	credential []byte         // the API key of the request
+	key        []byte         // the idempotency key
+	badKey     bool           // the Idempotency-Key header is malformed
+	hops       int            // exchanges that a ping has passed
+	pathParam  []byte         // the path's lead id or instructions token, not yet checked, or a document's path; memory of the library
+	test       bool           // the request is marked as a test
+	badTest    bool           // the test header is malformed
+	body       []byte         // of the request
+	out        []byte         // body of the answer
 
 	object  strictjson.Object
 	lead    parsedPostLead
@@ -44,7 +45,7 @@ const maxPooledBody = 256 << 10
 // r afterwards.
 func (r *scratch) releaseToPool() {
 	r.object.ClearForReuse()
-	r.pathParam, r.status = nil, engine.StatusReportRequest{}
+	r.engine, r.pathParam, r.status = nil, nil, engine.StatusReportRequest{}
 	r.lead.clearForReuse()
 	if cap(r.body) > maxPooledBody {
 		r.body = nil

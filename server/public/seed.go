@@ -26,7 +26,7 @@ var (
 // campaign, seedRequestRun also ingests the leads there, and the answer has the results.
 func (s *Server) handleMadeUpLeadsRequest(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) {
 	received := s.clock.Now()
-	supplier, ok := s.authenticateSupplierToken(ctx, id, 0, errBuyersSeed)
+	supplier, ok := s.authenticateSupplierToken(ctx, id, r.engine, 0, errBuyersSeed)
 	if !ok || !s.applyLimitsAndParseBody(ctx, id, r, readErr, &s.seedLimits, supplier, received) {
 		return
 	}
@@ -49,7 +49,7 @@ func (s *Server) handleMadeUpLeadsRequest(ctx *fasthttp.RequestCtx, id market.Re
 	leads := fakedata.MakeLeads(order.LeadSeriesOptions)
 	var results []madeUpLeadResult
 	if order.campaign != "" {
-		run := &seedRequestRun{server: s, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
+		run := &seedRequestRun{server: s, engine: r.engine, supplier: supplier, order: &order, leads: leads, until: received + int64(runTime)}
 		if !run.ingestLeadsInParallel(ctx, id) {
 			return
 		}

@@ -34,6 +34,7 @@ const (
 // the same answers, and continues with the leads that did not start.
 type seedRequestRun struct {
 	server   *Server
+	engine   *engine.Engine
 	supplier *market.Supplier
 	order    *madeUpLeadsRequest
 	leads    []fakedata.Lead
@@ -136,9 +137,9 @@ func (run *seedRequestRun) ingestLead(leadIndex int, object *strictjson.Object) 
 		panic("BUG: a made-up lead is not a valid JSON object: " + err.Error())
 	}
 	result := &run.results[leadIndex]
-	result.answer, result.err = s.engine.Ingest(&engine.IngestRequest{
+	result.answer, result.err = run.engine.Ingest(&engine.IngestRequest{
 		Supplier: run.supplier, Members: object.Members(), Body: body, Key: order.leadIdempotencyKey(leadIndex),
-		Request: s.engine.NewRequestID(), Received: s.clock.Now(),
+		Request: s.newRequestID(), Received: s.clock.Now(),
 	})
 }
 

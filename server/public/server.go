@@ -21,6 +21,7 @@ import (
 	"pingpost/keys/token"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
+	"pingpost/server/httperror"
 	"pingpost/server/instructions"
 	"pingpost/server/metrics"
 	"pingpost/server/ratelimit"
@@ -28,7 +29,6 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Engine *engine.Engine
 	Clock  *clock.Clock
 	Logger *slog.Logger
 	Meter  *metrics.Meter
@@ -53,7 +53,7 @@ type Options struct {
 // Server is the HTTP server of the public address, for suppliers and buyers.
 type Server struct {
 	opt                   Options
-	engine                *engine.Engine
+	engine                atomic.Pointer[engine.Engine] // nil: this node does not decide now
 	clock                 *clock.Clock
 	http                  *fasthttp.Server
 	suppliers             atomic.Pointer[map[market.PermanentNumber]*market.Supplier]
@@ -74,11 +74,11 @@ type Server struct {
 	deprecations          apidocs.Deprecations                  // nil: no operation is deprecated
 }
 
-// New returns a server. It answers requests once SetCatalog and Serve were called.
+// New returns a server. It decides about requests once SetEngine, SetCatalog and Serve were called.
 func New(opt Options) *Server {
 	opt.Connections = connection.LimitConnectionsToOpenFiles(opt.Connections, connection.MaxOpenFiles(), opt.Logger)
 	opt.Meter.SetLogger(opt.Logger)
-	s := &Server{opt: opt, engine: opt.Engine, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.PublicYAML())}
+	s := &Server{opt: opt, clock: opt.Clock, authFailures: ratelimit.NewAuthFailureLimiter(cmp.Or(opt.AuthFailures, defaultAuthFailures), opt.Meter, opt.Logger), deprecations: apidocs.LoadDeprecations(api.PublicYAML())}
 	s.documents = ratelimit.NewNetworkBuckets(cmp.Or(opt.Documents, defaultDocuments))
 	s.http = &fasthttp.Server{
 		Handler:               s.handleRequest,
@@ -108,6 +108,14 @@ func New(opt Options) *Server {
 	return s
 }
 
+// SetEngine sets the engine that decides about the following requests. A request uses one engine until
+// its answer. nil: this node does not decide, and requests that need a decision get a 503.
+func (s *Server) SetEngine(e *engine.Engine) { s.engine.Store(e) }
+
+// newRequestID returns a new random request id with the time of the exchange's clock. It needs no
+// engine, because a node that does not decide answers too.
+func (s *Server) newRequestID() market.RequestID { return httperror.NewRequestIDAt(s.clock.Now()) }
+
 // SetCatalog sets the suppliers and buyers that may send requests, with their rate limits. Call
 // it whenever a new configuration becomes active.
 func (s *Server) SetCatalog(catalog *market.Catalog) {
@@ -134,7 +142,7 @@ func (s *Server) SetCatalog(catalog *market.Catalog) {
 // Serve accepts connections from the listener and answers requests until Shutdown. If Shutdown
 // was called before, it closes the listener and returns.
 func (s *Server) Serve(listener net.Listener) error {
-	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.engine.NewRequestID, s.opt.Meter.ReportAcceptError)
+	c := connection.NewLimiter(listener, s.opt.Connections, s.opt.MaxConnsPerIP, s.newRequestID, s.opt.Meter.ReportAcceptError)
 	c.TLS, c.IsProxy, c.OnFailedHandshake = s.opt.TLS, s.authFailures.IsTrustedProxy, s.opt.Meter.CountFailedHandshake
 	s.limiter.Store(c)
 	if s.draining.Load() {

@@ -30,7 +30,7 @@ func (s *Server) handleStatusReport(ctx *fasthttp.RequestCtx, id market.RequestI
 	r.status.Lead = lead
 	r.status.Reports = []engine.ReceivedStatusReport{parseStatusReport(&r.object)}
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.ProcessSingleStatusReport(&r.status)
+	answer, err := r.engine.ProcessSingleStatusReport(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
@@ -64,7 +64,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 	}()
 	r.parseReportBatch()
 	r.status.Timings = r.timings.EnterEngine(s.clock.Now())
-	answer, err := s.engine.ProcessStatusReports(&r.status)
+	answer, err := r.engine.ProcessStatusReports(&r.status)
 	r.timings.LeaveEngine(s.clock.Now())
 	if err != nil {
 		httperror.WriteEngineErrorOrUnavailable(ctx, id, err)
@@ -90,7 +90,7 @@ func (s *Server) handleStatusReportBatch(ctx *fasthttp.RequestCtx, id market.Req
 // If it returns false, it has already sent an error.
 func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id market.RequestID, r *scratch, readErr httperror.Error) (ok bool) {
 	received := s.clock.Now()
-	buyer, ok := s.authenticateReportingBuyer(ctx, id)
+	buyer, ok := s.authenticateReportingBuyer(ctx, id, r.engine)
 	if !ok {
 		return false
 	}
@@ -111,14 +111,14 @@ func (s *Server) authenticateReporterAndParseBody(ctx *fasthttp.RequestCtx, id m
 
 // authenticateReportingBuyer returns the buyer to which the request's token belongs; the token must
 // have the scope for reports (webhook). If it returns false, it has already sent an error.
-func (s *Server) authenticateReportingBuyer(ctx *fasthttp.RequestCtx, id market.RequestID) (buyer *market.Buyer, ok bool) {
-	who, bad := s.authenticateBearer(ctx, 0)
+func (s *Server) authenticateReportingBuyer(ctx *fasthttp.RequestCtx, id market.RequestID, e *engine.Engine) (buyer *market.Buyer, ok bool) {
+	who, bad := s.authenticateBearer(ctx, e, 0)
 	switch {
 	case bad.Status != 0:
 	case who.buyer == nil: // with any scopes
 		bad = errSellersToken
 	default:
-		who, bad = s.authenticateBearer(ctx, event.ScopeWebhook)
+		who, bad = s.authenticateBearer(ctx, e, event.ScopeWebhook)
 	}
 	if bad.Status != 0 {
 		s.sendAuthenticationError(ctx, id, bad)
@@ -129,9 +129,9 @@ func (s *Server) authenticateReportingBuyer(ctx *fasthttp.RequestCtx, id market.
 
 // hasReportToken reports whether the header has a valid token with which a buyer may report on
 // leads. It sends no answer.
-func (s *Server) hasReportToken(header *fasthttp.RequestHeader) bool {
+func (s *Server) hasReportToken(e *engine.Engine, header *fasthttp.RequestHeader) bool {
 	token, _ := readBearerToken(header)
-	credential, scopes, ok := s.findCredentialOfToken(token)
+	credential, scopes, ok := s.findCredentialOfToken(e, token)
 	if !ok || !scopes.ContainsAll(event.ScopeWebhook) {
 		return false
 	}

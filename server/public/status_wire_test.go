@@ -223,7 +223,7 @@ func (m *afterSaleExchange) drainBucket(of *tokenBucketsByOwner, owner market.Pe
 func TestLeadRequestsShareRateLimit(t *testing.T) {
 	m := newAfterSaleExchange(t, new(servertest.MemoryLog))
 	lead := m.sellLead("cmp_auto")
-	catalog := m.engine.ActiveCatalogOrNil()
+	catalog := m.engine.Load().ActiveCatalogOrNil()
 	m.drainBucket(&m.lookupAndReportLimits.buyers, catalog.Buyers["buy_blue"].Ref)
 	m.drainBucket(&m.lookupAndReportLimits.suppliers, catalog.Suppliers["sup_acme"].Ref)
 	for what, a := range map[string]*apiAnswer{
