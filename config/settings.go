@@ -37,10 +37,11 @@ type Settings struct {
 	Tenant          string         `key:"tenant"`
 	Sandbox         bool           `key:"sandbox"`
 	Enforce         bool           `key:"provisioning"` // the document's entries replace those of the exchange
-	History         time.Duration  `key:"history"`
-	Idempotency     time.Duration  `key:"idempotency"`
-	PingIdempotency time.Duration  `key:"ping_idempotency"` // retention of a ping's answer and key
-	TokenLifetime   time.Duration  `key:"token_lifetime"`
+	Cluster         ClusterSettings
+	History         time.Duration `key:"history"`
+	Idempotency     time.Duration `key:"idempotency"`
+	PingIdempotency time.Duration `key:"ping_idempotency"` // retention of a ping's answer and key
+	TokenLifetime   time.Duration `key:"token_lifetime"`
 	Limits          ServerLimitSettings
 	Webhooks        WebhookConcurrencyPerEndpoint
 	Report          ReportRetentionSettings
@@ -117,6 +118,7 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		Tenant:          d.Tenant,
 		Sandbox:         d.Sandbox,
 		Enforce:         d.Provisioning == schema.ProvisioningEnforce,
+		Cluster:         c.compileCluster("cluster", d),
 		History:         d.History.OrZero(),
 		Idempotency:     d.Idempotency.OrZero(),
 		PingIdempotency: d.PingKeys.OrZero(),
@@ -264,17 +266,18 @@ func (c *compiler) compileTLS(at syntax.KeyPath, t *schema.TLS) TLSSettings {
 	if t == nil {
 		return TLSSettings{}
 	}
-	c.reportMissingPathOrPEMText(at.Key("cert"), t.Cert)
-	c.reportMissingPathOrPEMText(at.Key("key"), t.Key)
+	const needed = "tls needs cert and key, the paths of two PEM files"
+	c.reportMissingPathOrPEMText(at.Key("cert"), t.Cert, needed)
+	c.reportMissingPathOrPEMText(at.Key("key"), t.Key, needed)
 	return TLSSettings{CertFile: c.source.resolvePath(t.Cert), KeyFile: c.source.resolvePath(t.Key)}
 }
 
 // reportMissingPathOrPEMText reports a mistake if the path is missing, or if the value is the text of a PEM
-// file instead of its path.
-func (c *compiler) reportMissingPathOrPEMText(at syntax.KeyPath, path string) {
+// file instead of its path. needed lists the paths that belong together.
+func (c *compiler) reportMissingPathOrPEMText(at syntax.KeyPath, path, needed string) {
 	switch {
 	case path == "":
-		c.reportMistake(at, "is missing; tls needs cert and key, the paths of two PEM files")
+		c.reportMistake(at, "is missing; "+needed)
 	case strings.Contains(path, "-----BEGIN"):
 		c.reportMistake(at, "contains the file's text; write the file's path")
 	}

@@ -118,6 +118,12 @@ func (r *Binder) bindSliceOrStruct(n *syntax.Node, at syntax.KeyPath, variable r
 			return
 		}
 		r.bindMapping(n, at, variable)
+	case reflect.Map:
+		if n.Kind != syntax.Mapping {
+			r.addMistakeUnlessNil(n, at, newExpectedError("a mapping", n))
+			return
+		}
+		r.bindMap(n, at, variable)
 	default:
 		panic("BUG: the form has a field of type " + variable.Type().String())
 	}
@@ -134,12 +140,33 @@ func (r *Binder) bindMapping(n *syntax.Node, at syntax.KeyPath, variable reflect
 		case !ok:
 			r.AddMistake(m.Position, here, "unknown key"+suggestRemedyForUnknownKey(m.Key, known))
 		case twice:
-			r.AddMistake(m.Position, here, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", first))
+			r.addRepeatedKey(m.Position, here, first)
 		default:
 			seen[m.Key] = m.Line
 			r.bindValue(m.Value, here, variable.Field(index))
 		}
 	}
+}
+
+// bindMap fills a map, whose keys are any texts. An empty value is the zero value.
+func (r *Binder) bindMap(n *syntax.Node, at syntax.KeyPath, variable reflect.Value) {
+	variable.Set(reflect.MakeMapWithSize(variable.Type(), len(n.Members)))
+	seen := make(map[string]int, len(n.Members))
+	for _, m := range n.Members {
+		here := at.Key(m.Key)
+		if first, twice := seen[m.Key]; twice {
+			r.addRepeatedKey(m.Position, here, first)
+			continue
+		}
+		seen[m.Key] = m.Line
+		value := reflect.New(variable.Type().Elem()).Elem()
+		r.bindValue(m.Value, here, value)
+		variable.SetMapIndex(reflect.ValueOf(m.Key), value)
+	}
+}
+
+func (r *Binder) addRepeatedKey(position syntax.Position, at syntax.KeyPath, firstLine int) {
+	r.AddMistake(position, at, fmt.Sprintf("the key is repeated; it is first set in line %d; keep one", firstLine))
 }
 
 // keysByType maps each struct type of the schema to its keys (json tags).

@@ -21,6 +21,8 @@ type Document struct {
 	Sandbox      bool   `json:"sandbox"`
 	Provisioning string `json:"provisioning"` // seed or enforce
 
+	Cluster *Cluster `json:"cluster,omitempty"`
+
 	History       *Duration                     `json:"history"`          // retention of the log
 	Idempotency   *Duration                     `json:"idempotency"`      // retention of an idempotency key
 	PingKeys      *Duration                     `json:"ping_idempotency"` // retention of a ping's idempotency key
