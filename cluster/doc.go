@@ -18,23 +18,25 @@
 //	crc    of the kind and the body
 //
 //	body of kind 1, a batch of log entries:
-//	 0            8      16       24      32     40
-//	+------------+------+--------+-------+------+---------------------------+
-//	| leadership | term | number | first | time | uvarint length, data … …  |
-//	+------------+------+--------+-------+------+---------------------------+
+//	 0            8      16       24      32     40         44
+//	+------------+------+--------+-------+------+----------+---------------------------+
+//	| leadership | term | number | first | time | previous | uvarint length, data … …  |
+//	+------------+------+--------+-------+------+----------+---------------------------+
 //
 //	leadership  a random number that identifies the leadership that proposed the batch
 //	term        Raft's term in which it began
 //	number      of the batch in its leadership, from 1
 //	first       sequence of the batch's first entry in the log
-//	time        of the batch in Unix nanoseconds, by the leader's clock
+//	time        of the batch in Unix nanoseconds, by the leader's clock; never less than before
+//	previous    CRC-32C of the entry before first, with its sequence and time; 0 if there is none
 //
 // # Guarantees
 //
 //  1. A waiter's Committed is called after a majority of the nodes has fsynced the entry.
 //  2. All nodes apply the same batches in the same order, each exactly once, also over restarts. A batch
 //     counts only if it directly follows the batch before it in its leadership (see order.go). By its
-//     first sequence a node recognizes a batch that its log has already, and missing ones.
+//     first sequence a node recognizes a batch that its log has already, and missing ones. It compares
+//     known entries with its log, and the entry before each batch (see history.go).
 //  3. A waiter without a result when its node loses the leadership gets ErrUnknown. Such an entry may
 //     become durable later.
 //  4. After any error of the disk or the order, a node applies no further entry.

@@ -20,7 +20,7 @@ const (
 
 const (
 	entryHeaderSize = 5
-	batchHeaderSize = 40
+	batchHeaderSize = 44
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -36,6 +36,7 @@ type batch struct {
 	number     uint64
 	first      uint64
 	at         int64
+	previous   uint32   // fingerprint of the entry before the first; 0: missing
 	entries    [][]byte // they share memory with the Raft entry
 }
 
@@ -52,6 +53,7 @@ func encodeBatch(b *batch, entries []commitqueue.Entry) []byte {
 	out = binary.LittleEndian.AppendUint64(out, b.number)
 	out = binary.LittleEndian.AppendUint64(out, b.first)
 	out = binary.LittleEndian.AppendUint64(out, uint64(b.at))
+	out = binary.LittleEndian.AppendUint32(out, b.previous)
 	for i := range entries {
 		out = binary.AppendUvarint(out, uint64(len(entries[i].Data)))
 		out = append(out, entries[i].Data...)
@@ -82,6 +84,7 @@ func (b *batch) decode(body []byte) error {
 	b.number = binary.LittleEndian.Uint64(body[16:])
 	b.first = binary.LittleEndian.Uint64(body[24:])
 	b.at = int64(binary.LittleEndian.Uint64(body[32:]))
+	b.previous = binary.LittleEndian.Uint32(body[40:])
 	b.entries = b.entries[:0]
 	for rest := body[batchHeaderSize:]; len(rest) > 0; {
 		size, n := binary.Uvarint(rest)

@@ -32,7 +32,9 @@ type leadership struct {
 	id       uint64
 	term     uint64
 	queue    *commitqueue.Queue
-	next     uint64        // sequence of the next entry to propose; only the proposer uses it
+	next     uint64        // sequence of the next entry to propose; only the proposer uses it, at and previous
+	at       int64         // time of the last batch
+	previous uint32        // fingerprint of the entry before next
 	slots    chan struct{} // one token for each batch in flight
 	proposed chan *proposal
 	broken   atomic.Bool   // a proposal failed, or the leadership ends: propose no more
@@ -51,11 +53,12 @@ type proposal struct {
 	result  raft.ApplyFuture
 }
 
-// newLeadership begins to propose batches. next is the sequence of the first entry. No entry of an
-// earlier leader may follow, so the caller has passed a barrier in this term.
-func (n *Node) newLeadership(term, next uint64) *leadership {
+// newLeadership begins to propose batches after the end of the log. previous is the fingerprint of the last
+// entry. No entry of an earlier leader may follow, so the caller has passed a barrier in this term.
+func (n *Node) newLeadership(term uint64, previous uint32) *leadership {
+	last, at := n.opt.Log.LastDurableEntry()
 	of := &leadership{
-		node: n, id: newLeadershipID(), term: term, next: next,
+		node: n, id: newLeadershipID(), term: term, next: last + 1, at: at, previous: previous,
 		queue: commitqueue.New(n.opt.QueueLen, n.opt.QueueBytes, func(dataLen int) int { return dataLen }),
 		slots: make(chan struct{}, maxInFlight), proposed: make(chan *proposal, maxInFlight), ended: make(chan struct{}),
 		open: map[uint64]*proposal{},
@@ -97,8 +100,10 @@ func (of *leadership) propose() {
 			return
 		}
 		p := of.add(entries)
-		b := batch{leadership: of.id, term: of.term, number: p.number, first: of.next, at: opt.Now()}
+		of.at = max(opt.Now(), of.at)
+		b := batch{leadership: of.id, term: of.term, number: p.number, first: of.next, at: of.at, previous: of.previous}
 		of.next += uint64(len(entries))
+		of.previous = entryFingerprint(of.next-1, of.at, entries[len(entries)-1].Data)
 		p.result = of.node.raft.ApplyLog(raft.Log{Data: encodeBatch(&b, entries)}, 0)
 		of.proposed <- p
 	}

@@ -91,7 +91,7 @@ func Start(opt Options) (*Node, error) {
 		return nil, errors.Join(err, opt.Listener.Close())
 	}
 	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan chan error), stop: make(chan struct{}), failed: make(chan struct{})}
-	n.machine = &raftMachine{node: n}
+	n.machine = newRaftMachine(n)
 	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
 		return nil, errors.Join(err, n.closeStores())
@@ -235,7 +235,9 @@ func (n *Node) Close() error {
 func (n *Node) shutDown() error {
 	close(n.stop)
 	n.loops.Wait()
-	return errors.Join(n.raft.Shutdown().Error(), n.closeStores())
+	err := n.raft.Shutdown().Error()
+	n.machine.history.close()
+	return errors.Join(err, n.closeStores())
 }
 
 func (n *Node) closeStores() (err error) {

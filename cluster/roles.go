@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -53,11 +54,15 @@ func (n *Node) tryToLead() {
 		}
 		return
 	}
-	last, _ := n.opt.Log.LastDurableEntry()
-	of := n.newLeadership(term, last+1)
+	previous, err := n.lastFingerprint()
+	if err != nil {
+		n.fail(fmt.Errorf("cannot read the last log entry: %w", err))
+		return
+	}
+	of := n.newLeadership(term, previous)
 	n.leading.Store(of)
 	n.log.current.Store(of)
-	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "entry", last)
+	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "next entry", of.next)
 	n.opt.Roles.Lead(&n.log)
 }
 

@@ -32,8 +32,13 @@ type raftMachine struct {
 	node    *Node
 	order   batchOrder
 	decoded batch
+	history history
 	hash    stateHash // the last that this node computed
 	failure error     // after the first error no entry is applied
+}
+
+func newRaftMachine(n *Node) *raftMachine {
+	return &raftMachine{node: n, history: history{log: n.opt.Log}}
 }
 
 // ApplyBatch applies Raft entries, in order. The result of an entry is nil or an error.
@@ -96,6 +101,9 @@ func (m *raftMachine) applyNewEntries(b *batch) error {
 		return fmt.Errorf("it begins with log entry %d, and this node's log ends with %d: %w", b.first, last, ErrMissingEntries)
 	}
 	known := last + 1 - b.first
+	if err := m.history.compare(b, known); err != nil {
+		return err
+	}
 	own := m.node.takeProposal(b)
 	if own != nil && known > 0 {
 		panic(fmt.Sprintf("BUG: this node proposed entry %d, which its log already had", b.first))
@@ -115,7 +123,9 @@ func (m *raftMachine) applyNewEntries(b *batch) error {
 	} else if err := m.applyToState(first, at, b.entries[known:]); err != nil {
 		return err
 	}
-	m.hashStateIfDue(first, b.first+uint64(len(b.entries))-1, own != nil)
+	last = b.first + uint64(len(b.entries)) - 1
+	m.history.appended(last, at, b.entries[len(b.entries)-1])
+	m.hashStateIfDue(first, last, own != nil)
 	return nil
 }
 
