@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 	raftwal "github.com/hashicorp/raft-wal"
 
+	"pingpost/cluster/clusterid"
 	"pingpost/internal/durable"
 	"pingpost/wal"
 )
@@ -162,8 +163,15 @@ func (n *Node) loadMarker(snapshots raft.SnapshotStore) error {
 	return nil
 }
 
-// Bootstrap makes this node the first member of a new cluster. It fails if the node has a Raft log.
+// Bootstrap makes this node the first member of a new cluster, with a new id. It fails if the node has a
+// Raft log.
 func (n *Node) Bootstrap() error {
+	if n.raft.LastIndex() > 0 {
+		return raft.ErrCantBootstrap
+	}
+	if err := clusterid.Create(n.opt.DataDir); err != nil {
+		return err
+	}
 	self := raft.Server{ID: raft.ServerID(n.opt.ID), Address: raft.ServerAddress(n.opt.Address)}
 	return n.raft.BootstrapCluster(raft.Configuration{Servers: []raft.Server{self}}).Error()
 }

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
+
+	"pingpost/cluster/clusterid"
 	"pingpost/internal/must"
 	"pingpost/wal"
 )
@@ -155,6 +158,24 @@ func TestFollowerRefusesEntries(t *testing.T) {
 	}
 	if accepted > 1 {
 		t.Errorf("%d nodes accepted an entry", accepted)
+	}
+}
+
+// TestBootstrapCreatesOneCluster: the first node gives its cluster an id, which a repeated Bootstrap keeps.
+func TestBootstrapCreatesOneCluster(t *testing.T) {
+	t.Parallel()
+	m := newMember(t, "a", nil)
+	m.start()
+	must.Succeed(t, m.Bootstrap())
+	id := must.Value(clusterid.Read(m.dir))(t)
+	if id == (clusterid.ID{}) {
+		t.Error("the cluster has no id")
+	}
+	if err := m.Bootstrap(); !errors.Is(err, raft.ErrCantBootstrap) {
+		t.Errorf("the second Bootstrap: %v, want %v", err, raft.ErrCantBootstrap)
+	}
+	if again := must.Value(clusterid.Read(m.dir))(t); again != id {
+		t.Errorf("the second Bootstrap changed the id from %x to %x", id, again)
 	}
 }
 

@@ -51,6 +51,7 @@ func newSource(t *testing.T) (string, *wal.Log) {
 	l.RaiseArchiveAndDeletionLimits(150, 0)
 	write(t, dir, "keys/leads/00000000000000000001", "keys")
 	write(t, dir, "keys/exchange.key", "secret")
+	write(t, dir, "CLUSTER", "id")
 	write(t, dir, "catalogs/aa.json", "{}")
 	write(t, dir, "catalogs/bb.json.tmp", "unfinished")
 	write(t, dir, "lists/cc", "list")
@@ -94,7 +95,7 @@ func TestCopyOfRunningNode(t *testing.T) {
 		if all := entries(t, dir); len(got) < 300 || !slices.Equal(got, all[:len(got)]) {
 			t.Fatalf("the copy has %d entries, or other ones", len(got))
 		}
-		for name, want := range map[string]string{"keys/leads/00000000000000000001": "keys", "catalogs/aa.json": "{}", "lists/cc": "list"} {
+		for name, want := range map[string]string{"keys/leads/00000000000000000001": "keys", "catalogs/aa.json": "{}", "lists/cc": "list", "CLUSTER": "id"} {
 			if content := must.Value(os.ReadFile(filepath.Join(to, name)))(t); string(content) != want {
 				t.Errorf("%s is %q, want %q", name, content, want)
 			}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"pingpost/cluster/clusterid"
 	"pingpost/internal/durable"
 )
 
@@ -45,7 +46,7 @@ func Receive(from io.Reader, dir string) error {
 }
 
 // copied are the names at the top of a data directory that a copy has.
-var copied = []string{"EPOCH", "log", "archive", "snapshot", "keys/leads", "keys/checksums", "catalogs", "lists"}
+var copied = []string{"EPOCH", clusterid.FileName, "log", "archive", "snapshot", "keys/leads", "keys/checksums", "catalogs", "lists"}
 
 // prepareFolder marks dir as an unfinished copy and removes the remains of an earlier one.
 func prepareFolder(dir string) error {
@@ -109,7 +110,7 @@ func receiveFiles(from io.Reader, dir string) error {
 
 // checkName rejects a file that does not belong into a copy, so that another node cannot write elsewhere.
 func checkName(h *tar.Header) error {
-	known := h.Name == "EPOCH" || slices.Contains(copied, path.Dir(h.Name))
+	known := h.Name == "EPOCH" || h.Name == clusterid.FileName || slices.Contains(copied, path.Dir(h.Name))
 	if h.Typeflag != tar.TypeReg || !fs.ValidPath(h.Name) || !known {
 		return fmt.Errorf("the other node sent the file %q, which is no part of a copy", h.Name)
 	}

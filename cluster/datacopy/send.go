@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"pingpost/cluster/clusterid"
 	"pingpost/wal"
 )
 
@@ -56,10 +57,13 @@ type sender struct {
 	progress func(int64)
 }
 
-// sendSnapshot sends the newest valid snapshot, if there is one, and the log's epoch.
+// sendSnapshot sends the newest valid snapshot, if there is one, the log's epoch and the id of
+// the cluster.
 func (s *sender) sendSnapshot() error {
-	if err := s.sendFile("EPOCH"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, name := range []string{"EPOCH", clusterid.FileName} {
+		if err := s.sendFile(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	snapshot, err := wal.OpenNewestValidSnapshot(s.dir)
 	var missing *wal.NoSnapshotError

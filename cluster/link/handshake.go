@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"pingpost/cluster/clusterid"
 )
 
 // Purpose says which protocol a connection has after its handshake. The numbers are part of the protocol.
@@ -22,7 +24,7 @@ const (
 
 const (
 	magic         = "PPC1"
-	identitySize  = 16 + 8 + 8 + 16 + 16
+	identitySize  = 16 + 8 + 8 + 16 + 16 + 16
 	maxVerdict    = 1 << 10
 	maxIDLength   = 64
 	handshakeTime = 5 * time.Second
@@ -53,7 +55,11 @@ type Self struct {
 // dialed performs the handshake of a connection that this node opened to the node with this id.
 func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
 	return withDeadline(conn, func() error {
-		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
+		self, err := s.present()
+		if err != nil {
+			return err
+		}
+		if _, err := conn.Write(appendHello(nil, purpose, self)); err != nil {
 			return err
 		}
 		other, _, err := readHello(conn)
@@ -63,8 +69,16 @@ func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
 		if other.Node != id {
 			return fmt.Errorf("node %q answers at the address of node %q; correct the address", other.Node, id)
 		}
-		return s.exchangeVerdicts(conn, &other, purpose)
+		return s.exchangeVerdicts(conn, self, &other, purpose)
 	})
+}
+
+// present returns the node's present identity.
+func (s *Self) present() (*Identity, error) {
+	self := s.Identity
+	var err error
+	self.Cluster, err = clusterid.Read(s.Registry.dir)
+	return &self, err
 }
 
 // accepted performs the handshake of a connection that another node opened.
@@ -74,10 +88,14 @@ func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
 		if other, purpose, err = readHello(conn); err != nil {
 			return err
 		}
-		if _, err := conn.Write(appendHello(nil, purpose, &s.Identity)); err != nil {
+		self, err := s.present()
+		if err != nil {
 			return err
 		}
-		return s.exchangeVerdicts(conn, &other, purpose)
+		if _, err := conn.Write(appendHello(nil, purpose, self)); err != nil {
+			return err
+		}
+		return s.exchangeVerdicts(conn, self, &other, purpose)
 	})
 	return purpose, err
 }
@@ -92,8 +110,8 @@ func withDeadline(conn net.Conn, handshake func() error) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, purpose Purpose) error {
-	code, mine := accepted, s.judge(other, purpose)
+func (s *Self) exchangeVerdicts(conn net.Conn, self, other *Identity, purpose Purpose) error {
+	code, mine := accepted, s.judge(self, other, purpose)
 	var text string
 	if mine != nil {
 		if code, text = refused, mine.Error(); errors.Is(mine, errInvalidStart) {
@@ -125,12 +143,14 @@ func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, purpose Purpose)
 
 // judge returns the reason for refusing the other node, or nil. It wraps errInvalidStart if the other node
 // must stop.
-func (s *Self) judge(other *Identity, purpose Purpose) error {
+func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	switch {
 	case other.Exchange != s.Identity.Exchange:
 		return fmt.Errorf("node %q has the data of another exchange; delete its data and let it copy that of another node", other.Node)
 	case other.Key != s.Identity.Key:
 		return fmt.Errorf("node %q has another key file; give all nodes the same exchange.key", other.Node)
+	case other.Cluster != self.Cluster && other.Cluster != (clusterid.ID{}) && self.Cluster != (clusterid.ID{}):
+		return fmt.Errorf("node %q has the data of another cluster of this exchange; delete its data and let it copy that of another node", other.Node)
 	case other.Node == s.Identity.Node:
 		switch {
 		case other.Run != s.Identity.Run:
@@ -141,7 +161,10 @@ func (s *Self) judge(other *Identity, purpose Purpose) error {
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}
-	return s.Registry.admit(other)
+	if err := s.Registry.admit(other); err != nil || purpose != Raft {
+		return err
+	}
+	return s.Registry.joinCluster(other.Cluster)
 }
 
 func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
@@ -149,7 +172,8 @@ func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
 	out = append(append(out, of.Node...), of.Data[:]...)
 	out = binary.LittleEndian.AppendUint64(out, of.Starts)
 	out = binary.LittleEndian.AppendUint64(out, of.Run)
-	return append(append(out, of.Exchange[:]...), of.Key[:]...)
+	out = append(append(out, of.Exchange[:]...), of.Key[:]...)
+	return append(out, of.Cluster[:]...)
 }
 
 func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
@@ -171,5 +195,6 @@ func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
 	of.Run = binary.LittleEndian.Uint64(body[24:])
 	copy(of.Exchange[:], body[32:])
 	copy(of.Key[:], body[48:])
+	copy(of.Cluster[:], body[64:])
 	return of, Purpose(head[len(magic)]), nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"pingpost/cluster/clusterid"
 	"pingpost/internal/durable"
 )
 
@@ -23,6 +24,7 @@ type Identity struct {
 	Run      uint64   // random, for this start
 	Exchange [16]byte
 	Key      [16]byte // fingerprint of the exchange's key
+	Cluster  clusterid.ID
 }
 
 // knownStart is a stored start: of this node, or the latest of another node that this node has met.
@@ -38,6 +40,7 @@ type knownStart struct {
 // was replaced by an old copy must not take part: the others remember that it has started more often. The
 // same numbers reveal two running nodes with copies of one folder.
 type Registry struct {
+	dir  string // the data directory, with the id of the cluster
 	path string
 	mu   sync.Mutex
 	met  map[string]knownStart
@@ -45,10 +48,11 @@ type Registry struct {
 
 const registryFile = "starts.json"
 
-// OpenRegistry opens the registry in the folder, and counts a start of the node: it returns the node's
-// identity, without Exchange and Key.
-func OpenRegistry(folder, node string) (*Registry, Identity, error) {
-	r := &Registry{path: filepath.Join(folder, registryFile), met: map[string]knownStart{}}
+// OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
+// node's identity, without Exchange and Key. Each handshake reads Cluster, which changes when the node
+// begins or joins a cluster.
+func OpenRegistry(dir, node string) (*Registry, Identity, error) {
+	r := &Registry{dir: dir, path: filepath.Join(dir, registryFile), met: map[string]knownStart{}}
 	content, err := os.ReadFile(r.path)
 	if err == nil {
 		err = json.Unmarshal(content, &r.met)
@@ -77,6 +81,17 @@ func (r *Registry) Forget(node string) error {
 	defer r.mu.Unlock()
 	delete(r.met, node)
 	return r.store()
+}
+
+// joinCluster stores the id of the cluster that a member of it showed, unless the node has one.
+func (r *Registry) joinCluster(id clusterid.ID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, err := clusterid.Read(r.dir)
+	if err != nil || known != (clusterid.ID{}) || id == (clusterid.ID{}) {
+		return err
+	}
+	return clusterid.Write(r.dir, id)
 }
 
 // errInvalidStart is wrapped by the reason why a node must not take part in the cluster.

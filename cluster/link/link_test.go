@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"pingpost/cluster/clusterid"
 	"pingpost/internal/certtest"
 	"pingpost/internal/must"
 )
@@ -136,6 +137,29 @@ func TestWrongAddressIsFound(t *testing.T) {
 	}
 	if _, err := a.Dial(Raft, "a", a.address, time.Second); !errors.Is(err, ErrRefused) {
 		t.Errorf("a Raft connection of a node with itself: %v", err)
+	}
+}
+
+// TestNodesOfAnotherClusterAreRefused: two clusters of one exchange, for example with one backup, never mix. A
+// new node joins the cluster of the first member that opens a Raft connection to it.
+func TestNodesOfAnotherClusterAreRefused(t *testing.T) {
+	a, b, c := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil), startNode(t, "c", t.TempDir(), 1, nil)
+	must.Succeed(t, clusterid.Create(a.folder))
+	must.Succeed(t, clusterid.Create(c.folder))
+	must.Succeed(t, talk(t, b, a, Requests)) // a new node requests a copy
+	if id := must.Value(clusterid.Read(b.folder))(t); id != (clusterid.ID{}) {
+		t.Errorf("a node without a Raft connection is in cluster %x", id)
+	}
+	must.Succeed(t, talk(t, a, b, Raft))
+	if got, want := must.Value(clusterid.Read(b.folder))(t), must.Value(clusterid.Read(a.folder))(t); got != want {
+		t.Errorf("the new node is in cluster %x, want %x", got, want)
+	}
+	for _, purpose := range []Purpose{Raft, Requests} {
+		for _, to := range []*node{a, b} {
+			if err := talk(t, c, to, purpose); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) || !strings.Contains(err.Error(), "another cluster") {
+				t.Errorf("purpose %d: a node of another cluster gets %v", purpose, err)
+			}
+		}
 	}
 }
 
