@@ -35,6 +35,9 @@ type Options struct {
 	// Raft log then keeps them. Nil: always.
 	MayCompact func(last uint64) error
 
+	// MembersChanged gets the members after each change of them, and must return soon. Nil: not called.
+	MembersChanged func([]Member)
+
 	// Heartbeat is the time without a sign of the leader after which a follower wants to replace it;
 	// default 200 ms.
 	Heartbeat time.Duration
@@ -203,11 +206,27 @@ func (n *Node) HandOver() error {
 	}
 }
 
-// LeaderAddress returns the address of the leader, or "" during an election.
-func (n *Node) LeaderAddress() string {
-	address, _ := n.raft.LeaderWithID()
-	return string(address)
+// Member is a voting member of the cluster.
+type Member struct{ ID, Address string }
+
+// Leader returns the leader, or the zero Member during an election.
+func (n *Node) Leader() Member {
+	address, id := n.raft.LeaderWithID()
+	return Member{string(id), string(address)}
 }
+
+// Members returns the members of the cluster as this node knows them.
+func (n *Node) Members() []Member { return membersOf(n.raft.GetConfiguration().Configuration()) }
+
+func membersOf(configuration raft.Configuration) (members []Member) {
+	for _, s := range configuration.Servers {
+		members = append(members, Member{string(s.ID), string(s.Address)})
+	}
+	return members
+}
+
+// Term returns Raft's present term.
+func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
 
 // Failed returns a channel that closes when this node can apply no further entry. Err has the reason.
 func (n *Node) Failed() <-chan struct{} { return n.failed }

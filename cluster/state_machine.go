@@ -45,6 +45,9 @@ func newRaftMachine(n *Node) *raftMachine {
 func (m *raftMachine) ApplyBatch(logs []*raft.Log) []any {
 	results := make([]any, len(logs))
 	for i, l := range logs {
+		if l.Type == raft.LogConfiguration && m.node.opt.MembersChanged != nil {
+			m.node.opt.MembersChanged(membersOf(raft.DecodeConfiguration(l.Data)))
+		}
 		if l.Type != raft.LogCommand {
 			continue
 		}

@@ -25,6 +25,11 @@ type CommitWaiter = interface {
 // try again.
 var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepared; try again shortly")
 
+// ErrNotLeader is returned by Log.Append, or passed to a waiter, if this node of a cluster is not the
+// leader. The entry never becomes durable, and another node may accept the request. After another
+// error of the log, the entry may be durable.
+var ErrNotLeader = errors.New("this node of the cluster is not the leader")
+
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
 // change data until the waiter has the result. After an error of Append the entry was not queued,
 // and the waiter gets no result.

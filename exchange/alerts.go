@@ -3,6 +3,7 @@ package exchange
 import (
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"pingpost/exchange/alerting"
@@ -12,27 +13,40 @@ import (
 
 // alertRunner runs the alerts of an exchange while it serves.
 type alertRunner struct {
-	service   *alerting.Service // nil until the log is replayed
-	transport *notify.Transport
+	service    atomic.Pointer[alerting.Service] // nil while this node does not decide
+	transport  *notify.Transport
+	hasMetrics bool
 }
 
 // start begins to evaluate the alert rules and to send notifications, including those that an
-// earlier run did not send. It also registers the metrics of alerts.
+// earlier run did not send. The first start also registers the metrics of alerts.
 func (r *alertRunner) start(x *Exchange) {
 	e := x.engine.Load()
 	r.transport = notify.NewTransport(notify.TransportOptions{TrustedNetworks: x.settings.TrustedNetworks})
-	r.service = alerting.New(alerting.Options{
+	service := alerting.New(alerting.Options{
 		Sources: alerting.Sources{
 			State: x.state, Catalog: e.ActiveCatalogOrNil, Counts: x.meter.ReadTradeCounts, Report: x.Report, BackupLag: x.backupLag, DiskFree: x.disk.free.Load,
 		},
 		Engine: e, Transport: r.transport, Now: x.clock.Now, Seal: x.Seal, Open: x.vault.OpenSecret, Tenant: x.settings.Tenant,
 		ConsoleURL: x.consoleURLForLinksOrEmpty(), Logger: x.logger,
 	})
+	r.service.Store(service)
+	if !r.hasMetrics {
+		r.hasMetrics = true
+		r.addMetrics(x)
+	}
+	service.Start()
+}
+
+func (r *alertRunner) addMetrics(x *Exchange) {
 	x.meter.AddGauge(`pingpost_alerts_firing`, func() float64 { return float64(x.state.Alerts().FiringCount()) })
 	totals := func(count func(alerts.ChannelCounts) uint64) func() float64 {
 		return func() float64 {
-			sum := uint64(0)
-			for _, h := range r.service.HealthByChannel() {
+			sum, service := uint64(0), r.service.Load()
+			if service == nil {
+				return 0
+			}
+			for _, h := range service.HealthByChannel() {
 				sum += count(h.ChannelCounts)
 			}
 			return float64(sum)
@@ -42,13 +56,12 @@ func (r *alertRunner) start(x *Exchange) {
 	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="sent"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Sent }))
 	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="failed"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Failed }))
 	x.meter.AddGauge(`pingpost_alert_notifications_total{outcome="dropped"}`, totals(func(c alerts.ChannelCounts) uint64 { return c.Dropped }))
-	r.service.Start()
 }
 
 // close ends the evaluations and the sending of notifications. The next start sends the rest.
 func (r *alertRunner) close() {
-	if r.service != nil {
-		r.service.Close()
+	if service := r.service.Swap(nil); service != nil {
+		service.Close()
 		r.transport.Close()
 	}
 }
@@ -84,7 +97,10 @@ func (x *Exchange) Alerts() (serviceOrNil alerts.Service) {
 	if x.EngineWhileReady() == nil {
 		return nil
 	}
-	return x.alerts.service
+	if service := x.alerts.service.Load(); service != nil {
+		return service
+	}
+	return nil
 }
 
 // backupLag returns the age of the oldest data that the backup lacks, and the backup's last error.

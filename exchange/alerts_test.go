@@ -36,7 +36,7 @@ campaigns:
 func (r *testExchange) evaluateAlerts() {
 	now := r.clock.Now()
 	for _, after := range []time.Duration{0, 6 * time.Minute} {
-		r.alerts.service.Evaluate(r.t.Context(), now+int64(after))
+		r.alerts.service.Load().Evaluate(r.t.Context(), now+int64(after))
 	}
 }
 
@@ -145,12 +145,12 @@ func TestFiringAlertSaysWhenItResolves(t *testing.T) {
 		}
 	}
 	now := x.clock.Now()
-	x.alerts.service.Evaluate(t.Context(), now)
+	x.alerts.service.Load().Evaluate(t.Context(), now)
 	check("", "")
 	x.reloadWith(alertConfig(50))
 	good, resolves := time.Unix(0, now).UTC(), time.Unix(0, now).Add(4*time.Minute).UTC()
 	for _, after := range []time.Duration{0, time.Minute} {
-		x.alerts.service.Evaluate(t.Context(), now+int64(after))
+		x.alerts.service.Load().Evaluate(t.Context(), now+int64(after))
 		check(good.Format(time.RFC3339), resolves.Format(time.RFC3339))
 	}
 }
@@ -387,7 +387,7 @@ func TestAlertValues(t *testing.T) {
 	latest := at + int64(10*time.Hour) // the leads are of the last 24 hours until then
 	eventually(t, "the alerts fire", func() bool {
 		at = min(at+int64(time.Minute), latest) // an answer of the report is used for a minute
-		x.alerts.service.Evaluate(t.Context(), at)
+		x.alerts.service.Load().Evaluate(t.Context(), at)
 		for _, firing := range x.alertStatus().Firing {
 			titles[firing.Rule] = firing.Title
 		}

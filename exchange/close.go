@@ -15,12 +15,10 @@ func (x *Exchange) Close() error {
 	if wasReady {
 		err = x.publicServer.Shutdown()
 	}
-	x.stopWebhookSender() // while the engine still logs the results of the last attempts
-	x.reportMail.close()
-	x.alerts.close()
-	if e := x.engine.Load(); e != nil {
-		e.Close()
+	if !x.isClustered() {
+		x.stopDeciding()
 	}
+	err = errors.Join(err, x.leaveCluster())
 	x.snapshots.stop()
 	x.lastUses.stopAndSave(x)
 	x.reporter.close()

@@ -18,7 +18,6 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
-	"pingpost/internal/durable"
 	"pingpost/server/admin"
 )
 
@@ -67,7 +66,7 @@ func (x *Exchange) storeConfigDocument(text []byte) (sha256Hex string, err error
 	if now := x.state.CurrentConfigVersion(); now.Document == sha256Hex || now.Overlay == sha256Hex {
 		return sha256Hex, nil
 	}
-	return sha256Hex, durable.WriteFile(x.configDocumentPath(sha256Hex), bytes.NewReader(text))
+	return sha256Hex, x.storeFile("catalogs/"+sha256Hex+".json", bytes.NewReader(text))
 }
 
 func (x *Exchange) configDocumentPath(sha256Hex string) string {
@@ -113,7 +112,8 @@ func (x *Exchange) hashInitialCredential(initial *config.InitialCredential) engi
 
 // loadOrImportSuppressionLists loads the stored entries of all configured suppression lists into
 // engineConfig.Tables. A list without stored entries gets those of its initial file, which it
-// imports. At a start it also removes stored files that no list uses.
+// imports. Before the first
+// configuration it also removes stored files that no list uses.
 func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpdate, built *config.CompiledDocument) error {
 	dir, key := x.settings.DataDir, x.vault.DeriveKey("hashes")
 	engineConfig.Tables = make(map[market.ListID]*fingerprint.FingerprintTable)
@@ -127,7 +127,7 @@ func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpda
 			engineConfig.Tables[id] = table
 		}
 	}
-	if !x.ready.Load() {
+	if x.active.Load() == nil { // no event of an earlier leader can follow that refers to a stray file
 		if err := removeStrayListFiles(dir, x.state.SuppressionFileHashesInUse()); err != nil {
 			return fmt.Errorf("the exchange cannot start, because it cannot remove a stored suppression list file that no list uses: %w", err)
 		}
@@ -136,7 +136,7 @@ func (x *Exchange) loadOrImportSuppressionLists(engineConfig *engine.CatalogUpda
 		if engineConfig.Tables[first.ID] != nil {
 			continue
 		}
-		table, file, err := importSuppressionList(dir, built.Catalog.Lists[first.ID], &key, first.Path)
+		table, file, err := x.importSuppressionList(built.Catalog.Lists[first.ID], &key, first.Path)
 		if err != nil {
 			return asListProblem(&first, err)
 		}
@@ -166,6 +166,10 @@ func (x *Exchange) ReloadConfiguration() error {
 	x.warnOfChangesThatNeedRestart(&built.Settings)
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
+	x.built.Store(built)
+	if !x.deciding.Load() { // a follower activates the file when it becomes the leader
+		return nil
+	}
 	x.comparedFile = nil
 	revised, err := x.combineFileWithOwnEntries(built)
 	if err != nil {

@@ -181,7 +181,7 @@ func maxLogQueueEntriesAndBytes(limits *config.ServerLimitSettings) (maxEntries,
 // backlog, or the exchange is stopping. The engine calls it for every lead, before it reserves
 // caps or funds.
 func (x *Exchange) checkDiskLogQueueAndStopping() error {
-	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.log.Stats()) {
+	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.logQueueStats()) {
 		return engine.ErrUnavailable
 	}
 	return nil

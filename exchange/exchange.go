@@ -64,8 +64,11 @@ type Exchange struct {
 	tokens        *token.Issuer
 	instructions  *instructions.Publisher
 	log           *wal.Log
+	replica       *wal.Replica // log, in a cluster; otherwise nil
 	state         *state.State
-	engine        atomic.Pointer[engine.Engine]
+	engine        atomic.Pointer[engine.Engine] // of the present or last time in which this node decides
+	deciding      atomic.Bool                   // this node decides about requests; a follower does not
+	cluster       clusterMembership             // zero: a single node
 	buyers        *buyer.Client
 	webhookClient *webhook.Client
 	webhookSender *webhook.Sender
@@ -76,6 +79,7 @@ type Exchange struct {
 	// comparedFile describes the configuration file that ConfigDrift last read; nil: none. configMu guards it.
 	comparedFile fs.FileInfo
 	active       atomic.Pointer[activeConfigWithSources]
+	built        atomic.Pointer[config.CompiledDocument] // the configuration file as it was read last
 	lists        suppressionTableCache
 
 	publicListener, adminListener net.Listener
@@ -102,6 +106,8 @@ var (
 	errStarting  = errors.New("starting: the log is being replayed")
 	errDraining  = errors.New("stopping: waiting for the requests in flight")
 	errLogFailed = errors.New("the log has failed")
+	// errNotDeciding is the reason on a node of a cluster that is not the leader.
+	errNotDeciding = errors.New("this node of the cluster is not the leader")
 )
 
 // Start reads the configuration file at configPath, opens its data directory, replays the log and

@@ -21,7 +21,6 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/market/fingerprint"
 	"pingpost/engine/state"
-	"pingpost/internal/durable"
 )
 
 // suppressionFilePath returns the path of a suppression list's file. The file is named after the hash
@@ -47,16 +46,16 @@ func readStoredListFile(dataDir string, file state.SuppressionListFile) (*finger
 const maxLine = 4096
 
 // importSuppressionList reads a suppression list's initial file at sourcePath, one value or hash
-// per line. It stores the entries as an immutable file in the data directory dataDir. That file is
-// durable when importSuppressionList returns.
-func importSuppressionList(dataDir string, list *market.SuppressionListDefinition, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
+// per line. It stores the entries as an immutable file in the data directory. That file is durable when
+// importSuppressionList returns.
+func (x *Exchange) importSuppressionList(list *market.SuppressionListDefinition, fingerprintKey *[32]byte, sourcePath string) (*fingerprint.FingerprintTable, state.SuppressionListFile, error) {
 	g := suppressionListBuilder{list: list, key: fingerprintKey}
 	sum, err := forEachEntryLineOfListFile(list.ID, sourcePath, g.addLine)
 	if err != nil {
 		return nil, state.SuppressionListFile{}, err
 	}
 	table := g.buildTableAndReset(nil)
-	file, err := storeSuppressionTable(dataDir, table)
+	file, err := x.storeSuppressionTable(table)
 	file.Source = sum
 	return table, file, err
 }
@@ -135,13 +134,13 @@ func asListProblem(initial *config.InitialSuppressionFile, err error) error {
 	return &syntax.Problems{problem}
 }
 
-// storeSuppressionTable writes a list's entries to a file in the data directory dataDir, named
-// after the hash of its contents. The file is durable when storeSuppressionTable returns.
-func storeSuppressionTable(dataDir string, table *fingerprint.FingerprintTable) (state.SuppressionListFile, error) {
+// storeSuppressionTable writes a list's entries to a file in the data directory, named after the hash of
+// its contents. The file is durable when storeSuppressionTable returns.
+func (x *Exchange) storeSuppressionTable(table *fingerprint.FingerprintTable) (state.SuppressionListFile, error) {
 	hash := sha256.New()
 	_, _ = table.WriteTo(hash)
 	file := state.SuppressionListFile{File: hex.EncodeToString(hash.Sum(nil)), Entries: uint64(table.Len())}
-	return file, durable.WriteFile(suppressionFilePath(dataDir, file.File), table)
+	return file, x.storeFile("lists/"+file.File, table)
 }
 
 // suppressionListBuilder collects the entries of a suppression list while its lines are read. It stores

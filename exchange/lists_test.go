@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pingpost/config"
 	"pingpost/engine/market"
 	"pingpost/internal/must"
 )
@@ -38,7 +39,7 @@ func TestSuppressionListFileChecks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := &market.SuppressionListDefinition{ID: "dnc", Field: market.ListPhone, Hash: market.HashPlain}
-			table, _, err := importSuppressionList(t.TempDir(), list, new([32]byte), row.path)
+			table, _, err := (&Exchange{settings: config.Settings{DataDir: t.TempDir()}}).importSuppressionList(list, new([32]byte), row.path)
 			if row.want == "" {
 				if err != nil || table.Len() != 2 {
 					t.Errorf("want two entries, got %v, %v", table, err)

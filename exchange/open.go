@@ -21,11 +21,48 @@ import (
 	"pingpost/wal"
 )
 
-// prepareToServePublic does all steps of a start before the public address is served: it replays the log, opens
-// the keys, activates the configuration and starts the background tasks.
+// prepareToServePublic does all steps of a start before the public address is served: it replays the log,
+// opens the keys, begins to decide about requests and starts the background tasks. A node of a cluster
+// decides only while it is the leader.
 func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
+	x.built.Store(built)
+	if err := x.openData(); err != nil {
+		return err
+	}
+	if err := x.createShipperAndClaimBackup(); err != nil {
+		return err
+	}
+	x.lastUses.loadIntoState(x)
+	x.startTraceExportIfConfigured()
+	x.createClientAndServer()
+	if !x.isClustered() {
+		if err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), nil); err != nil {
+			return err
+		}
+		if err := x.startDeciding(engineLogAdapter{x.log}); err != nil {
+			return err
+		}
+	}
+	x.addGauges()
+	x.lastUses.startPeriodicSaves(x)
+	x.snapshots.start(x)
+	x.keyCheck.startInBackground(x)
+	x.backupRunner.startShipping(x)
+	x.reporter.startIfEnabled(x)
+	if x.isClustered() {
+		return x.joinCluster()
+	}
+	return nil
+}
+
+// openData opens the data directory: it replays the log and opens the keys. A new node of a cluster first
+// copies the data of another node.
+func (x *Exchange) openData() error {
 	dir := x.settings.DataDir
 	if err := createDataDirAndCheckWritable(dir); err != nil {
+		return err
+	}
+	if err := x.prepareClusterData(); err != nil {
 		return err
 	}
 	x.state = state.New()
@@ -37,61 +74,76 @@ func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
 	}
 	founded := x.state.FoundedEvent().Epoch != [16]byte{}
 	var err error
-	if x.vault, err = vault.OpenExchangeKey(dir, !founded); err != nil {
+	if x.vault, err = vault.OpenExchangeKey(dir, !founded && !x.isClustered()); err != nil {
 		return err
 	}
-	if x.keys, err = leadkeys.OpenKeyStore(dir, x.state.HighestEncryptionKeySlot(), deriveChecksumKey(x.vault), x.logLeadKeyMakingResult); err != nil {
+	if x.keys, err = leadkeys.OpenWithoutIssuing(dir, deriveChecksumKey(x.vault), x.logLeadKeyMakingResult); err != nil {
 		return err
 	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
 	x.instructions = x.newPostingInstructionPublisher()
 	x.startLogFailureWatcher()
-	if err := x.createShipperAndClaimBackup(); err != nil {
-		return err
-	}
 	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
 	x.disk.startMeasuring(dir, x.logger, x.ended)
-	x.lastUses.loadIntoState(x)
+	return nil
+}
+
+// createClientAndServer creates the buyers' client and the public server. The server decides about
+// requests after startDeciding.
+func (x *Exchange) createClientAndServer() {
 	x.buyers = buyer.New(buyer.Options{
 		Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks, MaxResponse: x.settings.Limits.Answer,
 		OnTokenFailure: x.warnOfBuyerTokenFailure, OnExtraAnswer: x.warnOfExtraBuyerAnswers,
 	})
-	e := engine.New(engine.Options{
-		State: x.state, Log: engineLogAdapter{x.log}, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock}, Clock: x.clock, Entropy: fillRandom,
-		Sealer: leadKeysForEngine{x.keys},
-		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
-		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
-	})
-	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
-		return err
-	}
-	x.engine.Store(e)
-	x.startTraceExportIfConfigured()
 	limits := x.settings.Limits
 	x.publicServer = public.New(public.Options{
 		Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
 		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox, Instructions: x.instructions, Name: x.settings.Tenant, Ready: x.Ready,
-		Body: limits.Body, Header: limits.Header, Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
+		Body: limits.Body, Header: limits.Header,
+		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
 		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(),
 	})
-	x.publicServer.SetEngine(e)
-	if err := x.configureAtStart(built); err != nil {
+}
+
+// startDeciding begins to decide about requests: it activates the configuration, continues the open
+// deliveries, and starts to send webhooks, alerts and reports by e-mail. The state has all entries of the
+// log, and no other node decides. stopDeciding ends it, also after an error.
+func (x *Exchange) startDeciding(log engine.Log) error {
+	e := engine.New(engine.Options{
+		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, x.waitUntilMayDecide}, Clock: x.clock, Entropy: fillRandom,
+		Sealer: leadKeysForEngine{x.keys},
+		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
+	})
+	x.engine.Store(e)
+	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
+		return err
+	}
+	if err := x.configureAtStart(x.built.Load()); err != nil {
 		return err
 	}
 	if err := e.ResumeErasuresAndDeliveries(); err != nil {
 		return err
 	}
 	x.startWebhookSender()
-	x.addGauges()
-	x.lastUses.startPeriodicSaves(x)
-	x.snapshots.start(x)
-	x.keyCheck.startInBackground(x)
-	x.backupRunner.startShipping(x)
-	x.reporter.startIfEnabled(x)
 	x.alerts.start(x)
 	x.reportMail.start(x)
+	x.publicServer.SetEngine(e)
+	x.deciding.Store(true)
 	return nil
+}
+
+// stopDeciding ends the work of startDeciding. It waits for the attempts in progress, whose results the log
+// accepts unless another node is the leader by now.
+func (x *Exchange) stopDeciding() {
+	x.deciding.Store(false)
+	x.stopWebhookSender() // while the engine still logs the results of the last attempts
+	x.reportMail.close()
+	x.alerts.close()
+	if e := x.engine.Load(); e != nil {
+		e.Close()
+	}
 }
 
 // openAndReplayLog loads the newest snapshot, opens the log and replays the entries after the
@@ -110,7 +162,13 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	opt.QueueLen, opt.QueueBytes = maxLogQueueEntriesAndBytes(&x.settings.Limits)
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
 	opt.Observe = func(b wal.BatchStats) { syncs.Update(b.Sync.Seconds()) }
-	x.log, err = wal.Open(dataDir, opt)
+	if x.isClustered() {
+		if x.replica, err = wal.OpenReplica(dataDir, opt); err == nil {
+			x.log = x.replica.Log
+		}
+	} else {
+		x.log, err = wal.Open(dataDir, opt)
+	}
 	if errors.Is(err, wal.ErrDamaged) {
 		return b.addSnapshotErrors(fmt.Errorf("%w; the command that accepts the loss is: pingpost log accept %s --yes", err, dataDir))
 	}
@@ -258,20 +316,19 @@ func fillRandom(p []byte) { _, _ = rand.Read(p) }
 // addGauges registers the metrics whose values are computed when they are read, such as the
 // number of leads and the free disk space.
 func (x *Exchange) addGauges() {
-	e := x.engine.Load()
 	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.AheadOfWallClock().Seconds() })
-	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(len(x.active.Load().drift())) })
+	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(x.countDriftingEntries()) })
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCountWithExpired()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCountWithExpired()) })
-	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(e.RunningDeliveries()) })
+	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(x.countRunningDeliveries()) })
 	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountUnknownDeliveriesExceptTests()) })
 	x.meter.AddGauge(`pingpost_webhooks_pending`, func() float64 { return float64(x.state.OutboxTotals().Pending) })
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
 	x.meter.AddGauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.PendingReturnCount()) })
 	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.LastDurableEntry(); return float64(seq) })
-	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { return float64(x.log.Stats().Queued) })
+	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { return float64(x.logQueueStats().Queued) })
 	x.meter.AddGauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.AddGauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })

@@ -19,15 +19,17 @@ func (x *Exchange) Ready() error {
 		return errStarting
 	case x.log.Err() != nil:
 		return errLogFailed
+	case !x.deciding.Load():
+		return errNotDeciding
 	}
 	return nil
 }
 
 // EngineWhileReady returns the engine. It returns nil until the log is replayed, and again once the
-// exchange begins to stop. After a failure of the log it still returns the engine, although Ready
+// exchange begins to stop, and on a node of a cluster that is not the leader. After a failure of the log it still returns the engine, although Ready
 // returns an error.
 func (x *Exchange) EngineWhileReady() *engine.Engine {
-	if !x.ready.Load() || x.draining.Load() {
+	if !x.ready.Load() || x.draining.Load() || !x.deciding.Load() {
 		return nil
 	}
 	return x.engine.Load()
@@ -38,6 +40,10 @@ func (x *Exchange) EngineWhileReady() *engine.Engine {
 func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err
+	}
+	if x.replica != nil {
+		seq, hash = x.state.Hash()
+		return seq, hash, nil
 	}
 	err = x.log.RunBetweenBatches(func(uint64, int64) { seq, hash = x.state.Hash() })
 	return seq, hash, err
@@ -145,4 +151,21 @@ func (x *Exchange) explainJSON(lookUp func(*explain.Explainer) (*explain.Explana
 		return nil, err
 	}
 	return explanation.JSON()
+}
+
+// countRunningDeliveries returns the number of running deliveries. A follower has none.
+func (x *Exchange) countRunningDeliveries() int64 {
+	if e := x.engine.Load(); e != nil {
+		return e.RunningDeliveries()
+	}
+	return 0
+}
+
+// countDriftingEntries returns the number of entries that differ from the configuration file, or 0 while no
+// configuration is active.
+func (x *Exchange) countDriftingEntries() int {
+	if now := x.active.Load(); now != nil {
+		return len(now.drift())
+	}
+	return 0
 }

@@ -2,15 +2,19 @@ package exchange
 
 import (
 	"log/slog"
+	"net"
+	"net/netip"
 	"time"
 
 	"pingpost/config"
+	"pingpost/config/schema"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/internal/trace"
 	httpdial "pingpost/outbound/dial"
 	"pingpost/outbound/webhook"
 	"pingpost/server/admin/oidc"
+	"pingpost/server/instructions"
 )
 
 // startWebhookSender starts to send webhooks to suppliers, including those that an earlier run of
@@ -18,9 +22,18 @@ import (
 func (x *Exchange) startWebhookSender() {
 	x.webhookClient = webhook.NewClient(webhook.ClientOptions{Secrets: x.RevealSecret, TrustedNetworks: x.settings.TrustedNetworks})
 	x.webhookSender = webhook.New(webhook.SenderOptions{
-		Outbox: x.state, Engine: x.engine.Load(), Post: x.webhookClient.Post, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
+		Outbox: x.state, Engine: x.engine.Load(), Post: x.postWebhookWhileDeciding, Now: x.clock.Now, ReportFault: x.meter.ReportFault,
 		MaxPerEndpoint: x.settings.Webhooks.InFlight, AttemptRate: x.webhookRateForBacklog, AttemptTimeout: x.webhookAttemptTimeout,
 	})
+}
+
+// postWebhookWhileDeciding makes one attempt to send a webhook. A node that may no longer decide sends
+// nothing.
+func (x *Exchange) postWebhookWhileDeciding(request *market.WebhookRequest) market.WebhookAttemptResult {
+	if !x.waitUntilMayDecide(request.Deadline) {
+		return market.WebhookAttemptResult{Fault: market.FaultConnect}
+	}
+	return x.webhookClient.Post(request)
 }
 
 // minWebhooksPerSecond is the number of webhook attempts per second that the exchange always
@@ -91,4 +104,36 @@ func newIdentityProvider(settings *config.Settings, logger *slog.Logger) (provid
 		RolesClaim: o.RolesClaim, Roles: o.Roles, DefaultRole: o.DefaultRole, AllowedDomains: o.AllowedDomains, Now: time.Now, Logger: logger,
 		Client: httpdial.NewStandardClient(httpdial.StandardClientOptions{TrustedNetworks: settings.TrustedNetworks, Timeout: providerTimeout, MaxResponse: maxProviderResponse}),
 	})
+}
+
+// PostingInstructions returns the publisher of posting instructions. It is nil until the keys are open.
+func (x *Exchange) PostingInstructions() *instructions.Publisher { return x.instructions }
+
+func (x *Exchange) newPostingInstructionPublisher() *instructions.Publisher {
+	base, configured := x.settings.PublicURL, true
+	if base == "" {
+		base, configured = x.publicListenerURL(), false
+	}
+	return instructions.NewPublisher(x, &instructions.ExchangeSettings{
+		BaseURL: base, BaseURLSet: configured, Sandbox: x.settings.Sandbox, BodyBytes: x.settings.Limits.Body,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency,
+		FormatDuration: func(d time.Duration) string { return schema.Duration(d).String() },
+	}, x.vault.DeriveKey("instruction links"))
+}
+
+// publicListenerURL returns the address of the public listener as a URL. A listener on all addresses
+// has none that others could use, so the host is then localhost.
+func (x *Exchange) publicListenerURL() string {
+	scheme := "http"
+	if x.settings.TLS.IsSet() {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(x.PublicAddress())
+	if err != nil {
+		return scheme + "://" + x.PublicAddress()
+	}
+	if address, err := netip.ParseAddr(host); err == nil && address.IsUnspecified() {
+		host = "localhost"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port)
 }

@@ -3,7 +3,9 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"time"
 
+	"pingpost/cluster"
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/internal/clock"
@@ -19,16 +21,7 @@ type engineLogAdapter struct{ log *wal.Log }
 // Append queues data for the log, and waiter learns when it is durable. It translates the log's
 // errors: engine.ErrBusy for a full queue, httperror.ErrTooLarge for too much data.
 func (j engineLogAdapter) Append(data []byte, waiter engine.CommitWaiter) error {
-	err := j.log.Append(data, waiter)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, wal.ErrBusy):
-		return engine.ErrBusy
-	case errors.Is(err, wal.ErrTooLarge):
-		return httperror.ErrTooLarge
-	}
-	return err
+	return engineLogError(j.log.Append(data, waiter))
 }
 
 // At returns the data of the log entry seq. The error is engine.ErrGone if the log has removed
@@ -41,18 +34,61 @@ func (j engineLogAdapter) At(seq uint64) ([]byte, error) {
 	return entry.Data, err
 }
 
+// clusterLogAdapter gives the engine of a leader access to the replicated log.
+type clusterLogAdapter struct{ log *cluster.Log }
+
+// Append queues data for the log, like engineLogAdapter. The result is engine.ErrNotLeader if no node will
+// ever have the entry, because this node lost the leadership.
+func (a clusterLogAdapter) Append(data []byte, waiter engine.CommitWaiter) error {
+	return engineLogError(a.log.Append(data, &clusterWaiter{waiter}))
+}
+
+// clusterWaiter passes the result of an entry to the engine, in the engine's errors.
+type clusterWaiter struct{ engine.CommitWaiter }
+
+// Failed passes on the reason why the entry has no result.
+func (w *clusterWaiter) Failed(err error) { w.CommitWaiter.Failed(engineLogError(err)) }
+
+// Prepare prepares the entry before it is applied.
+func (w *clusterWaiter) Prepare() {
+	if p, ok := w.CommitWaiter.(interface{ Prepare() }); ok {
+		p.Prepare()
+	}
+}
+
+// engineLogError translates the errors of the log to those of the engine.
+func engineLogError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, wal.ErrBusy):
+		return engine.ErrBusy
+	case errors.Is(err, wal.ErrTooLarge):
+		return httperror.ErrTooLarge
+	case errors.Is(err, cluster.ErrNotLeader):
+		return engine.ErrNotLeader
+	}
+	return err
+}
+
 // engineBuyersAdapter gives the engine access to the buyers' client through the engine's own interface.
 // It converts deadlines from the exchange's clock to the machine's clock, which network
 // connections use.
+//
+// A node that may no longer decide sends nothing: another node may be the leader and send the same.
 type engineBuyersAdapter struct {
-	client *buyer.Client
-	clock  *clock.Clock
+	client      *buyer.Client
+	clock       *clock.Clock
+	mayDecideBy func(deadline time.Time) bool
 }
 
 // Post makes one attempt to post a lead to a buyer, and returns its result.
 func (m engineBuyersAdapter) Post(req *market.BuyerPostRequest) market.BuyerPostResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
+	if !m.mayDecideBy(theirs.Deadline) {
+		return market.BuyerPostResult{Verdict: market.VerdictNotSent, Fault: market.FaultConnect}
+	}
 	return m.client.Post(&theirs)
 }
 
@@ -60,6 +96,9 @@ func (m engineBuyersAdapter) Post(req *market.BuyerPostRequest) market.BuyerPost
 func (m engineBuyersAdapter) Ping(req *market.BuyerPingRequest) market.BuyerPingResult {
 	theirs := *req
 	theirs.Deadline = m.clock.ToWallClock(req.Deadline)
+	if !m.mayDecideBy(theirs.Deadline) {
+		return market.BuyerPingResult{Outcome: market.OutcomeError, Fault: market.FaultConnect}
+	}
 	return m.client.Ping(&theirs)
 }
 

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"pingpost/engine/event"
@@ -84,7 +85,7 @@ func (r *backgroundReportBuilder) close() {
 
 // reportMailRunner sends the saved reports of an exchange while it serves.
 type reportMailRunner struct {
-	service *reportmail.Service // nil until the log is replayed
+	service atomic.Pointer[reportmail.Service] // nil while this node does not decide
 }
 
 // start begins to send the saved reports at the moments of their schedules. It needs the alerts, whose
@@ -92,14 +93,14 @@ type reportMailRunner struct {
 func (r *reportMailRunner) start(x *Exchange) {
 	e := x.engine.Load()
 	composer := &reportmail.Composer{Report: x.Report, Zone: x.zone, Tenant: x.settings.Tenant, Epoch: x.state.FoundedEvent().Epoch, ConsoleURL: x.consoleURLForLinksOrEmpty()}
-	r.service = reportmail.New(reportmail.Options{
+	service := reportmail.New(reportmail.Options{
 		Table: x.state.SavedReports(),
 		SetReport: func(by, id string, document []byte) error {
 			return e.AsOperator(by).SetOrRemoveSavedReport(id, document)
 		},
 		RecordMail: e.RecordReportMail,
 		Compose:    composer.Compose,
-		Sender:     x.alerts.service.FirstEmailChannelSender,
+		Sender:     x.alerts.service.Load().FirstEmailChannelSender,
 		ChannelID: func() string {
 			if channel := x.state.Alerts().Settings().FirstEnabledEmailChannel(); channel != nil {
 				return channel.ID
@@ -108,13 +109,14 @@ func (r *reportMailRunner) start(x *Exchange) {
 		},
 		Send: x.alerts.transport.SendMail, Now: x.clock.Now, Zone: x.zone, Logger: x.logger,
 	})
-	r.service.Start()
+	r.service.Store(service)
+	service.Start()
 }
 
 // close ends the sending. The next start sends the moments without a result.
 func (r *reportMailRunner) close() {
-	if r.service != nil {
-		r.service.Close()
+	if service := r.service.Swap(nil); service != nil {
+		service.Close()
 	}
 }
 
@@ -123,5 +125,8 @@ func (x *Exchange) SavedReports() (serviceOrNil savedreports.Service) {
 	if x.EngineWhileReady() == nil {
 		return nil
 	}
-	return x.reportMail.service
+	if service := x.reportMail.service.Load(); service != nil {
+		return service
+	}
+	return nil
 }

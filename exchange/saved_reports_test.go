@@ -41,7 +41,7 @@ func (r *testExchange) advanceToMorning(days int) {
 	r.t.Helper()
 	year, month, day := time.Unix(0, r.clock.Now()).UTC().Date()
 	r.clock.AdvanceTo(time.Date(year, month, day+days, 8, 0, 0, 0, time.UTC).UnixNano())
-	r.reportMail.service.QueueDueMails(r.clock.Now())
+	r.reportMail.service.Load().QueueDueMails(r.clock.Now())
 }
 
 // savedReportStatus is the state of the first saved report.
@@ -150,10 +150,10 @@ func TestScheduledReportIsSentOnce(t *testing.T) {
 
 	x.stop()
 	x = startAcceptingClock(t, x.testDir)
-	x.reportMail.service.QueueDueMails(x.clock.Now())
+	x.reportMail.service.Load().QueueDueMails(x.clock.Now())
 	x.advanceToMorning(5)
 	eventually(t, "the latest moment is sent", func() bool { return len(server.Messages()) > 1 })
-	x.reportMail.service.QueueDueMails(x.clock.Now())
+	x.reportMail.service.Load().QueueDueMails(x.clock.Now())
 	eventually(t, "the second e-mail is recorded", func() bool { return !x.savedReportStatus().Mail.Waiting })
 	x.stop() // afterwards no alert can log one more event
 	seq, hash := x.state.Hash()
@@ -178,7 +178,7 @@ func TestUnsentReportIsSentAfterCrash(t *testing.T) {
 	etag := crashed.mustAdmin(200, "GET", "/admin/v1/alerts/channels/mail", "").header.Get("ETag")
 	crashed.mustAdmin(200, "PUT", "/admin/v1/alerts/channels/mail", emailChannel(working), "If-Match", etag)
 	crashed.clock.AdvanceTo(x.clock.Now())
-	crashed.reportMail.service.QueueDueMails(crashed.clock.Now())
+	crashed.reportMail.service.Load().QueueDueMails(crashed.clock.Now())
 	crashed.waitUntilReportSent()
 	began := time.Now()
 	x.stop()

@@ -51,7 +51,7 @@ func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*adm
 	if !x.disk.measureAndCheckRoomFor(8 * done.Entries) {
 		return nil, errDiskLow
 	}
-	file, err := storeSuppressionTable(x.settings.DataDir, table)
+	file, err := x.storeSuppressionTable(table)
 	if err != nil {
 		return nil, err
 	}

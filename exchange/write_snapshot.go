@@ -119,6 +119,11 @@ func (x *Exchange) writeSnapshot() error {
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
 	}
+	if x.replica != nil { // the state may have entries that are not durable in this node's log yet
+		if _, err := x.replica.Sync(); err != nil {
+			return err
+		}
+	}
 	info, err := w.Commit(oldest, newest, nil)
 	if err != nil {
 		return fmt.Errorf("cannot finish a snapshot: %w", err)

@@ -50,6 +50,9 @@ const (
 type Self struct {
 	Identity Identity
 	Registry *Registry
+	// IsMember reports whether the node is a member of the cluster, or may be one. The registry knows only
+	// members: a removed node may be replaced by a new one with its id. Nil: all are members.
+	IsMember func(node string) bool
 }
 
 // dialed performs the handshake of a connection that this node opened to the node with this id.
@@ -145,7 +148,7 @@ func (s *Self) exchangeVerdicts(conn net.Conn, self, other *Identity, purpose Pu
 // must stop.
 func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	switch {
-	case other.Exchange != s.Identity.Exchange:
+	case other.Exchange != s.Identity.Exchange && !isCopyRequest(other, &s.Identity, purpose):
 		return fmt.Errorf("node %q has the data of another exchange; delete its data and let it copy that of another node", other.Node)
 	case other.Key != s.Identity.Key:
 		return fmt.Errorf("node %q has another key file; give all nodes the same exchange.key", other.Node)
@@ -161,10 +164,19 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}
+	if s.IsMember != nil && !s.IsMember(other.Node) {
+		return nil
+	}
 	if err := s.Registry.admit(other); err != nil || purpose != Raft {
 		return err
 	}
 	return s.Registry.joinCluster(other.Cluster)
+}
+
+// isCopyRequest reports whether one of the two nodes has no data yet, so that it belongs to no exchange. It
+// may ask for a copy, and must not take part in the consensus.
+func isCopyRequest(one, other *Identity, purpose Purpose) bool {
+	return purpose == Requests && (one.Exchange == [16]byte{} || other.Exchange == [16]byte{})
 }
 
 func appendHello(out []byte, purpose Purpose, of *Identity) []byte {

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,6 +44,7 @@ type knownStart struct {
 type Registry struct {
 	dir  string // the data directory, with the id of the cluster
 	path string
+	node string // this one
 	mu   sync.Mutex
 	met  map[string]knownStart
 }
@@ -52,7 +55,7 @@ const registryFile = "starts.json"
 // node's identity, without Exchange and Key. Each handshake reads Cluster, which changes when the node
 // begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
-	r := &Registry{dir: dir, path: filepath.Join(dir, registryFile), met: map[string]knownStart{}}
+	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, registryFile), met: map[string]knownStart{}}
 	content, err := os.ReadFile(r.path)
 	if err == nil {
 		err = json.Unmarshal(content, &r.met)
@@ -75,11 +78,15 @@ func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	return r, Identity{Node: node, Data: own.Data, Starts: own.Starts, Run: own.Run}, nil
 }
 
-// Forget removes a node, so that a new one can have its id.
-func (r *Registry) Forget(node string) error {
+// ForgetExcept forgets all other nodes that are not in the list, so that new ones can have their ids.
+func (r *Registry) ForgetExcept(members []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.met, node)
+	known := len(r.met)
+	maps.DeleteFunc(r.met, func(node string, _ knownStart) bool { return node != r.node && !slices.Contains(members, node) })
+	if len(r.met) == known {
+		return nil
+	}
 	return r.store()
 }
 

@@ -1,0 +1,306 @@
+package exchange
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"pingpost/cluster"
+	"pingpost/config"
+	"pingpost/engine"
+	"pingpost/engine/event"
+	"pingpost/engine/state"
+	"pingpost/exchange/member"
+	"pingpost/internal/durable"
+	"pingpost/keys/vault"
+	"pingpost/wal"
+)
+
+// clusterMembership is this node's part in a cluster. Every node has the same log and the same state. Only
+// the leader decides about requests; its engine lasts as long as its leadership. The other nodes forward
+// requests to it.
+type clusterMembership struct {
+	member  atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
+	queue   atomic.Pointer[cluster.Log]   // of the leader
+	leading sync.WaitGroup                // the last leadership and its end
+}
+
+func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
+
+// memberSettings returns the settings of this node's membership.
+func (x *Exchange) memberSettings(key [16]byte) (member.Settings, error) {
+	of := &x.settings.Cluster
+	s := member.Settings{
+		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, Key: key,
+		Version: x.options.Version, Logger: x.logger,
+	}
+	var err error
+	if of.TLS.IsSet() {
+		s.TLS, err = member.LoadTLS(of.TLS.CertFile, of.TLS.KeyFile, of.TLS.AuthorityFile)
+	}
+	return s, err
+}
+
+// prepareClusterData copies the data of another node to a new one. It returns an error for a single node
+// with the data of a cluster: its log would get entries that the other nodes do not have.
+func (x *Exchange) prepareClusterData() error {
+	dir := x.settings.DataDir
+	if !x.isClustered() {
+		if clustered, err := member.IsClusterData(dir); clustered || err != nil {
+			return errors.Join(fmt.Errorf("data_dir %q has the data of a cluster's node; set cluster in the configuration, or make it a single exchange with pingpost cluster recover", dir), err)
+		}
+		return nil
+	}
+	if needed, err := member.NeedsCopy(dir); !needed || err != nil {
+		return err
+	}
+	key, err := vault.OpenExchangeKey(dir, false)
+	if err != nil {
+		return fmt.Errorf("this node needs the exchange's key before it can copy the data of another node; copy the file keys/exchange.key from the data directory of that node: %w", err)
+	}
+	s, err := x.memberSettings(key.KeyFingerprint())
+	if err != nil {
+		return err
+	}
+	return member.CopyData(&s)
+}
+
+// joinCluster starts this node's membership, and serves the requests of other nodes.
+func (x *Exchange) joinCluster() error {
+	s, err := x.memberSettings(x.vault.KeyFingerprint())
+	if err != nil {
+		return err
+	}
+	founded := x.state.FoundedEvent()
+	if founded.KeyCheck != s.Key {
+		return errors.New("the exchange's key file does not belong to this log; copy keys/exchange.key from another node")
+	}
+	opt := member.Options{
+		Settings: s, Exchange: founded.Epoch, Log: x.replica, StateMachine: &replicatedState{exchange: x}, Roles: clusterRoles{x}, Now: x.clock.Now,
+	}
+	opt.QueueLen, opt.QueueBytes = maxLogQueueEntriesAndBytes(&x.settings.Limits)
+	m, err := member.Open(opt)
+	if err != nil {
+		return err
+	}
+	x.cluster.member.Store(m)
+	go x.watchMembership(m)
+	go func() {
+		h := m.RequestHandlers()
+		_ = (&fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) { h[string(ctx.Path())](ctx) }}).Serve(m.RequestListener())
+	}()
+	if len(m.Members()) == 0 {
+		x.logger.Info("this node is no member of the cluster yet; add it with pingpost cluster add "+s.Node+", or begin a cluster with pingpost cluster init", "node", s.Node)
+	}
+	return nil
+}
+
+// watchMembership ends the exchange if its node can take no further part in the cluster.
+func (x *Exchange) watchMembership(m *member.Member) {
+	select {
+	case <-m.Failed():
+		x.broken <- fmt.Errorf("this node left the cluster's work: %w", m.Err())
+	case err := <-m.MustStop():
+		x.broken <- err
+	case <-x.ended:
+	}
+}
+
+// leaveCluster ends the membership of this node. A leader makes another node the leader first.
+func (x *Exchange) leaveCluster() error {
+	m := x.cluster.member.Load()
+	if m == nil {
+		return nil
+	}
+	err := m.Close()
+	x.cluster.leading.Wait()
+	return err
+}
+
+// memberStartTimeout limits the wait until the first node of a cluster leads it.
+const memberStartTimeout = 10 * time.Second
+
+// CreateCluster makes the data directory of the configuration that of the first node of a new cluster. An
+// exchange without data begins; one with data keeps it. The exchange must not run.
+func CreateCluster(configPath string, opt Options) error {
+	built, err := loadConfiguration(configPath, opt.Env)
+	if err != nil {
+		return err
+	}
+	if !built.Settings.Cluster.IsSet() {
+		return fmt.Errorf("the configuration %q has no section cluster; add it with node, listen and peers", configPath)
+	}
+	x := newExchange(configPath, opt, built)
+	x.built.Store(built)
+	if clustered, err := member.IsClusterData(x.settings.DataDir); clustered || err != nil {
+		return errors.Join(fmt.Errorf("data_dir %q has the data of a cluster's node already", x.settings.DataDir), err)
+	}
+	if err := x.beginLog(); err != nil {
+		return err
+	}
+	s, err := x.memberSettings(x.vault.KeyFingerprint())
+	if err != nil {
+		return err
+	}
+	x.replica, err = wal.OpenReplica(x.settings.DataDir, wal.Options{})
+	if err != nil {
+		return err
+	}
+	m, err := member.Open(member.Options{
+		Settings: s, Exchange: x.state.FoundedEvent().Epoch, Log: x.replica, StateMachine: &replicatedState{exchange: x}, Roles: noRoles{}, Now: x.clock.Now,
+	})
+	if err != nil {
+		return errors.Join(err, x.replica.Close())
+	}
+	err = m.Bootstrap()
+	for deadline := time.Now().Add(memberStartTimeout); err == nil && !m.HoldsLease(); time.Sleep(leasePause) {
+		if time.Now().After(deadline) {
+			err = errors.New("the first node of the cluster does not become its leader; delete the folder cluster in data_dir, and try again")
+		}
+	}
+	return errors.Join(err, m.Close(), x.replica.Close())
+}
+
+// noRoles ignores the roles of a node.
+type noRoles struct{}
+
+func (noRoles) Lead(*cluster.Log) {}
+func (noRoles) Follow()           {}
+
+// beginLog begins the exchange's log and creates its key, unless it has them.
+func (x *Exchange) beginLog() error {
+	dir := x.settings.DataDir
+	if err := createDataDirAndCheckWritable(dir); err != nil {
+		return err
+	}
+	x.state = state.New()
+	x.settings.Cluster = config.ClusterSettings{} // the log has no other node yet
+	err := x.openAndReplayLog(dir)
+	x.settings.Cluster = x.built.Load().Settings.Cluster
+	if err != nil {
+		return err
+	}
+	if x.vault, err = vault.OpenExchangeKey(dir, x.state.FoundedEvent().Epoch == [16]byte{}); err == nil {
+		e := engine.New(engine.Options{State: x.state, Log: engineLogAdapter{x.log}, Clock: x.clock, Entropy: fillRandom})
+		err = e.InitializeLogOrCheckKey(x.vault.KeyFingerprint())
+		e.Close()
+	}
+	return errors.Join(err, x.log.Close())
+}
+
+// clusterRoles begins and ends the leaderships of this node.
+type clusterRoles struct{ x *Exchange }
+
+// Lead begins to decide about requests.
+func (r clusterRoles) Lead(log *cluster.Log) {
+	x := r.x
+	x.cluster.leading.Wait() // the attempts of this node's earlier leadership
+	x.cluster.leading.Add(1)
+	began := time.Now()
+	x.cluster.queue.Store(log)
+	_, at := x.log.LastDurableEntry()
+	x.clock.AdvanceTo(at)
+	err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), x.cluster.member.Load().ReplicateFile)
+	if err == nil {
+		err = x.startDeciding(clusterLogAdapter{log})
+	}
+	switch {
+	case err == nil:
+		x.logger.Info("this node decides about requests now", "node", x.settings.Cluster.Node, "seconds", time.Since(began).Seconds())
+	case errors.Is(err, cluster.ErrNotLeader) || errors.Is(err, cluster.ErrUnknown) || errors.Is(err, engine.ErrNotLeader):
+		x.logger.Info("this node lost the leadership before it decided about requests", "node", x.settings.Cluster.Node, "error", err)
+	default:
+		x.broken <- fmt.Errorf("this node of the cluster cannot decide about requests, and stops: %w", err)
+	}
+}
+
+// Follow ends the decisions of this node. It does not wait for the attempts in progress: other nodes wait
+// for the leadership.
+func (r clusterRoles) Follow() {
+	x := r.x
+	x.deciding.Store(false)
+	x.publicServer.SetEngine(nil)
+	go func() {
+		defer x.cluster.leading.Done()
+		x.stopDeciding()
+		x.keys.StopIssuing()
+		x.active.Store(nil)
+	}()
+}
+
+// mayDecide reports whether this node may decide about requests and send to buyers and suppliers: no other
+// node can be the leader.
+func (x *Exchange) mayDecide() bool {
+	return !x.isClustered() || x.deciding.Load() && x.cluster.member.Load().HoldsLease()
+}
+
+// leasePause is the time between two checks of waitUntilMayDecide.
+const leasePause = 2 * time.Millisecond
+
+// waitUntilMayDecide waits for the end of a short interruption of the lease, at most until the deadline. It
+// reports whether this node may decide.
+func (x *Exchange) waitUntilMayDecide(deadline time.Time) bool {
+	for !x.mayDecide() {
+		if !x.deciding.Load() || time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(leasePause)
+	}
+	return true
+}
+
+// replicatedState applies the log entries of other leaders to the state. The leader's own entries are
+// applied by the requests that wait for them.
+type replicatedState struct {
+	exchange *Exchange
+	decoder  event.Decoder
+}
+
+// Apply applies an entry. It also erases the keys of the leads that the entry erases.
+func (r *replicatedState) Apply(seq uint64, at int64, data []byte) error {
+	r.decoder.ForReplay = true
+	decoded, err := r.decoder.Decode(data)
+	if err != nil {
+		return fmt.Errorf("cannot decode log entry %d: %w", seq, err)
+	}
+	var erased []uint64
+	if e, ok := decoded.(*event.PersonalDataOfLeadsErased); ok {
+		erased = e.Slots
+	}
+	r.exchange.state.Apply(seq, at, decoded)
+	if len(erased) == 0 {
+		return nil
+	}
+	return r.exchange.keys.Erase(erased)
+}
+
+// Hash returns the hash of the state after the last applied entry.
+func (r *replicatedState) Hash() (seq, hash uint64) { return r.exchange.state.Hash() }
+
+// storeFile writes a file that log entries will refer to, under its name in the data directory, durably. In
+// a cluster all nodes get it. The name stands for the content.
+func (x *Exchange) storeFile(name string, content io.WriterTo) error {
+	if !x.isClustered() {
+		return durable.WriteFile(filepath.Join(x.settings.DataDir, filepath.FromSlash(name)), content)
+	}
+	var text bytes.Buffer
+	if _, err := content.WriteTo(&text); err != nil {
+		return err
+	}
+	return engineLogError(x.cluster.member.Load().ReplicateFile(name, text.Bytes()))
+}
+
+// logQueueStats returns the state of the queue before the log: in a cluster that of the leader.
+func (x *Exchange) logQueueStats() wal.Stats {
+	stats := x.log.Stats()
+	if log := x.cluster.queue.Load(); log != nil {
+		stats.Queued, stats.QueuedBytes, stats.QueueDelay = log.Queued()
+	}
+	return stats
+}

@@ -1,0 +1,169 @@
+package member
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"pingpost/cluster"
+	"pingpost/cluster/link"
+	"pingpost/wal"
+)
+
+// Settings are those of the configuration's section `cluster`.
+type Settings struct {
+	Node    string            // id of this node
+	Listen  string            // address for the other nodes
+	Peers   map[string]string // address of each node, this one included, by its id
+	TLS     *tls.Config       // nil only between addresses of one machine
+	DataDir string
+	Key     [16]byte // fingerprint of the exchange's key
+	Version string   // of the program
+	Logger  *slog.Logger
+}
+
+// Options of a member.
+type Options struct {
+	Settings
+	Exchange     [16]byte // identifies the exchange; from its log's first entry
+	Log          *wal.Replica
+	StateMachine cluster.StateMachine
+	Roles        cluster.Roles
+	Now          func() int64
+	QueueLen     int
+	QueueBytes   int
+}
+
+// Member is the running membership of this node.
+type Member struct {
+	*cluster.Node
+	opt      Options
+	network  *link.Network
+	registry *link.Registry
+	started  atomic.Pointer[cluster.Node]
+}
+
+func folder(dataDir string) string { return filepath.Join(dataDir, "cluster") }
+
+// IsClusterData reports whether the data directory belongs to a node of a cluster.
+func IsClusterData(dataDir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(folder(dataDir), "log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// openNetwork begins to listen for the other nodes. exchange is zero if this node has no data yet.
+func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool) (*link.Network, *link.Registry, error) {
+	registry, self, err := link.OpenRegistry(s.DataDir, s.Node)
+	if err != nil {
+		return nil, nil, err
+	}
+	self.Exchange, self.Key = exchange, s.Key
+	listener, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot listen for the other nodes; choose another address in cluster.listen: %w", err)
+	}
+	network, err := link.Listen(listener, link.Self{Identity: self, Registry: registry, IsMember: isMember}, s.TLS, s.Logger)
+	if err != nil {
+		return nil, nil, errors.Join(err, listener.Close())
+	}
+	return network, registry, nil
+}
+
+// Open connects this node to the others and starts it. Roles are notified from now on.
+func Open(opt Options) (*Member, error) {
+	m := &Member{opt: opt}
+	var err error
+	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.mayBeMember); err != nil {
+		return nil, err
+	}
+	m.Node, err = cluster.Start(cluster.Options{
+		ID: opt.Node, Dir: folder(opt.DataDir), DataDir: opt.DataDir, Listener: m.network.Listener(link.Raft), Address: opt.Peers[opt.Node],
+		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
+			return m.network.Dial(link.Raft, id, address, timeout)
+		},
+		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
+		MembersChanged: m.forgetRemovedNodes, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
+	})
+	if err != nil {
+		return nil, errors.Join(err, m.network.Close())
+	}
+	m.started.Store(m.Node)
+	return m, nil
+}
+
+// mayBeMember reports whether a node is a member. Until this node has started it can be one.
+func (m *Member) mayBeMember(id string) bool {
+	node := m.started.Load()
+	return node == nil || slices.ContainsFunc(node.Members(), func(member cluster.Member) bool { return member.ID == id })
+}
+
+// forgetRemovedNodes makes a new node with the id of a removed one possible.
+func (m *Member) forgetRemovedNodes(members []cluster.Member) {
+	var ids []string
+	for _, member := range members {
+		ids = append(ids, member.ID)
+	}
+	if err := m.registry.ForgetExcept(ids); err != nil {
+		m.opt.Logger.Error("cannot forget the removed nodes of the cluster; new nodes cannot have their ids yet", "error", err)
+	}
+}
+
+// Close ends the membership. A leader first makes another node the leader.
+func (m *Member) Close() error {
+	return errors.Join(m.Node.Close(), m.network.Close())
+}
+
+// RequestListener returns the listener for HTTP requests of other nodes.
+func (m *Member) RequestListener() net.Listener { return m.network.Listener(link.Requests) }
+
+// DialForRequests connects to another node to send it HTTP requests.
+func (m *Member) DialForRequests(id, address string, timeout time.Duration) (net.Conn, error) {
+	return m.network.Dial(link.Requests, id, address, timeout)
+}
+
+// MustStop returns a channel that receives an error if another node found that this one must stop.
+func (m *Member) MustStop() <-chan error { return m.network.MustStop() }
+
+var (
+	// ErrUnknownNode means that the configuration of this node does not list the node in cluster.peers.
+	ErrUnknownNode = errors.New("cluster.peers of the leader's configuration does not have this node")
+	// ErrIsMember means that the node is a member already.
+	ErrIsMember = errors.New("the node is a member of the cluster already")
+	// ErrNoMember means that the node is no member.
+	ErrNoMember = errors.New("the node is no member of the cluster")
+)
+
+// AddNode makes a running node a voting member. Only the leader can add one.
+func (m *Member) AddNode(id string) error {
+	address := m.opt.Peers[id]
+	if address == "" {
+		return ErrUnknownNode
+	}
+	if m.mayBeMember(id) {
+		return ErrIsMember
+	}
+	conn, err := m.DialForRequests(id, address, time.Second) // a node that does not run could cost the cluster its majority
+	if err != nil {
+		return fmt.Errorf("node %q does not answer at %s; start it first: %w", id, address, err)
+	}
+	return errors.Join(conn.Close(), m.Node.Add(id, address))
+}
+
+// RemoveNode removes a member. Only the leader can remove one.
+func (m *Member) RemoveNode(id string) error {
+	if !m.mayBeMember(id) {
+		return ErrNoMember
+	}
+	return m.Node.Remove(id)
+}
