@@ -1,15 +1,19 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
-	"net"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"pingpost/engine/event"
 	"pingpost/internal/must"
+	"pingpost/keys/leadkeys"
+	"pingpost/wal"
 )
 
 // clusterConfig is the configuration of each node of a test's cluster.
@@ -23,8 +27,10 @@ report: {keep: 0s}
 campaigns:
   - id: cmp
     method: waterfall
+    suppression: [dnc]
     duplicates: {window: 24h}
     buyers: [{buyer: buy_blue, price: 12.05, caps: [{per: total, count: 1000}]}]
+suppression_lists: [{id: dnc, field: phone}]
 `
 
 // testCluster has the folders and the running nodes of a cluster.
@@ -43,10 +49,9 @@ func startCluster(t *testing.T, ids ...string) *testCluster {
 	var peers []string
 	listen := map[string]string{}
 	for _, id := range ids {
-		listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-		listen[id] = listener.Addr().String()
+		// No other connection of the machine has this address, so it is free again after a restart.
+		listen[id] = fmt.Sprintf("127.%d.%d.%d:7400", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 		peers = append(peers, id+": "+listen[id])
-		must.Succeed(t, listener.Close())
 	}
 	for _, id := range ids {
 		c.dirs[id] = newTestDir(t, fmt.Sprintf("%scluster: {node: %s, listen: %s, peers: {%s}}\n", clusterConfig, id, listen[id], strings.Join(peers, ", ")))
@@ -137,4 +142,104 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 		}
 	}
 	c.waitForEqualStates()
+}
+
+// handOver makes another node the leader and returns it.
+func (c *testCluster) handOver() *testExchange {
+	c.t.Helper()
+	must.Succeed(c.t, c.waitForLeader().cluster.member.Load().HandOver())
+	return c.waitForLeader()
+}
+
+// TestOperatorsChangesReachTheNextLeader: each change is in force on a leader that never saw its request.
+func TestOperatorsChangesReachTheNextLeader(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	leader := c.waitForLeader()
+	leader.putEntry("buyers/buy_red", redBuyer)
+	leader.putEntry("campaigns/cmp_api", redCampaign)
+	leader.mustAdmin(200, "PUT", "/admin/v1/suppression/dnc", phoneLines(5), "Content-Type", "text/plain")
+	erased := leader.mustSell(leadBody(70))
+	leader.mustSell(leadBody(71))
+	if got := leader.erase(`{"lead":"` + erased.leadID() + `"}`); got.Erased != 1 {
+		t.Fatalf("%d leads were erased, want 1", got.Erased)
+	}
+	for range 2 {
+		leader = c.handOver()
+		leader.ingest(leadBody(80, "flo_campaign_id", `"cmp_api"`)).mustHave(t, 201, `"buy_red"`)
+		leader.ingest(leadBody(5)).mustHave(t, 201, "suppressed")
+	}
+	c.waitForEqualStates()
+	for _, id := range c.ids {
+		if readable, gone := c.nodes[id].countReadableLeads(); gone != 1 || readable == 0 {
+			t.Errorf("node %s can decrypt %d leads, and the keys of %d are erased; want all but 1", id, readable, gone)
+		}
+	}
+}
+
+// countReadableLeads counts the leads of the node's log that its keys decrypt, and those with erased keys.
+func (r *testExchange) countReadableLeads() (readable, erased int) {
+	r.t.Helper()
+	forEachLogEntry(r.t, r.dataDir(), func(_ wal.Entry, ev event.Event) {
+		lead, ok := ev.(*event.LeadDecided)
+		if !ok {
+			return
+		}
+		switch _, err := r.keys.Open(nil, lead.Slot, lead.Lead, lead.Sealed); {
+		case err == nil:
+			readable++
+		case errors.Is(err, leadkeys.ErrErased):
+			erased++
+		default:
+			r.t.Errorf("lead %s: %v", lead.Lead, err)
+		}
+	})
+	return readable, erased
+}
+
+// TestNodeRejoinsAndIsReplaced: a node that was down applies the entries that it missed. A new node with
+// the id of a removed one copies the data.
+func TestNodeRejoinsAndIsReplaced(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	sell := func(first int) {
+		for i := range 10 {
+			c.waitForLeader().mustSell(leadBody(first + i))
+		}
+	}
+	sell(0)
+	c.nodes["b"].stop()
+	delete(c.nodes, "b")
+	sell(100)
+	c.start("b")
+	c.waitForEqualStates()
+	c.nodes["c"].stop()
+	delete(c.nodes, "c")
+	leader := c.waitForLeader()
+	must.Succeed(t, leader.cluster.member.Load().RemoveNode("c"))
+	sell(200)
+	must.Succeed(t, os.RemoveAll(c.dirs["c"].dataDir()))
+	c.addNode("c")
+	sell(300)
+	c.waitForEqualStates()
+}
+
+// TestClusterDataNeedsItsConfiguration: a node's data never serves without the cluster.
+func TestClusterDataNeedsItsConfiguration(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a")
+	c.waitForLeader().mustSell(leadBody(1))
+	c.nodes["a"].stop()
+	p := c.dirs["a"]
+	whole := string(must.Value(os.ReadFile(p.configPath()))(t))
+	p.writeConfig(t, whole[:strings.Index(whole, "cluster:")])
+	if _, err := tryStart(t, p, func(*Exchange) {}); err == nil || !strings.Contains(err.Error(), "pingpost cluster recover") {
+		t.Errorf("the node starts as a single exchange: %v", err)
+	}
+	p.writeConfig(t, whole)
+	if err := CreateCluster(p.configPath(), Options{Env: env, Logger: p.logger()}); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a second cluster begins with the data of the first: %v", err)
+	}
+	c.start("a")
+	c.waitForLeader().mustSell(leadBody(2))
 }
