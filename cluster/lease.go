@@ -8,7 +8,7 @@ import (
 )
 
 // lease decides how long no other node can be the leader. A follower grants no vote within Heartbeat of a
-// message of the leader. So the leader holds the lease while a majority has answered messages that it sent
+// message of the leader (see voteGuard). So the leader holds the lease while a majority has answered messages that it sent
 // within Heartbeat.
 //
 // The time of sending counts, by the monotonic clock of this process, which goes on while the process is
@@ -69,25 +69,4 @@ func (n *Node) HoldsLease() bool {
 	since := time.Now().Add(-n.opt.Heartbeat + n.opt.Heartbeat/leaseMargin)
 	voters := n.raft.GetConfiguration().Configuration().Servers
 	return n.lease.holds(raft.ServerID(n.opt.ID), voters, of.term, since)
-}
-
-// leaseTransport is Raft's transport, which records for the lease when other nodes accepted heartbeats.
-type leaseTransport struct {
-	*raft.NetworkTransport
-	lease   *lease
-	address raft.ServerAddress // of this node
-}
-
-// LocalAddr returns the address of this node. That of its listener may be the same on every node, such as
-// [::]:7000, and Raft would take the votes of one for those of another.
-func (t *leaseTransport) LocalAddr() raft.ServerAddress { return t.address }
-
-// AppendEntries sends a message of the leader to another node. All heartbeats are such messages.
-func (t *leaseTransport) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
-	sent := time.Now()
-	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
-	if err == nil && resp.Success {
-		t.lease.record(id, args.Term, sent)
-	}
-	return err
 }

@@ -18,6 +18,9 @@ import (
 	"pingpost/wal"
 )
 
+// DefaultHeartbeat is the default of Options.Heartbeat.
+const DefaultHeartbeat = 200 * time.Millisecond
+
 // Options of a node. Only the fields with a default may be zero.
 type Options struct {
 	ID       string       // of this node, unique in the cluster
@@ -39,7 +42,7 @@ type Options struct {
 	MembersChanged func([]Member)
 
 	// Heartbeat is the time without a sign of the leader after which a follower wants to replace it;
-	// default 200 ms.
+	// default DefaultHeartbeat. It must be the same on all nodes: see link.Identity.
 	Heartbeat time.Duration
 	// MaxStall is the longest time in which a leader with proposals commits none. Then it makes room for
 	// another leader; default 400 ms.
@@ -54,6 +57,7 @@ type Options struct {
 	Logger *slog.Logger
 
 	wrapLogStore func(raft.LogStore) raft.LogStore // in tests, to make the disk fail
+	loseHandOver bool                              // in tests, to lose the message that begins a hand-over
 }
 
 // Roles is notified when the role of this node changes, by one goroutine.
@@ -70,7 +74,7 @@ type Node struct {
 	opt       Options
 	raft      *raft.Raft
 	started   atomic.Pointer[raft.Raft] // the same, for Raft's own goroutines, which run before raft is set
-	transport *raft.NetworkTransport
+	transport *nodeTransport
 	store     *raftwal.WAL
 	machine   *raftMachine
 	log       Log
@@ -80,8 +84,11 @@ type Node struct {
 	network   *nodeNetwork
 	check     chan struct{} // holds at most one token: compare the role with Raft's
 	handOver  chan chan error
-	stop      chan struct{}
-	loops     sync.WaitGroup
+	// handOverTerm is the term of the present hand-over. released is the last term in which this node sent
+	// a message for one. It never leads again in that term, because the message may arrive late.
+	handOverTerm, released atomic.Uint64
+	stop                   chan struct{}
+	loops                  sync.WaitGroup
 
 	failMu  sync.Mutex
 	failure error
@@ -127,16 +134,16 @@ func (n *Node) startRaft() error {
 		return err
 	}
 	n.network = newNodeNetwork(n.opt.Listener, n.opt.Dial)
-	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+	n.transport = n.newTransport(raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream: n.network, ServerAddressProvider: n, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
-	})
+	}))
 	n.stable.StableStore = n.store
 	logs := raft.LogStore(n.store)
 	if n.opt.wrapLogStore != nil {
 		logs = n.opt.wrapLogStore(logs)
 	}
 	logs = &reportingLogStore{logs, n.fail}
-	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, &leaseTransport{n.transport, &n.lease, raft.ServerAddress(n.opt.Address)})
+	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)
 	}
@@ -195,7 +202,8 @@ func (n *Node) Remove(id string) error {
 
 // HandOver makes another member the leader. First this node finishes its leadership: it rejects new
 // entries with ErrNotLeader, and waits for the results of those that it has proposed. So a planned
-// hand-over leaves no result unknown.
+// hand-over leaves no result unknown. If the hand-over fails after its message was sent, this node does
+// not lead again in its term. After MaxStall it makes room for another leader.
 func (n *Node) HandOver() error {
 	done := make(chan error, 1)
 	select {
@@ -262,7 +270,9 @@ func (n *Node) Close() error {
 func (n *Node) shutDown() error {
 	close(n.stop)
 	n.loops.Wait()
-	err := n.raft.Shutdown().Error()
+	ended := n.raft.Shutdown()
+	err := n.transport.Close() // before the end of Raft, which may wait for a vote
+	err = errors.Join(err, ended.Error())
 	n.machine.history.close()
 	return errors.Join(err, n.closeStores())
 }
@@ -282,7 +292,7 @@ func (n *Node) closeStores() (err error) {
 }
 
 func (o Options) withDefaults() Options {
-	setIfZero(&o.Heartbeat, 200*time.Millisecond)
+	setIfZero(&o.Heartbeat, DefaultHeartbeat)
 	setIfZero(&o.MaxStall, 400*time.Millisecond)
 	setIfZero(&o.MaxBatch, 256)
 	setIfZero(&o.MaxBatchBytes, 1<<20)

@@ -32,12 +32,13 @@ func (n *Node) trackRole() {
 		case <-n.check:
 		case done := <-n.handOver:
 			n.stopLeading()
+			n.handOverTerm.Store(n.raft.CurrentTerm())
 			done <- n.raft.LeadershipTransfer().Error()
 		}
 		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
 			n.stopLeading()
 		}
-		if n.leading.Load() == nil && n.raft.State() == raft.Leader {
+		if n.leading.Load() == nil && n.raft.State() == raft.Leader && n.raft.CurrentTerm() > n.released.Load() {
 			n.tryToLead()
 		}
 	}

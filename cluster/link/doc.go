@@ -9,18 +9,21 @@
 //
 //	hello:
 //	 0      4         5             6        …
-//	+------+---------+-------------+--------+------------------------------------------------------------+
-//	| PPC1 | purpose | id length   | id …   | data 16 | starts 8 | run 8 | exchange 16 | key 16 | cluster 16 |
-//	+------+---------+-------------+--------+------------------------------------------------------------+
+//	+------+---------+-------------+--------+-------------------------+
+//	| PPC1 | purpose | id length   | id …   | data, starts, run, …    |
+//	+------+---------+-------------+--------+-------------------------+
 //
 //	purpose   of the connection: Raft or requests
 //	id        of the node in the configuration
-//	data      a random number that was created with the node's data
-//	starts    the number of starts of the node with this data
-//	run       a random number of this start
-//	exchange  the random number in the first log entry
-//	key       fingerprint of the exchange's key
-//	cluster   id of the cluster (package clusterid); zero if the node is in none yet
+//	after the id, with their sizes in bytes:
+//
+//	data       16  a random number that was created with the node's data
+//	starts      8  the number of starts of the node with this data
+//	run         8  a random number of this start
+//	exchange   16  the random number in the first log entry
+//	key        16  fingerprint of the exchange's key
+//	cluster    16  id of the cluster (package clusterid); zero if the node is in none yet
+//	heartbeat   8  timeout in nanoseconds; Raft connections require the same one
 //
 //	verdict: one byte (0 accepted, 1 refused, 2 refused, and the node must stop), a length of two bytes,
 //	and that many bytes of text

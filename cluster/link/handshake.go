@@ -24,7 +24,7 @@ const (
 
 const (
 	magic         = "PPC1"
-	identitySize  = 16 + 8 + 8 + 16 + 16 + 16
+	identitySize  = 16 + 8 + 8 + 16 + 16 + 16 + 8
 	maxVerdict    = 1 << 10
 	maxIDLength   = 64
 	handshakeTime = 5 * time.Second
@@ -164,11 +164,16 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}
-	if s.IsMember != nil && !s.IsMember(other.Node) {
-		return nil
+	if purpose == Raft && other.Heartbeat != self.Heartbeat {
+		return fmt.Errorf("node %q has the heartbeat timeout %v, and node %q has %v; stop all nodes and give them the same", other.Node, other.Heartbeat, self.Node, self.Heartbeat)
 	}
-	if err := s.Registry.admit(other); err != nil || purpose != Raft {
-		return err
+	if s.IsMember == nil || s.IsMember(other.Node) {
+		if err := s.Registry.admit(other); err != nil {
+			return err
+		}
+	}
+	if purpose != Raft {
+		return nil
 	}
 	return s.Registry.joinCluster(other.Cluster)
 }
@@ -185,7 +190,8 @@ func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
 	out = binary.LittleEndian.AppendUint64(out, of.Starts)
 	out = binary.LittleEndian.AppendUint64(out, of.Run)
 	out = append(append(out, of.Exchange[:]...), of.Key[:]...)
-	return append(out, of.Cluster[:]...)
+	out = append(out, of.Cluster[:]...)
+	return binary.LittleEndian.AppendUint64(out, uint64(of.Heartbeat))
 }
 
 func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
@@ -208,5 +214,6 @@ func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
 	copy(of.Exchange[:], body[32:])
 	copy(of.Key[:], body[48:])
 	copy(of.Cluster[:], body[64:])
+	of.Heartbeat = time.Duration(binary.LittleEndian.Uint64(body[80:]))
 	return of, Purpose(head[len(magic)]), nil
 }

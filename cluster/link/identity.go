@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"pingpost/cluster/clusterid"
 	"pingpost/internal/durable"
@@ -27,6 +28,9 @@ type Identity struct {
 	Exchange [16]byte
 	Key      [16]byte // fingerprint of the exchange's key
 	Cluster  clusterid.ID
+	// Heartbeat is the node's cluster.Options.Heartbeat. If it differed between nodes, two nodes could hold the
+	// lease at once.
+	Heartbeat time.Duration
 }
 
 // knownStart is a stored start: of this node, or the latest of another node that this node has met.
@@ -52,7 +56,7 @@ type Registry struct {
 const registryFile = "starts.json"
 
 // OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
-// node's identity, without Exchange and Key. Each handshake reads Cluster, which changes when the node
+// node's identity, without Exchange, Key and Heartbeat. Each handshake reads Cluster, which changes when the node
 // begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, registryFile), met: map[string]knownStart{}}

@@ -163,6 +163,16 @@ func TestNodesOfAnotherClusterAreRefused(t *testing.T) {
 	}
 }
 
+// TestNodesWithOtherHeartbeatAreRefused: the lease needs the same timeout on all nodes. Requests do not.
+func TestNodesWithOtherHeartbeatAreRefused(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	a.self.Identity.Heartbeat, b.self.Identity.Heartbeat = time.Second, time.Minute
+	if err := talk(t, b, a, Raft); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "heartbeat timeout") {
+		t.Errorf("the error is %v, want a refusal", err)
+	}
+	must.Succeed(t, talk(t, b, a, Requests))
+}
+
 // TestForgottenNodeCanBeReplaced: after a node was removed, a new one can have its id.
 func TestForgottenNodeCanBeReplaced(t *testing.T) {
 	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)

@@ -68,7 +68,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 	if err != nil {
 		return nil, nil, err
 	}
-	self.Exchange, self.Key = exchange, s.Key
+	self.Exchange, self.Key, self.Heartbeat = exchange, s.Key, cluster.DefaultHeartbeat
 	listener, err := net.Listen("tcp", s.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen for the other nodes; choose another address in cluster.listen: %w", err)
