@@ -83,7 +83,7 @@ type Node struct {
 	stable    stableStore
 	network   *nodeNetwork
 	check     chan struct{} // holds at most one token: compare the role with Raft's
-	handOver  chan chan error
+	handOver  chan handOverRequest
 	// handOverTerm is the term of the present hand-over. released is the last term in which this node sent
 	// a message for one. It never leads again in that term, because the message may arrive late.
 	handOverTerm, released atomic.Uint64
@@ -101,7 +101,7 @@ func Start(opt Options) (*Node, error) {
 	if err := checkAddress(opt.Address); err != nil {
 		return nil, errors.Join(err, opt.Listener.Close())
 	}
-	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan chan error), stop: make(chan struct{}), failed: make(chan struct{})}
+	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan handOverRequest), stop: make(chan struct{}), failed: make(chan struct{})}
 	n.machine = newRaftMachine(n)
 	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
@@ -200,15 +200,16 @@ func (n *Node) Remove(id string) error {
 	return n.raft.RemoveServer(raft.ServerID(id), 0, membershipTimeout).Error()
 }
 
-// HandOver makes another member the leader. First this node finishes its leadership: it rejects new
+// HandOver makes another member the leader: the one with the id to, or for "" the one with the most
+// entries. First this node finishes its leadership: it rejects new
 // entries with ErrNotLeader, and waits for the results of those that it has proposed. So a planned
 // hand-over leaves no result unknown. If the hand-over fails after its message was sent, this node does
 // not lead again in its term. After MaxStall it makes room for another leader.
-func (n *Node) HandOver() error {
-	done := make(chan error, 1)
+func (n *Node) HandOver(to string) error {
+	request := handOverRequest{to: to, done: make(chan error, 1)}
 	select {
-	case n.handOver <- done:
-		return <-done
+	case n.handOver <- request:
+		return <-request.done
 	case <-n.stop:
 		return ErrNotLeader
 	}
@@ -259,7 +260,7 @@ func (n *Node) fail(err error) {
 // Close stops the node. A leader hands over first.
 func (n *Node) Close() error {
 	if n.raft.State() == raft.Leader {
-		if err := n.HandOver(); err != nil {
+		if err := n.HandOver(""); err != nil {
 			n.opt.Logger.Info("the leader stops without a hand-over", "error", err)
 		}
 	}

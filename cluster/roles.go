@@ -30,10 +30,8 @@ func (n *Node) trackRole() {
 			return
 		case <-n.raft.LeaderCh():
 		case <-n.check:
-		case done := <-n.handOver:
-			n.stopLeading()
-			n.handOverTerm.Store(n.raft.CurrentTerm())
-			done <- n.raft.LeadershipTransfer().Error()
+		case request := <-n.handOver:
+			request.done <- n.transferLeadership(request.to)
 		}
 		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
 			n.stopLeading()
@@ -42,6 +40,31 @@ func (n *Node) trackRole() {
 			n.tryToLead()
 		}
 	}
+}
+
+// handOverRequest asks trackRole for a hand-over: see HandOver.
+type handOverRequest struct {
+	to   string
+	done chan error
+}
+
+func (n *Node) transferLeadership(to string) error {
+	if n.raft.State() != raft.Leader {
+		return ErrNotLeader
+	}
+	if to == "" {
+		n.stopLeading()
+		n.handOverTerm.Store(n.raft.CurrentTerm())
+		return n.raft.LeadershipTransfer().Error()
+	}
+	for _, m := range n.Members() {
+		if m.ID == to && to != n.opt.ID {
+			n.stopLeading()
+			n.handOverTerm.Store(n.raft.CurrentTerm())
+			return n.raft.LeadershipTransferToServer(raft.ServerID(m.ID), raft.ServerAddress(m.Address)).Error()
+		}
+	}
+	return fmt.Errorf("cluster: node %q is no other member", to)
 }
 
 // tryToLead begins a leadership after this node has applied all entries before it. If it cannot, it

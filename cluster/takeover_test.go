@@ -36,7 +36,7 @@ func TestHandOverLeavesNoResultUnknown(t *testing.T) {
 	for range 3 {
 		m, _ := c.awaitLeader()
 		leaders[m.id] = true
-		must.Succeed(t, m.HandOver())
+		must.Succeed(t, m.HandOver(""))
 		time.Sleep(50 * time.Millisecond)
 	}
 	stop.Store(true)

@@ -144,7 +144,7 @@ func TestLeaderAfterFailedHandOver(t *testing.T) {
 	c := startCluster(t, func(o *Options) { o.loseHandOver = true })
 	leader, _ := c.awaitLeader()
 	term := leader.raft.CurrentTerm()
-	if err := leader.HandOver(); err == nil {
+	if err := leader.HandOver(""); err == nil {
 		t.Error("a hand-over whose message is lost succeeds")
 	}
 	awaitTrue(t, "a node leads", func() bool {

@@ -129,7 +129,7 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 			key := fmt.Sprintf("key-%d-%d", turn, i)
 			answers[key] = leader.mustSell(leadBody(turn*100+i), "Idempotency-Key", key).body
 		}
-		must.Succeed(t, leader.cluster.member.Load().HandOver())
+		must.Succeed(t, leader.cluster.member.Load().HandOver(""))
 		next := c.waitForLeader()
 		if next == leader {
 			t.Fatalf("turn %d: the leader did not change", turn)
@@ -147,7 +147,7 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 // handOver makes another node the leader and returns it.
 func (c *testCluster) handOver() *testExchange {
 	c.t.Helper()
-	must.Succeed(c.t, c.waitForLeader().cluster.member.Load().HandOver())
+	must.Succeed(c.t, c.waitForLeader().cluster.member.Load().HandOver(""))
 	return c.waitForLeader()
 }
 
