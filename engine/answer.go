@@ -97,6 +97,25 @@ const (
 
 func (r *Refusal) Error() string { return string(r.Code) }
 
+// errStopped is the ErrUnavailable of an engine that stops. It is ErrNotLeader too, because an engine of
+// a cluster stops when its node loses the leadership. Another node may accept the request.
+var errStopped error = stoppedError{}
+
+type stoppedError struct{}
+
+func (stoppedError) Error() string { return ErrUnavailable.Error() }
+
+func (stoppedError) Is(target error) bool { return target == ErrUnavailable || target == ErrNotLeader }
+
+// hideNotLeader returns ErrUnavailable for an ErrNotLeader, and other errors unchanged. It is for the
+// errors of a request that has committed an event: no other node may decide about it again.
+func hideNotLeader(err error) error {
+	if errors.Is(err, ErrNotLeader) {
+		return ErrUnavailable
+	}
+	return err
+}
+
 // ErrUnavailable is returned if the exchange cannot serve a request now. It is starting or
 // stopping, it is at a limit, a log read failed, or another request's result did not come in time.
 // The caller can safely send the request again.

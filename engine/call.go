@@ -47,10 +47,11 @@ func (c *commonRequestFields) waitAndUpdateNow(otherRequestOrDeliveryEnded <-cha
 // idempotency key. Every error is ErrUnavailable, even at the deadline, so that the caller sends
 // the request again.
 func (c *commonRequestFields) waitOrUnavailable(otherRequestOrDeliveryEnded <-chan struct{}) error {
-	if c.waitAndUpdateNow(otherRequestOrDeliveryEnded) != nil {
+	err := c.waitAndUpdateNow(otherRequestOrDeliveryEnded)
+	if errors.Is(err, errDeadline) {
 		return ErrUnavailable
 	}
-	return nil
+	return err
 }
 
 // claimKeyOrFindEarlierUse claims an idempotency key for this request. If an earlier request used the
@@ -90,7 +91,7 @@ func (e *Engine) waitForEndUntil(otherRequestOrDeliveryEnded <-chan struct{}, de
 	case <-fired:
 		return errDeadline
 	case <-e.stop:
-		return ErrUnavailable
+		return errStopped
 	}
 }
 

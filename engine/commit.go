@@ -58,8 +58,8 @@ func (p *pendingLogEvent) Committed(logPosition uint64, batchTimeNanos int64) {
 	p.done <- nil
 }
 
-// Failed releases the reservations and passes err to the waiting caller. The log calls it if the
-// event will never be durable.
+// Failed releases the reservations and passes err to the waiting caller. The log calls it if this
+// process will not commit the event.
 func (p *pendingLogEvent) Failed(err error) {
 	p.releaseReservations()
 	p.done <- err
@@ -72,8 +72,8 @@ func (p *pendingLogEvent) releaseReservations() {
 }
 
 // commit makes an event durable and applies it to the state. If the log's queue is full, it returns
-// ErrBusy at once. After any error the event is not durable and never will be. commit always releases
-// the reservations, which may be nil.
+// ErrBusy at once. After an error the event is not applied. It never becomes durable after ErrBusy and
+// ErrNotLeader; other errors leave that open. commit always releases the reservations, which may be nil.
 func (e *Engine) commit(record event.Event, reserved *state.RequestReservations) error {
 	err := e.commitUnlessQueueFull(record, reserved)
 	if errors.Is(err, ErrBusy) && reserved != nil {
@@ -137,8 +137,8 @@ type PendingLeadDecision struct {
 // IsQueued reports whether the lead's event is in the log's queue, so that Wait may block.
 func (d *PendingLeadDecision) IsQueued() bool { return d.queued }
 
-// WaitUntilCommitted returns the answer as soon as the lead's event is durable and applied. After an error the
-// event never becomes durable. The caller calls Wait once and must not use the PendingLeadDecision
+// WaitUntilCommitted returns the answer as soon as the lead's event is durable and applied. The errors are
+// those of the log; after ErrNotLeader the event never becomes durable. The caller calls Wait once and must not use the PendingLeadDecision
 // afterwards, because another lead may reuse it.
 func (d *PendingLeadDecision) WaitUntilCommitted() (IngestAnswer, error) {
 	err := d.waitAndNotifyObserver()

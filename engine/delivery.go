@@ -37,7 +37,8 @@ func (in *ingestOrPostWorkspace) deliverAndAnswer() (IngestAnswer, error) {
 	d.Trace = in.timings.TraceOrNil().TracePosts()
 	in.setDecisionWebhookAndCachePayload()
 	if err := in.commitDecisionAndWait(); err != nil {
-		return in.endDeliveryAfterError(d, err)
+		in.endDeliveryAndWakeWaiters(d)
+		return IngestAnswer{}, err
 	}
 	d.RetryUnsent = in.accepted.post != nil
 	for {
@@ -226,11 +227,12 @@ func (in *ingestOrPostWorkspace) endDeliveryAndWakeWaiters(d *delivery.Delivery)
 	d.UnregisterAndWakeWaiters()
 }
 
-// endDeliveryAfterError ends a delivery after its event could not be committed, and returns err.
-// The next start of the process continues it if its intent is durable.
+// endDeliveryAfterError ends a delivery whose intent is durable, after a later event could not be
+// committed. The next start of the process, or the next leader, continues it. The error is never
+// ErrNotLeader: the buyer may have the lead, so no other node may decide about the request again.
 func (in *ingestOrPostWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
 	in.endDeliveryAndWakeWaiters(d)
-	return IngestAnswer{}, err
+	return IngestAnswer{}, hideNotLeader(err)
 }
 
 // newDeliveries returns the set of running deliveries. It gives them the engine's clock, buyers,

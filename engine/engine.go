@@ -156,7 +156,10 @@ func (e *Engine) Close() {
 // rejectIfStoppedOrAtLimit returns an error if the engine cannot accept a new request: it stops, too many
 // deliveries run, or Options.Admit refuses.
 func (e *Engine) rejectIfStoppedOrAtLimit() error {
-	if e.stopped.Load() || e.deliveries.Count() >= int64(e.opt.MaxPosts) {
+	if e.stopped.Load() {
+		return errStopped
+	}
+	if e.deliveries.Count() >= int64(e.opt.MaxPosts) {
 		return ErrUnavailable
 	}
 	if e.opt.Admit != nil {

@@ -44,8 +44,8 @@ type ingestOrPostWorkspace struct {
 
 // Ingest validates a lead, sells it and delivers it. It decides by the deadline (Options.Ceiling
 // after the request arrived) and returns when the decision is durable. An unsold lead is no error.
-// Errors are a *Refusal, ErrUnavailable, ErrBusy, or the log's failure. After an error the lead
-// does not exist, unless the log failed during its delivery.
+// Errors are a *Refusal, ErrUnavailable, ErrBusy, or the log's failure. After ErrNotLeader the lead does
+// not exist. After another error of the log it may exist.
 func (e *Engine) Ingest(req *IngestRequest) (IngestAnswer, error) {
 	decision, err := e.DecideAndDeliver(req)
 	if err != nil {

@@ -16,7 +16,8 @@ type CommitWaiter = interface {
 	// Committed reports that the entry is durable. seq is its position in the log. `at` is the
 	// time of its batch, in Unix nanoseconds.
 	Committed(seq uint64, at int64)
-	// Failed reports that the log will never commit the entry.
+	// Failed reports that this process will not commit the entry. After ErrNotLeader the entry never
+	// becomes durable. After any other error, a later leader or a restart may find it in the log.
 	Failed(err error)
 }
 
@@ -25,10 +26,13 @@ type CommitWaiter = interface {
 // try again.
 var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepared; try again shortly")
 
-// ErrNotLeader is returned by Log.Append, or passed to a waiter, if this node of a cluster is not the
-// leader. The entry never becomes durable, and another node may accept the request. After another
-// error of the log, the entry may be durable.
-var ErrNotLeader = errors.New("this node of the cluster is not the leader")
+// ErrNotLeader is returned by Log.Append, or passed to CommitWaiter.Failed, if this node of a cluster
+// does not lead: the entry never becomes durable, and another node may accept the request.
+//
+// Ingest, SellAtBid, PingForBestBid, PingForAllBids and the two methods for status reports return
+// ErrNotLeader only if no event of the request was committed. The caller may then send the same request
+// to another node, without the danger of two decisions.
+var ErrNotLeader = errors.New("this node does not lead the cluster; send the request to the leader")
 
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
 // change data until the waiter has the result. After an error of Append the entry was not queued,

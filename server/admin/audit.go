@@ -90,8 +90,12 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 		action, err := a.audit.Begin(ctx, a.engineOfRequestOrNil(ctx), actor, method, path)
 		if err != nil {
 			a.sendError(ctx, a.unrecordedError(method+" "+path, err))
+			if errors.Is(err, engine.ErrNotLeader) {
+				httperror.MarkNotDecided(ctx)
+			}
 			return
 		}
+		defer httperror.ClearNotDecided(ctx) // the log has the begin of the action, so no other node may repeat it
 		returned := false
 		defer func() {
 			if !returned {
@@ -108,9 +112,10 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 func (a *Admin) isStartingOrStopping() bool { return a.exchange.EngineWhileReady() == nil }
 
 // unrecordedError returns the API error of an operation that the audit log cannot record. It is a
-// fault only while the exchange serves: the log accepts no records once the exchange stops.
+// fault only while the exchange serves: the log accepts no records once the exchange stops, or once this
+// node no longer leads its cluster.
 func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
-	if a.isStartingOrStopping() {
+	if a.isStartingOrStopping() || errors.Is(cause, engine.ErrNotLeader) {
 		return httperror.Unavailable
 	}
 	a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", operation, "error", cause)

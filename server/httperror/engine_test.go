@@ -22,6 +22,8 @@ func TestEngineErrorStatuses(t *testing.T) {
 		status int
 		code   string
 	}{
+		{engine.ErrNotLeader, 503, "unavailable"},
+		{fmt.Errorf("wrapped: %w", engine.ErrNotLeader), 503, "unavailable"},
 		{&engine.Refusal{Code: engine.InvalidPayload, Fields: []market.FieldError{{Field: `a"b`, Code: "c", Expected: "d"}}}, 422, "invalid_payload"},
 		{&engine.Refusal{Code: engine.KeyReused}, 422, "idempotency_key_reused"},
 		{&engine.Refusal{Code: engine.Forbidden}, 403, "forbidden"},
@@ -55,6 +57,9 @@ func TestEngineErrorStatuses(t *testing.T) {
 		}
 		if (row.code == "post_rejected") != (body.Reason == "duplicate") || len(ctx.Response.Header.Peek(HeaderReplayed)) > 0 {
 			t.Errorf("%s", &ctx.Response)
+		}
+		if IsNotDecided(&ctx) != errors.Is(row.err, engine.ErrNotLeader) {
+			t.Errorf("%v: not decided: %t", row.err, IsNotDecided(&ctx))
 		}
 		retryable := row.status == 429 || row.status > 500
 		if retryable != (len(ctx.Response.Header.Peek("Retry-After")) > 0) || strings.Contains(body.Message, "secret") {

@@ -14,11 +14,15 @@ type notDecidedKey struct{}
 // cause a second decision.
 func WriteNotDecided(ctx *fasthttp.RequestCtx, id market.RequestID) {
 	Write(ctx, id, Unavailable)
-	ctx.SetUserValue(notDecidedKey{}, true)
+	MarkNotDecided(ctx)
 }
 
-// IsNotDecided reports whether the answer was marked by WriteNotDecided.
+// MarkNotDecided marks the answer like WriteNotDecided. The caller writes the answer.
+func MarkNotDecided(ctx *fasthttp.RequestCtx) { ctx.SetUserValue(notDecidedKey{}, true) }
+
+// IsNotDecided reports whether the answer is marked as not decided.
 func IsNotDecided(ctx *fasthttp.RequestCtx) bool { return ctx.UserValue(notDecidedKey{}) != nil }
 
-// ClearNotDecided removes the mark before another attempt to answer the request.
+// ClearNotDecided removes the mark: before another attempt to answer the request, or because an event of
+// the request was committed.
 func ClearNotDecided(ctx *fasthttp.RequestCtx) { ctx.RemoveUserValue(notDecidedKey{}) }

@@ -1,0 +1,126 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pingpost/engine"
+	"pingpost/engine/market"
+	"pingpost/internal/must"
+)
+
+// logThatLoses is the log of a node that loses the leadership. After `after` further events, Append
+// returns ErrNotLeader, or fails the waiter with it.
+type logThatLoses struct {
+	engine.Log
+	after int // -1: never
+	queue bool
+}
+
+func (l *logThatLoses) Append(data []byte, w engine.CommitWaiter) error {
+	if l.after < 0 {
+		return l.Log.Append(data, w)
+	}
+	if l.after > 0 {
+		l.after--
+		return l.Log.Append(data, w)
+	}
+	err := fmt.Errorf("cluster: %w", engine.ErrNotLeader)
+	if !l.queue {
+		return err
+	}
+	go w.Failed(err)
+	return nil
+}
+
+// requestWithHistory is an exchange with the auction and the sold lead that a request of a test needs.
+type requestWithHistory struct {
+	*testExchange
+	auction auctionInfo
+	sold    engine.IngestAnswer
+}
+
+// A request returns ErrNotLeader only if none of its events was committed.
+func TestErrNotLeaderMeansNoEvent(t *testing.T) {
+	post := func(replies ...postReply) func(x *requestWithHistory) error {
+		return func(x *requestWithHistory) error {
+			x.buyers.scriptPosts("blue", replies...)
+			return errorOf(x.ingest(leadRequest(1).withKey("k")))
+		}
+	}
+	sale := func(replies ...postReply) func(x *requestWithHistory) error {
+		return func(x *requestWithHistory) error {
+			x.buyers.scriptPosts("blue", replies...)
+			return errorOf(x.sellAtBid(postFor(1, x.auction)))
+		}
+	}
+	for name, row := range map[string]struct {
+		market  marketSpec
+		request func(x *requestWithHistory) error
+		events  int // that the request commits
+	}{
+		"unsold":              {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.ingest(leadRequest(1, "state", "AK"))) }, 1},
+		"sold without a post": {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.ingest(leadRequest(1).withKey("k"))) }, 1},
+		"posted":              {twoPostBuyers(), post(accepts), 2},
+		"posted, repeated":    {twoPostBuyers(), post(serverError, accepts), 3},
+		"posted, refused":     {twoPostBuyers(), post(refuses), 3},
+		"posted, hanging":     {twoPostBuyers(), post(hangs), 2},
+		"auction and post":    {twoBidders(), post(accepts), 2},
+		"ping":                {twoBidders(), func(x *requestWithHistory) error { return errorOf(x.ping(supplierPing(2))) }, 1},
+		"availability":        {twoBidders(), func(x *requestWithHistory) error { return errorOf(x.requestAvailability(availabilityRequest())) }, 1},
+		"sale at a bid":       {twoBidders(), sale(accepts), 2},
+		"sale, refused":       {twoBidders(), sale(refuses), 2},
+		"sale, hanging":       {twoBidders(), sale(hangs), 2},
+		"one report":          {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.report(newReport(x.sold, "contacted"))) }, 1},
+		"many reports":        {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.reportAll(newReport(x.sold, "contacted"))) }, 1},
+		"a return":            {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.report(newReport(x.sold, "returned"))) }, 1},
+	} {
+		for after := range row.events {
+			for _, queued := range []bool{false, true} {
+				runInVirtualTime(t, fmt.Sprintf("%s, %d events committed, queued: %t", name, after, queued), func(t *testing.T) {
+					checkErrNotLeader(t, row.market, row.request, after, queued)
+				})
+			}
+		}
+	}
+}
+
+// checkErrNotLeader sends a request whose node loses the leadership after some of its events.
+func checkErrNotLeader(t *testing.T, m marketSpec, request func(x *requestWithHistory) error, after int, queued bool) {
+	log := &logThatLoses{after: -1, queue: queued}
+	x := requestWithHistory{testExchange: newExchange(t, m, func(o *engine.Options) { log.Log, o.Log = o.Log, log })}
+	if m.campaigns[0].method == market.PingPost {
+		x.auction = x.pingAuction(supplierPing(1))
+	}
+	if m.campaigns[0].method == market.Waterfall && !m.buyers[0].postEndpoint {
+		x.sold = must.Value(x.ingest(leadRequest(9)))(t)
+	}
+	before := x.log.len()
+	log.after = after
+	err := request(&x)
+	if err == nil {
+		t.Fatal("the request succeeded")
+	}
+	if got := errors.Is(err, engine.ErrNotLeader); got != (x.log.len() == before) {
+		t.Errorf("%v with %d committed events", err, x.log.len()-before)
+	}
+	if x.log.len()-before != after {
+		t.Errorf("%d committed events, want %d", x.log.len()-before, after)
+	}
+	time.Sleep(time.Minute)
+	expectEqual(t, x.state.ReservationCount(), 0, "reservations")
+}
+
+// An engine that stops rejects requests with an error that another node may decide them.
+func TestStoppedEngineReturnsErrNotLeader(t *testing.T) {
+	runInVirtualTime(t, "", func(t *testing.T) {
+		x := newExchange(t, threeBuyers(market.Waterfall))
+		x.engine.Close()
+		err := errorOf(x.ingest(leadRequest(1)))
+		if !errors.Is(err, engine.ErrNotLeader) || !errors.Is(err, engine.ErrUnavailable) {
+			t.Error(err)
+		}
+	})
+}
