@@ -8,6 +8,7 @@ import (
 	"pingpost/exchange/statement"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
+	"pingpost/server/admin/clusterapi"
 )
 
 // Ready returns nil if the exchange accepts requests, or the reason why it does not.
@@ -54,6 +55,17 @@ func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 	seq, _ := x.log.LastDurableEntry()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load(), Zone: x.zone}
+}
+
+// Cluster returns the controller of a single node. Its last entry is zero until the log has been
+// replayed.
+func (x *Exchange) Cluster() clusterapi.Controller {
+	return clusterapi.Single{LastEntry: func() (seq uint64) {
+		if x.ready.Load() { // x.log is not set before
+			seq, _ = x.log.LastDurableEntry()
+		}
+		return seq
+	}}
 }
 
 // Now returns the time of the exchange's clock.

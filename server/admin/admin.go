@@ -29,6 +29,7 @@ import (
 	"pingpost/keys/token"
 	"pingpost/server/admin/alerts"
 	"pingpost/server/admin/audit"
+	"pingpost/server/admin/clusterapi"
 	"pingpost/server/admin/oidc"
 	"pingpost/server/admin/payload"
 	"pingpost/server/admin/person"
@@ -77,6 +78,8 @@ type RunningExchange interface {
 	Alerts() alerts.Service
 	// SavedReports returns the service that sends saved reports, or nil like Alerts.
 	SavedReports() savedreports.Service
+	// Cluster returns the controller of the cluster, also while the exchange starts or stops.
+	Cluster() clusterapi.Controller
 	ConfigEntryStore
 	ConfigDriftStore
 	SuppressionListStore
@@ -122,6 +125,7 @@ type Admin struct {
 	benches      chan struct{} // has an element for each running test lead
 	alerts       alerts.API
 	savedReports savedreports.API
+	cluster      clusterapi.API
 	deprecations apidocs.Deprecations // nil: no operation is deprecated
 }
 
@@ -164,6 +168,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	a.searches, a.benches = make(chan struct{}, maxSearches), make(chan struct{}, maxBench)
 	a.alerts = alerts.API{Service: operator.Alerts, CallerName: callerNameOf, IsAdmin: isCallerAdmin}
 	a.savedReports = savedreports.API{Service: operator.SavedReports, CallerName: callerNameOf}
+	a.cluster = clusterapi.API{Controller: operator.Cluster}
 	a.live = newLiveOverviewFeed(a.overviews.overviewEventOrNil)
 	routes := router.New()
 	routes.RedirectTrailingSlash, routes.RedirectFixedPath, routes.HandleOPTIONS = false, false, false

@@ -15,6 +15,7 @@ import (
 	"pingpost/internal/must"
 	"pingpost/keys/token"
 	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/clusterapi"
 	"pingpost/server/admin/savedreports"
 	"pingpost/server/metrics"
 	"pingpost/server/servertest"
@@ -31,6 +32,7 @@ type stubOperator struct {
 	erase   func(*ErasureRequest) (ErasureResult, error)
 	sum     func(ledger.Party, ledger.Period) (*ledger.Statement, error)
 	entries func() StatementEntryIterator
+	cluster clusterapi.Controller // nil: a single node
 }
 
 func (stubOperator) Ready() error { return nil }
@@ -60,6 +62,13 @@ func (stubOperator) ProcessStatus() ProcessStatus { return ProcessStatus{} }
 func (stubOperator) Alerts() alerts.Service { return nil }
 
 func (stubOperator) SavedReports() savedreports.Service { return nil }
+
+func (d stubOperator) Cluster() clusterapi.Controller {
+	if d.cluster != nil {
+		return d.cluster
+	}
+	return clusterapi.Single{LastEntry: func() uint64 { return 7 }}
+}
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

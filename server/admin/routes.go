@@ -70,6 +70,7 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 	addAnswering := func(method, path string, h alerts.Handler) { add(method, path, a.withAnswerOrErrorSent(h)) }
 	a.alerts.AddRoutes(addAnswering)
 	a.savedReports.AddRoutes(addAnswering)
+	a.cluster.AddRoutes(addAnswering)
 	a.addOverviewSearchTestLeadRoutes(add)
 	add("GET", "/debug/pprof/{name:*}", a.serveGoProfile)
 }

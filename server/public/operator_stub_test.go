@@ -13,6 +13,7 @@ import (
 	"pingpost/report"
 	"pingpost/server/admin"
 	"pingpost/server/admin/alerts"
+	"pingpost/server/admin/clusterapi"
 	"pingpost/server/admin/person"
 	"pingpost/server/admin/savedreports"
 	"pingpost/server/instructions"
@@ -109,6 +110,8 @@ func (stubOperator) ProcessStatus() admin.ProcessStatus { return admin.ProcessSt
 func (stubOperator) Alerts() alerts.Service { return nil }
 
 func (stubOperator) SavedReports() savedreports.Service { return nil }
+
+func (stubOperator) Cluster() clusterapi.Controller { return nil }
 
 func (stubOperator) Now() int64 { return time.Now().UnixNano() }
 

@@ -47,6 +47,7 @@ var recordedMembers = map[string]struct{ request, result []string }{
 	"POST /admin/v1/leads/{id}/reveal":                       {[]string{"reason"}, nil},
 	"PUT /admin/v1/suppression/{id}":                         {nil, []string{"entries", "duplicates", "skipped"}},
 	"POST /admin/v1/webhooks/{id}/resend":                    {nil, []string{"resent"}},
+	handOverOperation:                                        {[]string{"to"}, nil},
 }
 
 const (

@@ -101,6 +101,9 @@ func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Acto
 			a.record.Target = leadIDOrInvalid(a.record.Target)
 		}
 	}
+	if a.record.Operation == handOverOperation {
+		a.record.Phase, a.record.Status = event.ActionWhole, fasthttp.StatusNoContent
+	}
 	a.record.Before = r.describeTargetNow(e, &a.record)
 	if err := e.AsOperator(actor.Name).RecordAction(&a.record); err != nil {
 		return nil, err
@@ -108,10 +111,15 @@ func (r *Recorder) Begin(ctx *fasthttp.RequestCtx, e *engine.Engine, actor *Acto
 	return a, nil
 }
 
+// handOverOperation makes another node the leader. After it this node cannot write to the log, so the
+// record before it has the status of success. Only a failure has a second record, which replaces the
+// status.
+const handOverOperation = "POST /admin/v1/cluster/handover"
+
 // End records the outcome of the action: the answer's status and request id, and the target after the
 // action.
 func (a *Action) End(ctx *fasthttp.RequestCtx) {
-	if a == nil {
+	if a == nil || a.record.Phase == event.ActionWhole && ctx.Response.StatusCode() < fasthttp.StatusBadRequest {
 		return
 	}
 	ended := event.OperatorActionRecorded{Action: a.record.Action, Phase: event.ActionEnded, Status: uint32(ctx.Response.StatusCode())}

@@ -17,7 +17,7 @@ var targetKinds = map[string]string{
 	"suppression_lists": "suppression_list", "deliveries": "lead", "returns": "lead", "leads": "lead", "users": "user",
 	"api-tokens": "api_token", "secrets": "secret", "config": "configuration", "erase": "person", "bench": "test_lead",
 	"rules": "alert_rule", "channels": "alert_channel", "silences": "alert_silence", "invitations": "invitation",
-	"saved-reports": "saved_report",
+	"saved-reports": "saved_report", "cluster": "node",
 }
 
 // targetKindOf returns the kind of the target of a route, such as "buyer". An entry of the configuration
