@@ -144,14 +144,46 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 	c.waitForEqualStates()
 }
 
-// handOver makes another node the leader and returns it.
-func (c *testCluster) handOver() *testExchange {
+// handOver makes a node the leader and returns it.
+func (c *testCluster) handOver(to string) *testExchange {
 	c.t.Helper()
-	must.Succeed(c.t, c.waitForLeader().cluster.member.Load().HandOver(""))
-	return c.waitForLeader()
+	must.Succeed(c.t, c.waitForLeader().cluster.member.Load().HandOver(to))
+	leader := c.waitForLeader()
+	if leader != c.nodes[to] {
+		c.t.Fatalf("node %s does not lead after the hand-over to it", to)
+	}
+	return leader
 }
 
-// TestOperatorsChangesReachTheNextLeader: each change is in force on a leader that never saw its request.
+// useKeys uses so many keys of leads that the leader makes the next file of keys, and waits until all nodes
+// have it.
+func (c *testCluster) useKeys(leader *testExchange) {
+	c.t.Helper()
+	var key leadkeys.Key
+	for range leadkeys.PerFile / 4 {
+		_, err := leader.keys.TakeUnusedKey(&key)
+		must.Succeed(c.t, err)
+	}
+	name := fmt.Sprintf("%020d", leadkeys.PerFile+1)
+	for _, id := range c.ids {
+		for _, folder := range []string{"leads", "checksums"} {
+			path := filepath.Join(c.dirs[id].dataDir(), "keys", folder, name)
+			for deadline := time.Now().Add(waitTimeout); !fileExists(path); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					c.t.Fatalf("node %s does not get the file %s", id, path)
+				}
+			}
+		}
+	}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestOperatorsChangesReachTheNextLeader: each change is in force on a leader that never saw its request, and
+// on one that led before it.
 func TestOperatorsChangesReachTheNextLeader(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, "a", "b", "c")
@@ -164,10 +196,15 @@ func TestOperatorsChangesReachTheNextLeader(t *testing.T) {
 	if got := leader.erase(`{"lead":"` + erased.leadID() + `"}`); got.Erased != 1 {
 		t.Fatalf("%d leads were erased, want 1", got.Erased)
 	}
-	for range 2 {
-		leader = c.handOver()
+	c.useKeys(leader)
+	for i, to := range []string{"b", "c", "a", "b"} {
+		leader = c.handOver(to)
 		leader.ingest(leadBody(80, "flo_campaign_id", `"cmp_api"`)).mustHave(t, 201, `"buy_red"`)
 		leader.ingest(leadBody(5)).mustHave(t, 201, "suppressed")
+		for before := range i {
+			leader.ingest(leadBody(90+i, "flo_campaign_id", fmt.Sprintf(`"cmp_%d"`, before))).mustHave(t, 201, `"ACCEPTED"`)
+		}
+		leader.putEntry(fmt.Sprintf("campaigns/cmp_%d", i), redCampaign)
 	}
 	c.waitForEqualStates()
 	for _, id := range c.ids {

@@ -5,6 +5,7 @@ import (
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
 	"pingpost/exchange/explain"
+	"pingpost/exchange/member"
 	"pingpost/exchange/statement"
 	"pingpost/keys/token"
 	"pingpost/server/admin"
@@ -57,9 +58,15 @@ func (x *Exchange) ProcessStatus() admin.ProcessStatus {
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load(), Zone: x.zone}
 }
 
-// Cluster returns the controller of a single node. Its last entry is zero until the log has been
-// replayed.
+// Cluster returns the controller of the cluster, or of a single node. The last entry is zero until the log
+// has been replayed.
 func (x *Exchange) Cluster() clusterapi.Controller {
+	if x.isClustered() {
+		if m := x.cluster.member.Load(); m != nil {
+			return m
+		}
+		return member.Starting{Node: x.settings.Cluster.Node}
+	}
 	return clusterapi.Single{LastEntry: func() (seq uint64) {
 		if x.ready.Load() { // x.log is not set before
 			seq, _ = x.log.LastDurableEntry()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -48,6 +49,7 @@ type Member struct {
 	opt      Options
 	network  *link.Network
 	registry *link.Registry
+	seen     statuses
 	started  atomic.Pointer[cluster.Node]
 }
 
@@ -99,13 +101,22 @@ func Open(opt Options) (*Member, error) {
 		return nil, errors.Join(err, m.network.Close())
 	}
 	m.started.Store(m.Node)
+	m.seen.start(m)
 	return m, nil
 }
 
 // mayBeMember reports whether a node is a member. Until this node has started it can be one.
-func (m *Member) mayBeMember(id string) bool {
-	node := m.started.Load()
-	return node == nil || slices.ContainsFunc(node.Members(), func(member cluster.Member) bool { return member.ID == id })
+func (m *Member) mayBeMember(id string) bool { return m.started.Load() == nil || m.isMember(id) }
+
+func (m *Member) isMember(id string) bool {
+	return slices.ContainsFunc(m.started.Load().Members(), func(member cluster.Member) bool { return member.ID == id })
+}
+
+// sortedIDs returns the ids of the configured nodes and of the members.
+func (m *Member) sortedIDs(members map[string]string) []string {
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(m.opt.Peers)), maps.Keys(members))
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // forgetRemovedNodes makes a new node with the id of a removed one possible.
@@ -121,6 +132,7 @@ func (m *Member) forgetRemovedNodes(members []cluster.Member) {
 
 // Close ends the membership. A leader first makes another node the leader.
 func (m *Member) Close() error {
+	m.seen.stop()
 	return errors.Join(m.Node.Close(), m.network.Close())
 }
 
@@ -134,36 +146,3 @@ func (m *Member) DialForRequests(id, address string, timeout time.Duration) (net
 
 // MustStop returns a channel that receives an error if another node found that this one must stop.
 func (m *Member) MustStop() <-chan error { return m.network.MustStop() }
-
-var (
-	// ErrUnknownNode means that the configuration of this node does not list the node in cluster.peers.
-	ErrUnknownNode = errors.New("cluster.peers of the leader's configuration does not have this node")
-	// ErrIsMember means that the node is a member already.
-	ErrIsMember = errors.New("the node is a member of the cluster already")
-	// ErrNoMember means that the node is no member.
-	ErrNoMember = errors.New("the node is no member of the cluster")
-)
-
-// AddNode makes a running node a voting member. Only the leader can add one.
-func (m *Member) AddNode(id string) error {
-	address := m.opt.Peers[id]
-	if address == "" {
-		return ErrUnknownNode
-	}
-	if m.mayBeMember(id) {
-		return ErrIsMember
-	}
-	conn, err := m.DialForRequests(id, address, time.Second) // a node that does not run could cost the cluster its majority
-	if err != nil {
-		return fmt.Errorf("node %q does not answer at %s; start it first: %w", id, address, err)
-	}
-	return errors.Join(conn.Close(), m.Node.Add(id, address))
-}
-
-// RemoveNode removes a member. Only the leader can remove one.
-func (m *Member) RemoveNode(id string) error {
-	if !m.mayBeMember(id) {
-		return ErrNoMember
-	}
-	return m.Node.Remove(id)
-}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -41,14 +40,6 @@ func (m *Member) Status() NodeStatus {
 	return s
 }
 
-// MemberStatus is the state of a member as this node sees it.
-type MemberStatus struct {
-	Member struct{ ID, Address string }
-	NodeStatus
-	Unreachable error // why its state is unknown; nil: NodeStatus has it
-	AnswerTime  time.Duration
-}
-
 const (
 	// pathStatus and pathCopy are paths of requests between nodes.
 	pathStatus = "/status"
@@ -56,28 +47,6 @@ const (
 	// statusTimeout limits the wait for the state of another node.
 	statusTimeout = time.Second
 )
-
-// MemberStatuses asks all members for their states, at the same time.
-func (m *Member) MemberStatuses() []MemberStatus {
-	members := m.Members()
-	statuses := make([]MemberStatus, len(members))
-	var asked sync.WaitGroup
-	for i, member := range members {
-		s := &statuses[i]
-		s.Member.ID, s.Member.Address = member.ID, member.Address
-		if member.ID == m.opt.Node {
-			s.NodeStatus = m.Status()
-			continue
-		}
-		asked.Go(func() {
-			began := time.Now()
-			s.NodeStatus, s.Unreachable = m.askStatus(member.ID, member.Address)
-			s.AnswerTime = time.Since(began)
-		})
-	}
-	asked.Wait()
-	return statuses
-}
 
 func (m *Member) askStatus(id, address string) (status NodeStatus, err error) {
 	conn, err := m.DialForRequests(id, address, statusTimeout)

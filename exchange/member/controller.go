@@ -1,0 +1,186 @@
+package member
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"pingpost/server/admin/clusterapi"
+)
+
+// statuses asks the other nodes for their states regularly, and remembers the last answers.
+type statuses struct {
+	quit chan struct{}
+	done sync.WaitGroup
+
+	mu   sync.Mutex
+	last map[string]seenStatus // of each peer and member
+}
+
+// seenStatus is the last answer of a node, and the result of the last request to it.
+type seenStatus struct {
+	NodeStatus
+	at   time.Time // of the last answer; zero: never
+	fail error     // of the last request; nil: it was answered
+}
+
+// statusPause is the time between two requests to a node.
+const statusPause = time.Second
+
+func (s *statuses) start(m *Member) {
+	s.quit, s.last = make(chan struct{}), map[string]seenStatus{}
+	for id, address := range m.opt.Peers {
+		if id == m.opt.Node {
+			continue
+		}
+		s.done.Go(func() {
+			for {
+				answer, err := m.askStatus(id, address)
+				s.record(id, answer, err)
+				select {
+				case <-time.After(statusPause):
+				case <-s.quit:
+					return
+				}
+			}
+		})
+	}
+}
+
+func (s *statuses) record(id string, answer NodeStatus, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		answer = s.last[id].NodeStatus
+		s.last[id] = seenStatus{answer, s.last[id].at, err}
+		return
+	}
+	s.last[id] = seenStatus{answer, time.Now(), nil}
+}
+
+func (s *statuses) of(id string) (last seenStatus, asked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last, asked = s.last[id]
+	return last, asked
+}
+
+func (s *statuses) stop() {
+	close(s.quit)
+	s.done.Wait()
+}
+
+// ClusterStatus returns the cluster as this node sees it.
+func (m *Member) ClusterStatus() clusterapi.Status {
+	self := m.Status()
+	status := clusterapi.Status{Node: m.opt.Node, Role: clusterapi.Role(self.Role), Leader: m.Leader().ID, Term: self.Term, Entry: self.Entry}
+	newest := self.Entry
+	members := map[string]string{}
+	for _, member := range m.Members() {
+		members[member.ID] = member.Address
+	}
+	for id := range m.opt.Peers {
+		last, _ := m.seen.of(id)
+		newest = max(newest, last.Entry)
+	}
+	for _, id := range m.sortedIDs(members) {
+		node := m.nodeStatus(id, members, &self, newest)
+		status.Nodes = append(status.Nodes, node)
+	}
+	return status
+}
+
+func (m *Member) nodeStatus(id string, members map[string]string, self *NodeStatus, newest uint64) clusterapi.NodeStatus {
+	address, isMember := members[id]
+	if !isMember {
+		address = m.opt.Peers[id]
+	}
+	node := clusterapi.NodeStatus{ID: id, Address: address, Role: clusterapi.RoleUnknown, Member: isMember}
+	last, known := *self, true
+	if id == m.opt.Node {
+		node.Reachable = true
+	} else {
+		seen, asked := m.seen.of(id)
+		last, known = seen.NodeStatus, !seen.at.IsZero()
+		node.Reachable = asked && seen.fail == nil
+		if known {
+			age := time.Since(seen.at)
+			node.LastContact = &age
+		}
+		if seen.fail != nil {
+			node.Error = seen.fail.Error()
+		}
+	}
+	if known {
+		lag := newest - last.Entry
+		node.Entry, node.Lag, node.Version = &last.Entry, &lag, last.Version
+	}
+	if node.Reachable {
+		node.Role, node.Error = clusterapi.Role(last.Role), last.Error
+	}
+	return node
+}
+
+// AddNode makes a running node of the configured peers a voting member.
+func (m *Member) AddNode(id string) error {
+	address := m.opt.Peers[id]
+	switch {
+	case address == "":
+		return clusterapi.ErrUnknownNode
+	case m.isMember(id):
+		return clusterapi.ErrAlreadyMember
+	case !m.HoldsLease():
+		return clusterapi.ErrNotLeader
+	}
+	status, err := m.askStatus(id, address) // a node that does not run could cost the cluster its majority
+	if err != nil {
+		return fmt.Errorf("%w: %w", clusterapi.ErrNotReachable, err)
+	}
+	if status.Role == RoleFailed {
+		return fmt.Errorf("%w: %s", clusterapi.ErrNotReachable, status.Error)
+	}
+	return m.Node.Add(id, address)
+}
+
+// RemoveNode ends the membership of a node.
+func (m *Member) RemoveNode(id string) error {
+	switch {
+	case !m.isMember(id):
+		return clusterapi.ErrNotMember
+	case !m.HoldsLease():
+		return clusterapi.ErrNotLeader
+	case id == m.opt.Node:
+		return clusterapi.ErrIsLeader
+	}
+	return m.Node.Remove(id)
+}
+
+// HandOver makes another member the leader.
+func (m *Member) HandOver(to string) error {
+	switch {
+	case !m.HoldsLease():
+		return clusterapi.ErrNotLeader
+	case to == m.opt.Node:
+		return clusterapi.ErrIsLeader
+	case to != "" && !m.isMember(to):
+		return clusterapi.ErrNotMember
+	}
+	return m.Node.HandOver(to)
+}
+
+// Starting is the controller of a node that replays its log or copies the data of another node.
+type Starting struct{ Node string }
+
+// ClusterStatus returns the status of a node that starts.
+func (s Starting) ClusterStatus() clusterapi.Status {
+	return clusterapi.Status{Node: s.Node, Role: clusterapi.RoleStarting}
+}
+
+// AddNode returns ErrNotLeader.
+func (Starting) AddNode(string) error { return clusterapi.ErrNotLeader }
+
+// RemoveNode returns ErrNotLeader.
+func (Starting) RemoveNode(string) error { return clusterapi.ErrNotLeader }
+
+// HandOver returns ErrNotLeader.
+func (Starting) HandOver(string) error { return clusterapi.ErrNotLeader }
