@@ -58,7 +58,7 @@ type proposal struct {
 func (n *Node) newLeadership(term uint64, previous uint32) *leadership {
 	last, at := n.opt.Log.LastDurableEntry()
 	of := &leadership{
-		node: n, id: newLeadershipID(), term: term, next: last + 1, at: at, previous: previous,
+		node: n, id: randomNumber(), term: term, next: last + 1, at: at, previous: previous,
 		queue: commitqueue.New(n.opt.QueueLen, n.opt.QueueBytes, func(dataLen int) int { return dataLen }),
 		slots: make(chan struct{}, maxInFlight), proposed: make(chan *proposal, maxInFlight), ended: make(chan struct{}),
 		open: map[uint64]*proposal{},
@@ -172,7 +172,7 @@ func (of *leadership) ageOfOldestProposal(now time.Time) time.Duration {
 	return age
 }
 
-func newLeadershipID() uint64 {
+func randomNumber() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return binary.LittleEndian.Uint64(b[:])

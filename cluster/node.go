@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -151,26 +152,21 @@ func (n *Node) startRaft() error {
 	return nil
 }
 
-// loadMarker reads the position up to which the Raft log was deleted. Raft itself reads only its index.
+// loadMarker loads the position up to which the Raft log was deleted. Raft itself reads only its index.
 func (n *Node) loadMarker(snapshots raft.SnapshotStore) error {
 	list, err := snapshots.List()
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(list) == 0 { // Raft delivers the parts of files again
+		return os.RemoveAll(n.incomingFolder())
 	}
 	_, content, err := snapshots.Open(list[0].ID)
 	if err != nil {
 		return fmt.Errorf("cannot open a Raft snapshot: %w", err)
 	}
 	defer content.Close()
-	at, err := readMarker(content)
-	if err != nil {
-		return err
-	}
-	if last, _ := n.opt.Log.LastDurableEntry(); last < at.LastEntry {
-		return fmt.Errorf("this node deleted its Raft log up to log entry %d, but its log ends with %d: %w", at.LastEntry, last, ErrMissingEntries)
-	}
-	n.machine.order = at.Order
-	return nil
+	return n.machine.load(content)
 }
 
 // Bootstrap makes this node the first member of a new cluster, with a new id. It fails if the node has a

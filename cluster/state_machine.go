@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/hashicorp/raft"
 
@@ -29,12 +27,13 @@ var ErrMissingEntries = errors.New("cluster: this node lacks log entries that th
 // them, and notifies the waiters of those that this node proposed. Raft calls it on one goroutine, but
 // for Persist.
 type raftMachine struct {
-	node    *Node
-	order   batchOrder
-	decoded batch
-	history history
-	hash    stateHash // the last that this node computed
-	failure error     // after the first error no entry is applied
+	node      *Node
+	order     batchOrder
+	decoded   batch
+	transfers transfers
+	history   history
+	hash      stateHash // the last that this node computed
+	failure   error     // after the first error no entry is applied
 }
 
 func newRaftMachine(n *Node) *raftMachine {
@@ -66,6 +65,9 @@ func (m *raftMachine) applyEntry(l *raft.Log) error {
 		return m.failure
 	}
 	kind, body, err := checkEntry(l.Data)
+	if err == nil {
+		err = m.endOldTransfers(l.Term)
+	}
 	switch {
 	case err != nil:
 	case kind == kindBatch:
@@ -140,74 +142,4 @@ func (m *raftMachine) applyToState(first uint64, at int64, entries [][]byte) err
 		}
 	}
 	return nil
-}
-
-// marker is the content of a Raft snapshot. The data itself is in the node's log and its snapshots, so
-// a Raft snapshot only says up to which entry they contain the Raft log.
-type marker struct {
-	LastEntry uint64     `json:"last_entry"`
-	Order     batchOrder `json:"order"`
-}
-
-// Snapshot returns the present position. Raft deletes entries before it from its log.
-func (m *raftMachine) Snapshot() (raft.FSMSnapshot, error) {
-	if m.failure != nil {
-		return nil, m.failure
-	}
-	last, _ := m.node.opt.Log.LastDurableEntry()
-	return &positionSnapshot{node: m.node, marker: marker{LastEntry: last, Order: m.order}}, nil
-}
-
-type positionSnapshot struct {
-	node   *Node
-	marker marker
-}
-
-// Persist stores the position after the node's log is durable up to it. Raft deletes its own copy of
-// these entries next, so this is the moment from which they depend on the node's log.
-func (s *positionSnapshot) Persist(sink raft.SnapshotSink) error {
-	durable, err := s.node.opt.Log.Sync()
-	if err == nil && durable < s.marker.LastEntry {
-		panic(fmt.Sprintf("BUG: Sync made entry %d durable, not %d", durable, s.marker.LastEntry))
-	}
-	if err == nil {
-		err = s.node.syncIncomingFiles()
-	}
-	if err == nil && s.node.opt.MayCompact != nil {
-		err = s.node.opt.MayCompact(s.marker.LastEntry)
-	}
-	if err == nil {
-		err = json.NewEncoder(sink).Encode(s.marker)
-	}
-	if err != nil {
-		return errors.Join(err, sink.Cancel())
-	}
-	return sink.Close()
-}
-
-// Release has no effect: a position holds no resources.
-func (s *positionSnapshot) Release() {}
-
-// Restore accepts the position of another node if this node's log reaches it. Otherwise the node lacks
-// entries and stops.
-func (m *raftMachine) Restore(from io.ReadCloser) error {
-	defer from.Close()
-	at, err := readMarker(from)
-	if err != nil {
-		return err
-	}
-	if last, _ := m.node.opt.Log.LastDurableEntry(); last < at.LastEntry {
-		m.failure = fmt.Errorf("the Raft logs begin after log entry %d, and this node's log ends with %d: %w", at.LastEntry, last, ErrMissingEntries)
-		m.node.fail(m.failure)
-		return m.failure
-	}
-	m.order = at.Order
-	return nil
-}
-
-func readMarker(from io.Reader) (at marker, err error) {
-	if err := json.NewDecoder(io.LimitReader(from, 1<<10)).Decode(&at); err != nil {
-		return at, fmt.Errorf("cannot read a Raft snapshot: %w", err)
-	}
-	return at, nil
 }
