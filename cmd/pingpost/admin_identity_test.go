@@ -27,6 +27,7 @@ func adminCommands(t testing.TB) map[string][]string {
 		"diff": {file}, "apply": {file}, "export": nil, "config drift": nil, "config take": {"exchange"},
 		"audit": nil, "alerts": nil, "find": nil, "dry-run": {"cmp"},
 		"explain": {"lead_01kc8z3n5w9x4m7q2t6v8y0b1d"}, "statement": {"--buyer", "buy", "--from", "2026-11-01", "--to", "2026-11-02"},
+		"cluster status": nil, "cluster add": {"b"}, "cluster remove": {"b"}, "cluster handover": {"b"},
 		"report show": nil, "report rebuild": nil, "erase": {"--phone", "+12025550100"},
 		"users list": nil, "users add": {"bob", "--role", "viewer", "--generate"}, "users role": {"bob", "admin"}, "users password": {"bob", "--generate"}, "users remove": {"bob"}, "users invite": {"--role", "viewer"},
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
 
+	"pingpost/cmd/pingpost/clustercmd"
 	"pingpost/cmd/pingpost/operate"
 	"pingpost/cmd/pingpost/seller"
 	"pingpost/cmd/pingpost/terminal"
@@ -52,6 +53,7 @@ type commands struct {
 	Config  configCmd           `cmd:"" group:"operate" help:"Compare the configuration file of a running exchange with the exchange, and take one side."`
 	Export  exportConfigCmd     `cmd:"" group:"operate" help:"Print a running exchange's configuration, without its secrets."`
 	Users   usersCmd            `cmd:"" group:"operate" help:"Manage the accounts of operators: list, add, role, password, remove."`
+	Cluster clustercmd.Command  `cmd:"" group:"operate" help:"Show the nodes of a cluster, and change them: status, add, remove, handover."`
 	Erase   eraseContactDataCmd `cmd:"" group:"operate" help:"Erase a person: delete the keys of the person's leads for good."`
 	Backup  backupCmd           `cmd:"" group:"operate" help:"Back up an exchange once or continuously; list and verify backups; create a key."`
 	Restore restoreCmd          `cmd:"" group:"operate" help:"Restore an exchange's data directory from a backup, as of an entry or a time."`
