@@ -29,6 +29,7 @@ type clusterMembership struct {
 	member  atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
 	queue   atomic.Pointer[cluster.Log]   // of the leader
 	leading sync.WaitGroup                // the last leadership and its end
+	begun   atomic.Uint64                 // leaderships of this node since its start
 }
 
 func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
@@ -90,6 +91,7 @@ func (x *Exchange) joinCluster() error {
 		return err
 	}
 	x.cluster.member.Store(m)
+	x.addClusterGauges(m)
 	go x.watchMembership(m)
 	go func() {
 		h := m.RequestHandlers()
@@ -99,6 +101,23 @@ func (x *Exchange) joinCluster() error {
 		x.logger.Info("this node is no member of the cluster yet; add it with pingpost cluster add "+s.Node+", or begin a cluster with pingpost cluster init", "node", s.Node)
 	}
 	return nil
+}
+
+func (x *Exchange) addClusterGauges(m *member.Member) {
+	gauge := func(name string, read func() int) {
+		x.meter.AddGauge(name, func() float64 { return float64(read()) })
+	}
+	gauge(`pingpost_cluster_leader`, func() int {
+		if x.mayDecide() {
+			return 1
+		}
+		return 0
+	})
+	gauge(`pingpost_cluster_term`, func() int { return int(m.Term()) })
+	gauge(`pingpost_cluster_members`, func() int { return len(m.Members()) })
+	gauge(`pingpost_cluster_reachable_members`, m.CountReachableMembers)
+	gauge(`pingpost_cluster_lag_entries`, m.LagEntries)
+	gauge(`pingpost_cluster_leaderships_total`, func() int { return int(x.cluster.begun.Load()) })
 }
 
 // watchMembership ends the exchange if its node can take no further part in the cluster.
@@ -202,6 +221,7 @@ func (r clusterRoles) Lead(log *cluster.Log) {
 	x := r.x
 	x.cluster.leading.Wait() // the attempts of this node's earlier leadership
 	x.cluster.leading.Add(1)
+	x.cluster.begun.Add(1)
 	began := time.Now()
 	x.cluster.queue.Store(log)
 	_, at := x.log.LastDurableEntry()

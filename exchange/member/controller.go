@@ -121,6 +121,27 @@ func (m *Member) nodeStatus(id string, members map[string]string, self *NodeStat
 	return node
 }
 
+// CountReachableMembers returns the number of members that answer, with this node if it is one.
+func (m *Member) CountReachableMembers() (n int) {
+	for _, member := range m.Members() {
+		if seen, asked := m.seen.of(member.ID); member.ID == m.opt.Node || asked && seen.fail == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// LagEntries returns the number of log entries that this node lacks, as far as it knows.
+func (m *Member) LagEntries() int {
+	own := m.Status().Entry
+	newest := own
+	for id := range m.opt.Peers {
+		seen, _ := m.seen.of(id)
+		newest = max(newest, seen.Entry)
+	}
+	return int(newest - own)
+}
+
 // AddNode makes a running node of the configured peers a voting member.
 func (m *Member) AddNode(id string) error {
 	address := m.opt.Peers[id]

@@ -1,5 +1,5 @@
-// Package clustercmd has the commands on the nodes of a cluster. They ask a running exchange through its
-// admin API.
+// Package clustercmd has the commands on the nodes of a cluster. Init works on the files of a stopped node;
+// the others ask a running exchange through its admin API.
 package clustercmd
 
 import (
@@ -14,6 +14,7 @@ import (
 // Command is pingpost cluster.
 type Command struct {
 	Status   StatusCommand   `cmd:"" default:"withargs" help:"Show the nodes with their roles and their lag (default)."`
+	Init     InitCommand     `cmd:"" help:"Make the data of an exchange those of the first node of a cluster."`
 	Add      AddCommand      `cmd:"" help:"Make a running node a voting member."`
 	Remove   RemoveCommand   `cmd:"" help:"Remove a member, also one that does not run."`
 	Handover HandoverCommand `cmd:"" help:"Make another member the leader, without a lost or doubtful request."`
