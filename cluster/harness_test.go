@@ -182,13 +182,17 @@ func (c *testCluster) awaitLeader() (*member, *Log) {
 	deadline := time.Now().Add(20 * time.Second)
 	for time.Now().Before(deadline) {
 		for _, m := range c.members {
-			if m.Node == nil || m.leading.Load() == nil {
+			if m.Node == nil {
+				continue
+			}
+			of := m.leading.Load()
+			if of == nil {
 				continue
 			}
 			if len(m.led) > 0 {
 				<-m.led
 			}
-			return m, &m.Node.log
+			return m, &Log{of}
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -204,7 +208,7 @@ func (c *testCluster) awaitLeader() (*member, *Log) {
 // put appends an entry at the member and returns its result.
 func (m *member) put(data string) error {
 	c := &commit{machine: m.machine, data: []byte(data), done: make(chan error, 1)}
-	if err := m.Node.log.Append(c.data, c); err != nil {
+	if err := m.appendEntry(c.data, c); err != nil {
 		return err
 	}
 	return <-c.done
@@ -252,4 +256,13 @@ func (c *testCluster) putUntilDone(data string) (unknown bool) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// appendEntry appends an entry to the log of the node's present leadership.
+func (n *Node) appendEntry(data []byte, w wal.Waiter) error {
+	of := n.leading.Load()
+	if of == nil {
+		return ErrNotLeader
+	}
+	return (&Log{of}).Append(data, w)
 }

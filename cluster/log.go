@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"pingpost/wal"
@@ -17,10 +16,9 @@ var (
 	ErrUnknown = errors.New("cluster: this node lost the leadership before it knew whether a majority has the entry")
 )
 
-// Log is the exchange's log while this node is the leader. It is the engine's log in a cluster.
-type Log struct {
-	current atomic.Pointer[leadership] // nil while this node does not lead
-}
+// Log is the exchange's log during one leadership of this node. It is the log of the engine of that time. A
+// later leadership has another one: a request that began before may have decided with an old state.
+type Log struct{ of *leadership }
 
 // Append queues an entry, and w learns when a majority has it and this node has applied it. The caller
 // must not change data before that. After an error of Append w gets no call; the errors are
@@ -32,20 +30,12 @@ func (l *Log) Append(data []byte, w wal.Waiter) error {
 	if len(data) > wal.MaxEntry {
 		return wal.ErrTooLarge
 	}
-	of := l.current.Load()
-	if of == nil {
-		return ErrNotLeader
-	}
-	return of.queue.Enqueue(data, w)
+	return l.of.queue.Enqueue(data, w)
 }
 
 // Queued returns the number and the bytes of the queued entries, and the age of the oldest that is not
 // committed.
 func (l *Log) Queued() (entries, bytes int, age time.Duration) {
-	of := l.current.Load()
-	if of == nil {
-		return 0, 0, 0
-	}
-	entries, bytes, age = of.queue.CountQueued()
-	return entries, bytes, max(age, of.ageOfOldestProposal(time.Now()))
+	entries, bytes, age = l.of.queue.CountQueued()
+	return entries, bytes, max(age, l.of.ageOfOldestProposal(time.Now()))
 }

@@ -78,7 +78,6 @@ type Node struct {
 	transport *nodeTransport
 	store     *raftwal.WAL
 	machine   *raftMachine
-	log       Log
 	leading   atomic.Pointer[leadership] // until all its waiters have their results
 	lease     lease
 	stable    stableStore

@@ -62,7 +62,7 @@ func TestKilledLeaderLosesNoAcknowledgedEntry(t *testing.T) {
 				m, _ := c.awaitLeader()
 				result := make(chan error, 1)
 				w := &commit{machine: m.machine, data: fmt.Appendf(nil, "lead %d", n), done: result}
-				err := m.Node.log.Append(w.data, w)
+				err := m.appendEntry(w.data, w)
 				mu.Unlock()
 				if err == nil {
 					err = <-result

@@ -109,7 +109,7 @@ func serveControl(conn net.Conn, node *Node, machine *leads) {
 			err = node.Add(id, address)
 		case "put":
 			c := &commit{machine: machine, data: []byte(rest), done: make(chan error, 1)}
-			if err = node.log.Append(c.data, c); err == nil {
+			if err = node.appendEntry(c.data, c); err == nil {
 				err = <-c.done
 			}
 		case "lease":

@@ -85,9 +85,8 @@ func (n *Node) tryToLead() {
 	}
 	of := n.newLeadership(term, previous)
 	n.leading.Store(of)
-	n.log.current.Store(of)
 	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "next entry", of.next)
-	n.opt.Roles.Lead(&n.log)
+	n.opt.Roles.Lead(&Log{of})
 }
 
 func (n *Node) stopLeading() {
@@ -95,7 +94,6 @@ func (n *Node) stopLeading() {
 	if of == nil {
 		return
 	}
-	n.log.current.Store(nil)
 	of.end()
 	n.leading.Store(nil)
 	n.opt.Logger.Info("this node no longer leads the cluster", "node", n.opt.ID, "term", of.term)

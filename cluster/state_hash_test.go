@@ -18,7 +18,7 @@ func TestNodeWithOtherStateStops(t *testing.T) {
 			done := make(chan error, 250)
 			for n := range 250 {
 				w := &commit{machine: leader.machine, data: fmt.Appendf(nil, "lead %d", i+n), done: done}
-				if err := leader.Node.log.Append(w.data, w); err != nil {
+				if err := leader.appendEntry(w.data, w); err != nil {
 					t.Fatal(err)
 				}
 			}

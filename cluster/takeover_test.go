@@ -208,3 +208,25 @@ func TestBatchOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestLogEndsWithItsLeadership: a request that began in an earlier leadership of the node cannot append an
+// entry in a later one, because other nodes have led in between.
+func TestLogEndsWithItsLeadership(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, nil)
+	first, log := c.awaitLeader()
+	for _, to := range []string{"b", "c", first.id} {
+		if leader, _ := c.awaitLeader(); leader.id != to {
+			must.Succeed(t, leader.HandOver(to))
+		}
+	}
+	if leader, _ := c.awaitLeader(); leader != first {
+		t.Fatalf("node %s leads, want %s again", leader.id, first.id)
+	}
+	c.putUntilDone("of the present leadership")
+	w := &commit{machine: first.machine, data: []byte("of an earlier leadership"), done: make(chan error, 1)}
+	if err := log.Append(w.data, w); !errors.Is(err, ErrNotLeader) {
+		t.Errorf("an earlier log accepts an entry: %v", err)
+	}
+	c.awaitEqual(1)
+}

@@ -28,7 +28,8 @@ import (
 type clusterMembership struct {
 	member  atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
 	queue   atomic.Pointer[cluster.Log]   // of the leader
-	leading sync.WaitGroup                // the last leadership and its end
+	leading sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
+	closing sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
 	begun   atomic.Uint64                 // leaderships of this node since its start
 }
 
@@ -139,6 +140,7 @@ func (x *Exchange) leaveCluster() error {
 	}
 	err := m.Close()
 	x.cluster.leading.Wait()
+	x.cluster.closing.Wait()
 	return err
 }
 
@@ -219,7 +221,7 @@ type clusterRoles struct{ x *Exchange }
 // Lead begins to decide about requests.
 func (r clusterRoles) Lead(log *cluster.Log) {
 	x := r.x
-	x.cluster.leading.Wait() // the attempts of this node's earlier leadership
+	x.cluster.leading.Wait() // at most for the attempts to send webhooks in progress
 	x.cluster.leading.Add(1)
 	x.cluster.begun.Add(1)
 	began := time.Now()
@@ -241,14 +243,18 @@ func (r clusterRoles) Lead(log *cluster.Log) {
 }
 
 // Follow ends the decisions of this node. It does not wait for the attempts in progress: other nodes wait
-// for the leadership.
+// for the leadership. An engine whose leadership ended can log nothing more, so it may end later than the
+// next one begins.
 func (r clusterRoles) Follow() {
 	x := r.x
 	x.deciding.Store(false)
 	x.publicServer.SetEngine(nil)
+	if ended := x.engine.Load(); ended != nil {
+		x.cluster.closing.Go(ended.Close)
+	}
 	go func() {
 		defer x.cluster.leading.Done()
-		x.stopDeciding()
+		x.stopBackgroundDecisions()
 		x.keys.StopIssuing()
 		x.active.Store(nil)
 	}()

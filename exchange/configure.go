@@ -48,8 +48,7 @@ func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	}
 	x.publicServer.SetCatalog(built.Catalog)
 	x.buyers.SetConnLimits(built.Catalog.Buyers)
-	x.publicServer.SetTrustedProxies(built.Settings.TrustedProxies)
-	x.adminServer.SetTrustedProxies(built.Settings.TrustedProxies)
+	x.setTrustedProxies(built.Settings.TrustedProxies)
 	x.logWarnings(built.Warnings)
 	x.addWebhookSwitchedOffGauges(built.Catalog)
 	x.lists.dropTablesExcept(wanted.Tables)
@@ -168,6 +167,7 @@ func (x *Exchange) ReloadConfiguration() error {
 	defer x.configMu.Unlock()
 	x.built.Store(built)
 	if !x.deciding.Load() { // a follower activates the file when it becomes the leader
+		x.setTrustedProxies(built.Settings.TrustedProxies)
 		return nil
 	}
 	x.comparedFile = nil

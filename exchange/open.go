@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -104,6 +105,12 @@ func (x *Exchange) createClientAndServer() {
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
 		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(),
 	})
+	x.setTrustedProxies(x.settings.TrustedProxies)
+}
+
+func (x *Exchange) setTrustedProxies(proxies []netip.Prefix) {
+	x.publicServer.SetTrustedProxies(proxies)
+	x.adminServer.SetTrustedProxies(proxies)
 }
 
 // startDeciding begins to decide about requests: it activates the configuration, continues the open
@@ -134,16 +141,21 @@ func (x *Exchange) startDeciding(log engine.Log) error {
 	return nil
 }
 
-// stopDeciding ends the work of startDeciding. It waits for the attempts in progress, whose results the log
-// accepts unless another node is the leader by now.
+// stopDeciding ends the work of startDeciding. It waits for the attempts in progress, and their results are
+// logged.
 func (x *Exchange) stopDeciding() {
 	x.deciding.Store(false)
-	x.stopWebhookSender() // while the engine still logs the results of the last attempts
-	x.reportMail.close()
-	x.alerts.close()
+	x.stopBackgroundDecisions() // while the engine still logs the results of the last attempts
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
+}
+
+// stopBackgroundDecisions stops to send webhooks, alerts and reports by e-mail.
+func (x *Exchange) stopBackgroundDecisions() {
+	x.stopWebhookSender()
+	x.reportMail.close()
+	x.alerts.close()
 }
 
 // openAndReplayLog loads the newest snapshot, opens the log and replays the entries after the

@@ -52,6 +52,7 @@ func (x *Exchange) stopWebhookSender() {
 	if x.webhookSender != nil {
 		x.webhookSender.Close()
 		x.webhookClient.Close()
+		x.webhookSender = nil
 	}
 }
 
