@@ -7,8 +7,8 @@
 //
 // # A Raft entry
 //
-// Integers are little-endian. A node checks the CRC before it applies the entry, because raft-wal does
-// not check the entries that it reads.
+// Integers are little-endian. A node checks the CRC before it stores, sends and applies the entry, because
+// raft-wal does not check the entries that it reads.
 //
 //	 0      1          5                               …
 //	+------+----------+--------------------------------+

@@ -25,7 +25,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errChecksum means that a Raft entry changed after it was proposed: on a disk, in memory or in a
+// errChecksum means that a Raft entry changed after its leader encoded it: on a disk, in memory or in a
 // connection.
 var errChecksum = errors.New("the checksum of a replicated entry is wrong")
 

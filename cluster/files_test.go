@@ -157,30 +157,6 @@ func TestDamagedFileStopsNode(t *testing.T) {
 	}
 }
 
-// TestDamagedEntryStopsNode: a bit that flipped on a disk or in memory is found before the entry is applied.
-func TestDamagedEntryStopsNode(t *testing.T) {
-	t.Parallel()
-	valid := encodeFileChunk(&fileChunk{name: "lists/dnc", total: 1, data: []byte("x")})
-	for bit := range 8 * len(valid) {
-		damaged := bytes.Clone(valid)
-		damaged[bit/8] ^= 1 << (bit % 8)
-		if _, _, err := checkEntry(damaged); !errors.Is(err, errChecksum) {
-			t.Fatalf("bit %d: %v, want %v", bit, err, errChecksum)
-		}
-	}
-	c := startCluster(t, nil)
-	leader, _ := c.awaitLeader()
-	damaged := bytes.Clone(valid)
-	damaged[len(damaged)-1] ^= 1
-	_ = leader.raft.ApplyLog(raft.Log{Data: damaged}, 0).Error()
-	for _, m := range c.members {
-		<-m.Failed()
-		if err := m.Err(); !errors.Is(err, errChecksum) {
-			t.Errorf("node %s: %v, want %v", m.id, err, errChecksum)
-		}
-	}
-}
-
 // TestInvalidNamesAreNotReplicated: a name that every node would refuse never enters the Raft log.
 func TestInvalidNamesAreNotReplicated(t *testing.T) {
 	for _, name := range []string{"../x", "/x", "", strings.Repeat("x", maxFileName+1)} {

@@ -142,7 +142,7 @@ func (n *Node) startRaft() error {
 	if n.opt.wrapLogStore != nil {
 		logs = n.opt.wrapLogStore(logs)
 	}
-	logs = &reportingLogStore{logs, n.fail}
+	logs = &checkedLogStore{logs, n.fail}
 	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -35,30 +34,6 @@ func (s *stableStore) unlessClosed(store func() error) error {
 		return nil
 	}
 	return store()
-}
-
-// reportingLogStore is a Raft log that reports failed writes. Raft only steps down after them, and would be
-// elected again.
-type reportingLogStore struct {
-	raft.LogStore
-	fail func(error)
-}
-
-// StoreLogs stores Raft entries.
-func (s *reportingLogStore) StoreLogs(logs []*raft.Log) error {
-	return s.report(s.LogStore.StoreLogs(logs))
-}
-
-// DeleteRange deletes the entries from first to last.
-func (s *reportingLogStore) DeleteRange(first, last uint64) error {
-	return s.report(s.LogStore.DeleteRange(first, last))
-}
-
-func (s *reportingLogStore) report(err error) error {
-	if err != nil {
-		s.fail(fmt.Errorf("cannot write the Raft log: %w", err))
-	}
-	return err
 }
 
 // close makes later calls return at once, and waits for those in progress.

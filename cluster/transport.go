@@ -119,6 +119,10 @@ func (t *nodeTransport) passMessage(rpc raft.RPC) (answer raft.RPCResponse, err 
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}
 	switch message := rpc.Command.(type) {
 	case *raft.AppendEntriesRequest:
+		if err := checkEntries(message.Entries); err != nil {
+			t.node.opt.Logger.Error("refused a damaged entry of the leader; check the leader's disk and memory", "node", t.node.opt.ID, "leader", string(message.ID), "error", err)
+			return answer, err
+		}
 		if process(); isAccepted(answer) {
 			t.guard.accept(message.Term, func() bool { return true })
 		}
