@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/raft"
+
 	"pingpost/internal/must"
 	"pingpost/wal"
 )
@@ -72,18 +74,73 @@ func TestRaftLogIsDeletedOnlyAfterSync(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutDeletedEntriesStops: the node's log must reach the beginning of another node's Raft log.
+// TestNodeWithoutDeletedEntriesStops: the node's log must reach the beginning of another node's Raft log. Raft
+// deletes its own log after that, so the node's log is durable before.
 func TestNodeWithoutDeletedEntriesStops(t *testing.T) {
 	for last, want := range map[uint64]error{1: nil, 2: ErrMissingEntries} {
 		dir := t.TempDir()
-		log := must.Value(wal.OpenReplica(dir, wal.Options{}))(t)
+		syncs := 0
+		log := must.Value(wal.OpenReplica(dir, wal.Options{Faults: wal.Faults{Sync: func() error { syncs++; return nil }}}))(t)
 		t.Cleanup(func() { log.Close() })
 		_, _, err := log.AppendBatch(1, [][]byte{[]byte("lead")})
 		must.Succeed(t, err)
-		opt := Options{Dir: dir, Log: log, Logger: slog.New(slog.DiscardHandler)}
+		opt := Options{Dir: dir, DataDir: dir, Log: log, Logger: slog.New(slog.DiscardHandler)}
 		m := &raftMachine{node: &Node{opt: opt, failed: make(chan struct{})}}
 		if err := m.Restore(io.NopCloser(strings.NewReader(fmt.Sprintf(`{"last_entry":%d}`, last)))); !errors.Is(err, want) {
 			t.Errorf("the other log begins after entry %d: %v, want %v", last, err, want)
+		}
+		if syncs != 1 {
+			t.Errorf("%d fsyncs of the log, want 1", syncs)
+		}
+	}
+}
+
+// TestCompactedEntry: the newest Raft snapshot says which entries the cluster no longer delivers.
+func TestCompactedEntry(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, nil)
+	c.putUntilDone("lead")
+	c.putUntilDone("another lead")
+	c.awaitEqual(2)
+	m := c.members[0]
+	dir := m.opt.Dir
+	if got := must.Value(CompactedEntry(dir))(t); got != 0 {
+		t.Errorf("before a snapshot: entry %d, want 0", got)
+	}
+	must.Succeed(t, m.raft.Snapshot().Error())
+	if got := must.Value(CompactedEntry(dir))(t); got != 2 {
+		t.Errorf("after a snapshot: entry %d, want 2", got)
+	}
+	m.kill()
+	m.start()
+	c.putUntilDone("third lead")
+	c.awaitEqual(3)
+}
+
+// termStore is a Raft store in memory.
+type termStore struct {
+	raft.StableStore
+	values map[string]uint64
+}
+
+func (s termStore) SetUint64(key []byte, value uint64) error {
+	s.values[string(key)] = value
+	return nil
+}
+func (s termStore) GetUint64(key []byte) (uint64, error) { return s.values[string(key)], nil }
+
+// TestTermNeverFalls: a node that went back to an earlier term could vote twice in it.
+func TestTermNeverFalls(t *testing.T) {
+	s := &stableStore{StableStore: termStore{values: map[string]uint64{}}}
+	for _, row := range []struct {
+		key   string
+		value uint64
+		valid bool
+	}{
+		{termKey, 5, true}, {termKey, 5, true}, {termKey, 4, false}, {termKey, 6, true}, {"LastVoteTerm", 3, true},
+	} {
+		if err := s.SetUint64([]byte(row.key), row.value); (err == nil) != row.valid {
+			t.Errorf("%s = %d: %v", row.key, row.value, err)
 		}
 	}
 }

@@ -98,7 +98,8 @@ func (m *member) start() {
 	listener := must.Value(net.Listen("tcp", m.address))(m.t)
 	m.address = listener.Addr().String()
 	m.machine, m.led = new(leads), make(chan *Log, 16)
-	m.log = must.Value(wal.OpenReplica(m.dir, wal.Options{SegmentSize: 64 << 10, Faults: wal.Faults{Write: m.writeLog}}))(m.t)
+	reach := must.Value(CompactedEntry(filepath.Join(m.dir, "raft")))(m.t)
+	m.log = must.Value(wal.OpenReplica(m.dir, wal.Options{SegmentSize: 64 << 10, MustReach: reach, Faults: wal.Faults{Write: m.writeLog}}))(m.t)
 	reader := must.Value(m.log.NewReader(1))(m.t)
 	for last, _ := m.log.LastDurableEntry(); uint64(len(m.machine.applied)) < last; {
 		e := must.Value(reader.Next())(m.t)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -15,6 +16,7 @@ type stableStore struct {
 	raft.StableStore
 	mu     sync.RWMutex
 	closed bool
+	termMu sync.Mutex // while the term changes
 }
 
 // Set stores a value.
@@ -22,10 +24,28 @@ func (s *stableStore) Set(key, value []byte) error {
 	return s.unlessClosed(func() error { return s.StableStore.Set(key, value) })
 }
 
-// SetUint64 stores a number.
+// SetUint64 stores a number. It returns an error if Raft's term would fall, and Raft then ends the program.
+// Raft changes the term on two goroutines. A node that goes back to an earlier term may vote twice in it.
 func (s *stableStore) SetUint64(key []byte, value uint64) error {
-	return s.unlessClosed(func() error { return s.StableStore.SetUint64(key, value) })
+	return s.unlessClosed(func() error {
+		if string(key) != termKey {
+			return s.StableStore.SetUint64(key, value)
+		}
+		s.termMu.Lock()
+		defer s.termMu.Unlock()
+		before, err := s.StableStore.GetUint64(key)
+		if err != nil {
+			return err
+		}
+		if value < before {
+			return fmt.Errorf("BUG: Raft goes back from term %d to term %d", before, value)
+		}
+		return s.StableStore.SetUint64(key, value)
+	})
 }
+
+// termKey is the key of Raft's present term.
+const termKey = "CurrentTerm"
 
 func (s *stableStore) unlessClosed(store func() error) error {
 	s.mu.RLock()

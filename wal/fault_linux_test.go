@@ -35,6 +35,24 @@ func onDevice(t *testing.T, path, device string) {
 	t.Fatalf("nobody has %s open", path)
 }
 
+// TestSyncUsesOpenFile: Sync gets a write-back error through a file that was open before the write. A file
+// that it opened later would miss an error that a reader got first.
+func TestSyncUsesOpenFile(t *testing.T) {
+	for name, size := range map[string]int{"first segment": 1 << 20, "after a rotation": recordSize(4)} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			r := mustOpenReplica(t, dir, Options{SegmentSize: size})
+			appendBatch(t, r, 1, "lead")
+			segment, _ := r.End()
+			onDevice(t, livePath(dir, segment), "/dev/null") // the writer's file, or that of Sync
+			onDevice(t, livePath(dir, segment), "/dev/null") // the other one
+			_, err := r.Sync()
+			wantError(t, err, syscall.EINVAL)
+			wantError(t, err, ErrFailed)
+		})
+	}
+}
+
 func TestKernelErrorFailsLog(t *testing.T) {
 	for device, want := range map[string]error{
 		"/dev/full": syscall.ENOSPC, // fails the write

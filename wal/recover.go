@@ -32,17 +32,14 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	}
 	end, err := readWholeSegmentsFrom(segments, opt.From, nil)
 	var torn *DamageError
-	if errors.As(err, &torn) && torn.Torn {
+	if errors.As(err, &torn) && mayCut(torn, segments, end, opt) {
 		err = nil
 	}
 	if err != nil {
 		return end, err
 	}
-	if known := max(opt.AtLeast, max(1, opt.From)-1); end.chain.seq < known {
-		return end, &DamageError{
-			Segment: end.seg.First, Path: end.seg.Path, Offset: end.size, Seq: end.chain.seq + 1,
-			Reason: fmt.Sprintf("the log ends with entry %d, but a snapshot contains entry %d", end.chain.seq, known),
-		}
+	if err := checkReach(end, opt); err != nil {
+		return end, err
 	}
 	if torn != nil {
 		if err := copyTornSegment(dir, end, torn, opt); err != nil {
@@ -54,6 +51,29 @@ func recoverTail(dir string, opt Options) (logEnd, error) {
 	}
 	err = createNextSegmentIfFull(dir, &end, opt.SegmentSize)
 	return end, err
+}
+
+// mayCut reports whether recoverTail may cut the log before the damage. The batches of a replica since its
+// last Sync may all be damaged, because each of them began without an fsync of the one before. They are in
+// the last segment, because full ones are durable.
+func mayCut(d *DamageError, segments []Segment, end logEnd, opt Options) bool {
+	last := segments[len(segments)-1].First
+	return d.Torn || opt.replica && end.seg.First == last && d.Segment == last
+}
+
+// checkReach returns an error if the log ends before an entry that it must have.
+func checkReach(end logEnd, opt Options) error {
+	known, has := max(opt.AtLeast, max(1, opt.From)-1), "a snapshot contains"
+	if opt.MustReach > known {
+		known, has = opt.MustReach, "the cluster no longer has the entries up to"
+	}
+	if end.chain.seq >= known {
+		return nil
+	}
+	return &DamageError{
+		Segment: end.seg.First, Path: end.seg.Path, Offset: end.size, Seq: end.chain.seq + 1,
+		Reason: fmt.Sprintf("the log ends with entry %d, but %s entry %d", end.chain.seq, has, known),
+	}
 }
 
 // ensureLiveSegment creates the first segment of a new log and adds it to the list. For a

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"pingpost/internal/must"
 )
@@ -113,4 +115,82 @@ func TestFailedSyncEndsReplica(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestReplicaAfterPowerLoss: bytes since the last Sync are bad, and a later batch follows them. The log ends
+// before them, and gets the same bytes when the cluster delivers the batches again. A log that the
+// cluster cannot complete stays as it is.
+func TestReplicaAfterPowerLoss(t *testing.T) {
+	whole, dir := t.TempDir(), t.TempDir()
+	for _, d := range []string{whole, dir} {
+		r := mustOpenReplica(t, d, Options{})
+		for n := range 5 {
+			appendBatch(t, r, int64(n), fmt.Sprintf("lead %d", n+1))
+		}
+		must.Succeed(t, r.Close())
+	}
+	at := records(t, lastPath(t, dir))
+	edit(t, lastPath(t, dir), func(b []byte) []byte { clear(b[at[3]:at[4]]); return b })
+	before := tree(t, dir)
+	if _, err := OpenReplica(dir, Options{MustReach: 4}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a log that the cluster cannot complete: %v, want %v", err, ErrDamaged)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a log of a single node: %v, want %v", err, ErrDamaged)
+	}
+	equal(t, "files", tree(t, dir), before)
+	r := mustOpenReplica(t, dir, Options{MustReach: 3})
+	last, _ := r.LastDurableEntry()
+	equal(t, "last entry", last, 3)
+	appendBatch(t, r, 3, "lead 4")
+	appendBatch(t, r, 4, "lead 5")
+	must.Succeed(t, r.Close())
+	equal(t, "bytes", string(mustRead(t, lastPath(t, dir))), string(mustRead(t, lastPath(t, whole))))
+}
+
+// TestDamageBeforeLastSegment: only the last segment of a replica can have bad bytes after a power loss.
+func TestDamageBeforeLastSegment(t *testing.T) {
+	dir := t.TempDir()
+	r := mustOpenReplica(t, dir, Options{SegmentSize: 2 * recordSize(6)})
+	for n := range 5 {
+		appendBatch(t, r, 1, fmt.Sprintf("lead %d", n+1))
+	}
+	must.Succeed(t, r.Close())
+	edit(t, mustSegments(t, dir)[1].Path, func(b []byte) []byte { clear(b[:10]); return b })
+	if _, err := OpenReplica(dir, Options{}); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a damaged full segment: %v, want %v", err, ErrDamaged)
+	}
+}
+
+// TestSyncDuringArchiving: the archiver moves all full segments while Sync runs.
+func TestSyncDuringArchiving(t *testing.T) {
+	dir := t.TempDir()
+	var r *Replica
+	moved := func() error {
+		for n := range 8 {
+			appendBatch(t, r, 1, fmt.Sprintf("lead %d", n+1))
+		}
+		r.RaiseArchiveAndDeletionLimits(100, 0)
+		for {
+			if _, archived := r.archiver.countSegments(); archived > 1 {
+				return nil
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	var calls atomic.Int32
+	r = mustOpenReplica(t, dir, Options{SegmentSize: 2 * recordSize(6), Faults: Faults{Sync: func() error {
+		if calls.Add(1) == 1 { // in Sync; the others are rotations
+			return moved()
+		}
+		return nil
+	}}})
+	appendBatch(t, r, 1, "lead 0")
+	if durable := must.Value(r.Sync())(t); durable != 1 {
+		t.Errorf("entry %d is durable, want 1", durable)
+	}
+	if durable := must.Value(r.Sync())(t); durable != 9 {
+		t.Errorf("entry %d is durable, want 9", durable)
+	}
+	must.Succeed(t, r.Close())
 }

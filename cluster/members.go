@@ -1,0 +1,73 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"pingpost/cluster/clusterid"
+)
+
+// Bootstrap makes this node the first member of a new cluster, with a new id. It fails if the node has a
+// Raft log.
+func (n *Node) Bootstrap() error {
+	if n.raft.LastIndex() > 0 {
+		return raft.ErrCantBootstrap
+	}
+	if err := clusterid.Create(n.opt.DataDir); err != nil {
+		return err
+	}
+	self := raft.Server{ID: raft.ServerID(n.opt.ID), Address: raft.ServerAddress(n.opt.Address)}
+	return n.raft.BootstrapCluster(raft.Configuration{Servers: []raft.Server{self}}).Error()
+}
+
+// membershipTimeout limits how long a change of the members waits for earlier work of the leader.
+const membershipTimeout = 5 * time.Second
+
+// Add makes a node a voting member. Only the leader can add one. The node must have a copy of the data
+// that reaches into the leader's Raft log.
+func (n *Node) Add(id, address string) error {
+	return n.raft.AddVoter(raft.ServerID(id), raft.ServerAddress(address), 0, membershipTimeout).Error()
+}
+
+// Remove removes a member. Only the leader can remove one.
+func (n *Node) Remove(id string) error {
+	return n.raft.RemoveServer(raft.ServerID(id), 0, membershipTimeout).Error()
+}
+
+// HandOver makes another member the leader: the one with the id to, or for "" the one with the most
+// entries. First this node finishes its leadership: it rejects new entries with ErrNotLeader, and waits for
+// the results of those that it has proposed. So a planned hand-over leaves no result unknown. If the
+// hand-over fails after its message was sent, this node does not lead again in its term. After MaxStall it
+// makes room for another leader.
+func (n *Node) HandOver(to string) error {
+	request := handOverRequest{to: to, done: make(chan error, 1)}
+	select {
+	case n.handOver <- request:
+		return <-request.done
+	case <-n.stop:
+		return ErrNotLeader
+	}
+}
+
+// Member is a voting member of the cluster.
+type Member struct{ ID, Address string }
+
+// Leader returns the leader, or the zero Member during an election.
+func (n *Node) Leader() Member {
+	address, id := n.raft.LeaderWithID()
+	return Member{string(id), string(address)}
+}
+
+// Members returns the members of the cluster as this node knows them.
+func (n *Node) Members() []Member { return membersOf(n.raft.GetConfiguration().Configuration()) }
+
+func membersOf(configuration raft.Configuration) (members []Member) {
+	for _, s := range configuration.Servers {
+		members = append(members, Member{string(s.ID), string(s.Address)})
+	}
+	return members
+}
+
+// Term returns Raft's present term.
+func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
