@@ -13,6 +13,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/exchange/member"
 	"pingpost/internal/durable"
 	"pingpost/keys/leadkeys"
 	"pingpost/keys/token"
@@ -175,6 +176,9 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	syncs := x.meter.AddHistogram(`pingpost_log_sync_seconds`)
 	opt.Observe = func(b wal.BatchStats) { syncs.Update(b.Sync.Seconds()) }
 	if x.isClustered() {
+		if opt.MustReach, err = member.CompactedEntry(dataDir); err != nil {
+			return err
+		}
 		if x.replica, err = wal.OpenReplica(dataDir, opt); err == nil {
 			x.log = x.replica.Log
 		}

@@ -64,6 +64,10 @@ func IsClusterData(dataDir string) (bool, error) {
 	return err == nil, err
 }
 
+// CompactedEntry returns the log entry up to which the cluster no longer delivers entries to this node again.
+// The node's log must reach it.
+func CompactedEntry(dataDir string) (uint64, error) { return cluster.CompactedEntry(folder(dataDir)) }
+
 // openNetwork begins to listen for the other nodes. exchange is zero if this node has no data yet.
 func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool) (*link.Network, *link.Registry, error) {
 	registry, self, err := link.OpenRegistry(s.DataDir, s.Node)
