@@ -3,6 +3,9 @@
 // actions has the text of each operation, by method and route below /admin/v1/.
 const actions: { [operation: string]: string } = {
   'POST backup': 'Started a backup',
+  'POST cluster/nodes/{id}': 'Added a node to the cluster',
+  'DELETE cluster/nodes/{id}': 'Removed a node from the cluster',
+  'POST cluster/handover': 'Handed over to another leader',
   'POST session': 'Signed in',
   'DELETE session': 'Signed out',
   'GET session/oidc/callback': 'Signed in at the identity provider',

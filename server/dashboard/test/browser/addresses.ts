@@ -73,6 +73,7 @@ export const pages: [string, string | RegExp][] = [
   ['settings/tokens', 'Create API token'],
   ['settings/history', 'version'],
   ['settings/backups', 'behind'],
+  ['settings/cluster', 'single node'],
   ['settings/health', 'Log commit'],
   ['nowhere', 'no page at this address'],
   ['buyers/buy_none', 'No such buyer'],
