@@ -12,10 +12,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 	"pingpost/cluster"
-	"pingpost/config"
 	"pingpost/engine"
 	"pingpost/engine/event"
-	"pingpost/engine/state"
 	"pingpost/exchange/member"
 	"pingpost/internal/durable"
 	"pingpost/keys/vault"
@@ -142,77 +140,6 @@ func (x *Exchange) leaveCluster() error {
 	x.cluster.leading.Wait()
 	x.cluster.closing.Wait()
 	return err
-}
-
-// memberStartTimeout limits the wait until the first node of a cluster leads it.
-const memberStartTimeout = 10 * time.Second
-
-// CreateCluster makes the data directory of the configuration that of the first node of a new cluster. An
-// exchange without data begins; one with data keeps it. The exchange must not run.
-func CreateCluster(configPath string, opt Options) error {
-	built, err := loadConfiguration(configPath, opt.Env)
-	if err != nil {
-		return err
-	}
-	if !built.Settings.Cluster.IsSet() {
-		return fmt.Errorf("the configuration %q has no section cluster; add it with node, listen and peers", configPath)
-	}
-	x := newExchange(configPath, opt, built)
-	x.built.Store(built)
-	if clustered, err := member.IsClusterData(x.settings.DataDir); clustered || err != nil {
-		return errors.Join(fmt.Errorf("data_dir %q has the data of a cluster's node already", x.settings.DataDir), err)
-	}
-	if err := x.beginLog(); err != nil {
-		return err
-	}
-	s, err := x.memberSettings(x.vault.KeyFingerprint())
-	if err != nil {
-		return err
-	}
-	x.replica, err = wal.OpenReplica(x.settings.DataDir, wal.Options{})
-	if err != nil {
-		return err
-	}
-	m, err := member.Open(member.Options{
-		Settings: s, Exchange: x.state.FoundedEvent().Epoch, Log: x.replica, StateMachine: &replicatedState{exchange: x}, Roles: noRoles{}, Now: x.clock.Now,
-	})
-	if err != nil {
-		return errors.Join(err, x.replica.Close())
-	}
-	err = m.Bootstrap()
-	for deadline := time.Now().Add(memberStartTimeout); err == nil && !m.HoldsLease(); time.Sleep(leasePause) {
-		if time.Now().After(deadline) {
-			err = errors.New("the first node of the cluster does not become its leader; delete the folder cluster in data_dir, and try again")
-		}
-	}
-	return errors.Join(err, m.Close(), x.replica.Close())
-}
-
-// noRoles ignores the roles of a node.
-type noRoles struct{}
-
-func (noRoles) Lead(*cluster.Log) {}
-func (noRoles) Follow()           {}
-
-// beginLog begins the exchange's log and creates its key, unless it has them.
-func (x *Exchange) beginLog() error {
-	dir := x.settings.DataDir
-	if err := createDataDirAndCheckWritable(dir); err != nil {
-		return err
-	}
-	x.state = state.New()
-	x.settings.Cluster = config.ClusterSettings{} // the log has no other node yet
-	err := x.openAndReplayLog(dir)
-	x.settings.Cluster = x.built.Load().Settings.Cluster
-	if err != nil {
-		return err
-	}
-	if x.vault, err = vault.OpenExchangeKey(dir, x.state.FoundedEvent().Epoch == [16]byte{}); err == nil {
-		e := engine.New(engine.Options{State: x.state, Log: engineLogAdapter{x.log}, Clock: x.clock, Entropy: fillRandom})
-		err = e.InitializeLogOrCheckKey(x.vault.KeyFingerprint())
-		e.Close()
-	}
-	return errors.Join(err, x.log.Close())
 }
 
 // clusterRoles begins and ends the leaderships of this node.

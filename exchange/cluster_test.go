@@ -280,3 +280,50 @@ func TestClusterDataNeedsItsConfiguration(t *testing.T) {
 	c.start("a")
 	c.waitForLeader().mustSell(leadBody(2))
 }
+
+// TestRecoverAfterLossOfTwoNodes: the last node becomes a single exchange with all acknowledged leads, also
+// those that only its Raft log has, and begins a new cluster. The nodes of the old cluster are refused.
+func TestRecoverAfterLossOfTwoNodes(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	early := c.dirs["b"].copyFiles(t)
+	answers := map[string]string{}
+	for i := range 30 {
+		key := fmt.Sprintf("key-%d", i)
+		answers[key] = c.waitForLeader().mustSell(leadBody(i), "Idempotency-Key", key).body
+	}
+	c.waitForEqualStates()
+	for _, id := range c.ids {
+		c.nodes[id].stop()
+	}
+	p := c.dirs["b"]
+	for _, folder := range []string{"log", "snapshot"} {
+		must.Succeed(t, os.RemoveAll(filepath.Join(p.dataDir(), folder)))
+	}
+	must.Succeed(t, os.CopyFS(filepath.Join(p.dataDir(), "log"), os.DirFS(filepath.Join(early.dataDir(), "log"))))
+	before := must.Value(InspectClusterNode(p.configPath(), Options{Env: env, Logger: p.logger()}))(t)
+	last := must.Value(RecoverFromCluster(p.configPath(), Options{Env: env, Logger: p.logger()}))(t)
+	if before.Raft.Index == 0 || before.Raft.Term == 0 || last < before.Last+30 {
+		t.Errorf("the node had %+v, and %d entries after the recovery", before, last)
+	}
+	whole := string(must.Value(os.ReadFile(p.configPath()))(t))
+	p.writeConfig(t, whole[:strings.Index(whole, "cluster:")])
+	single := must.Value(tryStart(t, p, func(*Exchange) {}))(t)
+	for key, want := range answers {
+		var i int
+		must.Value(fmt.Sscanf(key, "key-%d", &i))(t)
+		if got := single.ingest(leadBody(i), "Idempotency-Key", key); got.body != want {
+			t.Errorf("the recovered exchange answers %s to %s, want %s", got.body, key, want)
+		}
+	}
+	single.stop()
+	p.writeConfig(t, whole)
+	must.Succeed(t, CreateCluster(p.configPath(), Options{Env: env, Logger: p.logger()}))
+	c.nodes = map[string]*testExchange{}
+	c.start("b")
+	c.waitForLeader()
+	c.start("a")
+	if err := c.nodes["b"].cluster.member.Load().AddNode("a"); err == nil || !strings.Contains(err.Error(), "another cluster") {
+		t.Errorf("a node of the old cluster is added: %v", err)
+	}
+}

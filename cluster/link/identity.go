@@ -53,13 +53,14 @@ type Registry struct {
 	met  map[string]knownStart
 }
 
-const registryFile = "starts.json"
+// RegistryFile is the name of the registry in the data directory.
+const RegistryFile = "starts.json"
 
 // OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
 // node's identity, without Exchange, Key and Heartbeat. Each handshake reads Cluster, which changes when the node
 // begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
-	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, registryFile), met: map[string]knownStart{}}
+	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, RegistryFile), met: map[string]knownStart{}}
 	content, err := os.ReadFile(r.path)
 	if err == nil {
 		err = json.Unmarshal(content, &r.met)

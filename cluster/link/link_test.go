@@ -59,8 +59,8 @@ func talk(t *testing.T, from, to *node, purpose Purpose) error {
 func copyFolder(t *testing.T, from string) string {
 	t.Helper()
 	to := t.TempDir()
-	content := must.Value(os.ReadFile(filepath.Join(from, registryFile)))(t)
-	must.Succeed(t, os.WriteFile(filepath.Join(to, registryFile), content, 0o600))
+	content := must.Value(os.ReadFile(filepath.Join(from, RegistryFile)))(t)
+	must.Succeed(t, os.WriteFile(filepath.Join(to, RegistryFile), content, 0o600))
 	return to
 }
 

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"pingpost/cluster"
+	"pingpost/cluster/clusterid"
 	"pingpost/cluster/link"
+	"pingpost/internal/durable"
 	"pingpost/wal"
 )
 
@@ -67,6 +69,27 @@ func IsClusterData(dataDir string) (bool, error) {
 // CompactedEntry returns the log entry up to which the cluster no longer delivers entries to this node again.
 // The node's log must reach it.
 func CompactedEntry(dataDir string) (uint64, error) { return cluster.CompactedEntry(folder(dataDir)) }
+
+// ReadRaftPosition returns the end of the Raft log of a stopped node.
+func ReadRaftPosition(dataDir string) (cluster.RaftPosition, error) {
+	return cluster.ReadRaftPosition(folder(dataDir))
+}
+
+// ApplyRaftLog appends and applies all entries of a stopped node's Raft log that its log lacks.
+func ApplyRaftLog(dataDir string, log *wal.Replica, machine cluster.StateMachine, logger *slog.Logger) error {
+	return cluster.Recover(cluster.Options{Dir: folder(dataDir), DataDir: dataDir, Log: log, StateMachine: machine, Logger: logger})
+}
+
+// RemoveMembership deletes the files of a stopped node's membership. Its data are then those of a single
+// exchange.
+func RemoveMembership(dataDir string) error {
+	for _, name := range []string{clusterid.FileName, link.RegistryFile, "incoming", filepath.Base(folder(dataDir))} { // the folder last: it marks the data
+		if err := os.RemoveAll(filepath.Join(dataDir, name)); err != nil {
+			return fmt.Errorf("cannot remove the node's membership: %w", err)
+		}
+	}
+	return durable.SyncFolder(dataDir)
+}
 
 // openNetwork begins to listen for the other nodes. exchange is zero if this node has no data yet.
 func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool) (*link.Network, *link.Registry, error) {

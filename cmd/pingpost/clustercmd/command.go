@@ -1,5 +1,5 @@
-// Package clustercmd has the commands on the nodes of a cluster. Init works on the files of a stopped node;
-// the others ask a running exchange through its admin API.
+// Package clustercmd has the commands on the nodes of a cluster. Init and recover work on the files of a
+// stopped node; the others ask a running exchange through its admin API.
 package clustercmd
 
 import (
@@ -17,6 +17,7 @@ type Command struct {
 	Init     InitCommand     `cmd:"" help:"Make the data of an exchange those of the first node of a cluster."`
 	Add      AddCommand      `cmd:"" help:"Make a running node a voting member."`
 	Remove   RemoveCommand   `cmd:"" help:"Remove a member, also one that does not run."`
+	Recover  RecoverCommand  `cmd:"" help:"Make the data of the last node those of a single exchange, after the others are lost."`
 	Handover HandoverCommand `cmd:"" help:"Make another member the leader, without a lost or doubtful request."`
 }
 
