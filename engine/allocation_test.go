@@ -11,7 +11,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// instantLog commits in Append and stores nothing.
+// instantLog commits in Append and does not store the entry.
 type instantLog struct{ seq uint64 }
 
 func (l *instantLog) Append(_ []byte, w engine.CommitWaiter) error {
@@ -102,7 +102,7 @@ func TestIngestWithWebhookAllocations(t *testing.T) {
 	}
 }
 
-// instantBuyers answer immediately and store nothing.
+// instantBuyers answer immediately and do not store the request.
 type instantBuyers struct{}
 
 func (instantBuyers) Post(*market.BuyerPostRequest) market.BuyerPostResult { return accepts.result }

@@ -65,7 +65,7 @@ func startCluster(t *testing.T, ids ...string) *testCluster {
 	return c
 }
 
-// start starts a node. Its keys come from the other nodes, so the test prepares none.
+// start starts a node. Its keys come from the other nodes.
 func (c *testCluster) start(id string) {
 	c.t.Helper()
 	p := c.dirs[id]

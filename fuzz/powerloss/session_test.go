@@ -17,7 +17,7 @@ import (
 
 const root = "../.."
 
-// A mutation whose text is missing would prove nothing.
+// A mutation whose text is missing would be no proof.
 func TestMutationsApply(t *testing.T) {
 	names := map[string]bool{}
 	for _, m := range mutants {

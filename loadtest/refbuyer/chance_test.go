@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestChance: draws depend on every input and on nothing else.
+// TestChance: draws depend on all inputs, and only on them.
 func TestChance(t *testing.T) {
 	one := chance(1).draw(drawFail, []byte("key"), 1)
 	for name, other := range map[string]float64{

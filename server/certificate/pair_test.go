@@ -62,7 +62,7 @@ func servedSerial(t *testing.T, p *KeyPair) int64 {
 	return cert.Leaf.SerialNumber.Int64()
 }
 
-// The error of an invalid pair names the file and contains nothing of the key.
+// The error of an invalid pair names the file and does not contain the key.
 func TestLoadPairRejectsInvalidFiles(t *testing.T) {
 	cert, key := newCertificate(t, 1, noon.Add(time.Hour))
 	_, otherKey := newCertificate(t, 2, noon.Add(time.Hour))

@@ -91,7 +91,7 @@ func TestPingAllocations(t *testing.T) {
 	}
 }
 
-// Counting an auction or a post allocates nothing if its counters already exist.
+// Counting an auction or a post does not allocate if its counters already exist.
 func TestMetricsAllocations(t *testing.T) {
 	m := metrics.NewMeter(func(string, error) {})
 	cars := &market.Campaign{ID: "cars"}

@@ -24,7 +24,7 @@ import (
 	"pingpost/server/metrics"
 )
 
-// discardLog is a log that stores nothing and commits each entry at once.
+// discardLog is a log that commits each entry at once and does not store it.
 type discardLog struct{ seq uint64 }
 
 func (l *discardLog) Append(_ []byte, w engine.CommitWaiter) error {
@@ -48,7 +48,7 @@ campaigns:
     buyers: [{buyer: buy, price: 12.05}]
 `
 
-// newServer returns a server of ingestConfig over a log that stores nothing.
+// newServer returns a server of ingestConfig over a discardLog.
 func newServer(t testing.TB) *Server {
 	t.Helper()
 	return newServerWith(t, ingestConfig, engine.Options{State: state.New(), Log: new(discardLog)})

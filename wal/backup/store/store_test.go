@@ -231,7 +231,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// OpenExisting changes nothing in a folder. A copied folder without its empty subfolders
+// OpenExisting changes no file in a folder. A copied folder without its empty subfolders
 // is writable.
 func TestFindingMakesNothing(t *testing.T) {
 	dir := t.TempDir()
