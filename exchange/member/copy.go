@@ -84,7 +84,19 @@ func (c *idleLimitedConn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
+// copyBytesPerSecond limits the speed of a copy, so that it leaves disk and network to the leads.
+const copyBytesPerSecond = 100 << 20
+
+// copyReportPause is the time between two log lines about the progress of a copy.
+const copyReportPause = 5 * time.Second
+
 // SendCopy writes a copy of this node's data for another node.
 func (m *Member) SendCopy(to io.Writer) error {
-	return datacopy.Send(to, m.opt.DataDir, m.opt.Log, 0, nil)
+	reported := time.Now()
+	return datacopy.Send(to, m.opt.DataDir, m.opt.Log, copyBytesPerSecond, func(sent int64) {
+		if time.Since(reported) > copyReportPause {
+			reported = time.Now()
+			m.opt.Logger.Info("another node copies the data of this node", "megabytes", sent>>20)
+		}
+	})
 }
