@@ -112,7 +112,7 @@ func TestChanges(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		requests = append(requests, r.Method+" "+r.URL.EscapedPath()+" "+string(body))
 		switch {
-		case r.Method == "GET":
+		case r.Method == http.MethodGet:
 			_, _ = io.WriteString(w, current)
 		case refused:
 			w.WriteHeader(http.StatusConflict)
