@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -46,14 +47,17 @@ func (x *Exchange) activateAndAuditRevisionFromFileLocked(operation string, r *p
 // listChangesSinceLastActive returns the changes from the last active configuration to the revision. At a
 // start it reads the last one from its stored document, and all changes take effect now.
 func (x *Exchange) listChangesSinceLastActive(operation string, r *pendingRevision) (changes []string) {
-	before := x.ActiveConfigurationJSON()
+	before, err := x.sharedDocument(x.ActiveConfigurationJSON())
+	after, errAfter := x.sharedDocument(r.Canonical)
+	if err = errors.Join(err, errAfter); err != nil {
+		panic("BUG: a canonical configuration is no JSON: " + err.Error())
+	}
 	if stored := x.state.CurrentConfigVersion().Document; before == nil && stored != "" {
-		var err error
 		if before, err = x.readStoredConfigDocument(stored); err != nil {
 			changes = append(changes, "the previous configuration cannot be read; the next lines list all settings and entries as new")
 		}
 	}
-	for _, change := range canonical.Diff(before, r.Canonical) {
+	for _, change := range canonical.Diff(before, after) {
 		if operation == operationStart {
 			changes = append(changes, change.TextWithoutRestartNote())
 		} else {

@@ -123,6 +123,7 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, "a", "b", "c")
 	answers := map[string]string{}
+	version := c.waitForLeader().state.CurrentConfigVersion().Version
 	for turn := range 3 {
 		leader := c.waitForLeader()
 		for i := range 20 {
@@ -142,6 +143,9 @@ func TestNodesOfClusterKeepTheSameState(t *testing.T) {
 		}
 	}
 	c.waitForEqualStates()
+	if got := c.waitForLeader().state.CurrentConfigVersion().Version; got != version {
+		t.Errorf("the configuration has version %d after the changes of the leader, want %d: the nodes' files differ only in their own settings", got, version)
+	}
 }
 
 // handOver makes a node the leader and returns it.
@@ -205,6 +209,13 @@ func TestOperatorsChangesReachTheNextLeader(t *testing.T) {
 			leader.ingest(leadBody(90+i, "flo_campaign_id", fmt.Sprintf(`"cmp_%d"`, before))).mustHave(t, 201, `"ACCEPTED"`)
 		}
 		leader.putEntry(fmt.Sprintf("campaigns/cmp_%d", i), redCampaign)
+	}
+	explained := leader.mustAdmin(200, "GET", "/admin/v1/explain?id="+erased.leadID(), "").body
+	if !strings.Contains(explained, "buy_blue") {
+		t.Errorf("the explanation of a lead lacks its buyer: %s", explained)
+	}
+	if versions := leader.history("").Entries; len(versions) != 7 {
+		t.Errorf("the configuration has %d versions, want the first and one for each of six changes", len(versions))
 	}
 	c.waitForEqualStates()
 	for _, id := range c.ids {

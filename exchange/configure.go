@@ -30,8 +30,11 @@ import (
 func (x *Exchange) activateRevisionLocked(r *pendingRevision) error {
 	e, built := x.engine.Load(), r.CompiledDocument
 	wanted := engine.CatalogUpdate{Catalog: built.Catalog, By: r.by, From: r.from}
-	var err error
-	if wanted.Document, err = x.storeConfigDocument(built.Canonical); err != nil {
+	shared, err := x.sharedDocument(built.Canonical)
+	if err != nil {
+		return err
+	}
+	if wanted.Document, err = x.storeConfigDocument(shared); err != nil {
 		return err
 	}
 	if fromAPI := encodeStoredEntries(r.fromAPI, r.seed); fromAPI != nil {
@@ -66,6 +69,15 @@ func (x *Exchange) storeConfigDocument(text []byte) (sha256Hex string, err error
 		return sha256Hex, nil
 	}
 	return sha256Hex, x.storeFile("catalogs/"+sha256Hex+".json", bytes.NewReader(text))
+}
+
+// sharedDocument returns the part of a configuration that is stored and compared as a version: all of it,
+// and in a cluster the part that does not differ between the nodes.
+func (x *Exchange) sharedDocument(canonicalJSON []byte) ([]byte, error) {
+	if !x.isClustered() || canonicalJSON == nil {
+		return canonicalJSON, nil
+	}
+	return canonical.WithoutNodeSettings(canonicalJSON)
 }
 
 func (x *Exchange) configDocumentPath(sha256Hex string) string {

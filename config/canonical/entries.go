@@ -172,6 +172,22 @@ func SettingsWithoutEntries(canonical []byte) ([]byte, error) {
 	return json.Marshal(members)
 }
 
+// nodeSettings are the settings that differ between the nodes of a cluster.
+var nodeSettings = []string{"data_dir", "listen", "admin", "tls", "cluster"}
+
+// WithoutNodeSettings returns a canonical document without the settings that differ between the nodes of
+// a cluster. The nodes share the rest.
+func WithoutNodeSettings(canonical []byte) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(canonical, &members); err != nil {
+		return nil, err
+	}
+	for _, key := range nodeSettings {
+		delete(members, key)
+	}
+	return json.Marshal(members)
+}
+
 // EncodeDocument returns the entries as one JSON document, or nil if there are no entries.
 func (e Entries) EncodeDocument() []byte {
 	if len(e.Refs()) == 0 {
