@@ -10,6 +10,7 @@ import (
 	"pingpost/server/clientaddr"
 	"pingpost/server/docsite"
 	"pingpost/server/httperror"
+	"pingpost/server/metrics"
 	"pingpost/server/request"
 )
 
@@ -66,4 +67,16 @@ func (s *Server) applyDocumentRateLimit(ctx *fasthttp.RequestCtx) (wait time.Dur
 	_, wait, full := s.documents.Take(clientaddr.NetworkForLimits(s.authFailures.ClientAddress(ctx)), now)
 	httperror.SetRateLimitHeaders(header, s.documents.Burst(), float64(s.documents.Remaining(now, full)), float64(full)/1e9)
 	return wait
+}
+
+// serveDocumentsAndForward returns a handler that answers requests for documents on this node, because
+// they need no decision. It calls next for all others.
+func (s *Server) serveDocumentsAndForward(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if s.matchRoute(request.TargetPath(&ctx.Request.Header)).metricsRoute == metrics.RouteDocument {
+			s.handleRequest(ctx)
+			return
+		}
+		next(ctx)
+	}
 }

@@ -30,7 +30,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 			status = ctx.Response.StatusCode()
 		}
-		if status != fasthttp.StatusContinue {
+		if status != fasthttp.StatusContinue && !(s.opt.Forward != nil && httperror.IsNotDecided(ctx)) {
 			s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()

@@ -28,6 +28,9 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 		}
 		connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
+		if s.opt.Forward != nil && httperror.IsNotDecided(ctx) {
+			return // no client gets this answer: the request is sent to the leader
+		}
 		ended := s.clock.Now()
 		s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, ended-begun)
 		s.endTrace(traced, on, &ctx.Response, ended)

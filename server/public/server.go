@@ -21,6 +21,7 @@ import (
 	"pingpost/keys/token"
 	"pingpost/server/apidocs"
 	"pingpost/server/connection"
+	"pingpost/server/forward"
 	"pingpost/server/httperror"
 	"pingpost/server/instructions"
 	"pingpost/server/metrics"
@@ -41,6 +42,7 @@ type Options struct {
 	Ready         func() error  // reports why the exchange accepts no requests; nil: it always does
 
 	Instructions *instructions.Publisher // nil: there are no links to posting instructions
+	Forward      *forward.Forwarder      // sends requests to the leader of a cluster; nil: this node always decides
 
 	Body, Header                           int         // greatest sizes of a body and of a head, in bytes
 	Connections, MaxConnsPerIP             int         // open connections, in total and per client network
@@ -103,6 +105,10 @@ func New(opt Options) *Server {
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
 	}
+	if opt.Forward != nil {
+		s.http.Handler = s.serveDocumentsAndForward(opt.Forward.ServeClients(forward.Public, opt.Body, s.handleRequest))
+		s.http.ExpectHandler = opt.Forward.ServeExpect(forward.Public, s.decideExpectContinue)
+	}
 	s.suppliers.Store(&map[market.PermanentNumber]*market.Supplier{})
 	s.buyers.Store(&map[market.PermanentNumber]*market.Buyer{})
 	return s
@@ -111,6 +117,10 @@ func New(opt Options) *Server {
 // SetEngine sets the engine that decides about the following requests. A request uses one engine until
 // its answer. nil: this node does not decide, and requests that need a decision get a 503.
 func (s *Server) SetEngine(e *engine.Engine) { s.engine.Store(e) }
+
+// DecideRequest answers a request that another node has forwarded. It needs the remote address of the
+// client in ctx.
+func (s *Server) DecideRequest(ctx *fasthttp.RequestCtx) { s.handleRequest(ctx) }
 
 // newRequestID returns a new random request id with the time of the exchange's clock. It needs no
 // engine, because a node that does not decide answers too.

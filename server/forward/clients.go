@@ -1,0 +1,146 @@
+package forward
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"pingpost/server/connection"
+	"pingpost/server/httperror"
+	"pingpost/server/request"
+)
+
+// ServeClients returns a handler for requests of clients. If this node is the leader, decide answers.
+// Otherwise the leader does. A request that meets no leader is held until one decides about it, at most
+// Options.Hold, and then gets a 503.
+//
+// maxKept is the greatest size in bytes of a body that is kept in memory, so that it can be sent again.
+// Larger and chunked bodies are passed on while they arrive, and are sent once.
+func (f *Forwarder) ServeClients(kind Kind, maxKept int, decide fasthttp.RequestHandler) fasthttp.RequestHandler {
+	maxKept = min(maxKept, maxKeptBody)
+	return func(ctx *fasthttp.RequestCtx) {
+		r := clientRequest{f: f, ctx: ctx, kind: kind, decide: decide, budget: f.opt.Hold}
+		r.body = keepBody(ctx, maxKept)
+		r.serve()
+		r.body.release()
+	}
+}
+
+// ServeExpect returns a handler for requests that wait for permission to send their body (Expect:
+// 100-continue). If this node is the leader, decide answers. Otherwise the client may send its body, and
+// the leader decides about the whole request.
+func (f *Forwarder) ServeExpect(kind Kind, decide func(*fasthttp.RequestCtx) int) func(*fasthttp.RequestCtx) int {
+	return func(ctx *fasthttp.RequestCtx) int {
+		connection.RenewWriteDeadlineForLibrary(ctx, writeTime)
+		if f.IsLeader() {
+			status := decide(ctx)
+			if !httperror.IsNotDecided(ctx) {
+				return status
+			}
+			resetForNextAttempt(ctx, kind)
+		}
+		return fasthttp.StatusContinue
+	}
+}
+
+// clientRequest is a request of a client until its answer.
+type clientRequest struct {
+	f      *Forwarder
+	ctx    *fasthttp.RequestCtx
+	kind   Kind
+	decide fasthttp.RequestHandler
+	body   *keptBody     // nil: the request has no body, or it cannot be sent again
+	budget time.Duration // how long the request may still wait for a leader
+	sent   bool          // a part of a body that is not kept was read
+}
+
+// retryPause is the pause before the next attempt while the leader does not change. A new leader needs
+// a moment before it decides.
+const retryPause = 10 * time.Millisecond
+
+// serve answers the request.
+func (r *clientRequest) serve() {
+	for held := false; ; held = true {
+		leader, changed := r.f.leaderAndChange()
+		switch {
+		case leader.Self:
+			r.decide(r.ctx)
+			if !httperror.IsNotDecided(r.ctx) {
+				if held {
+					r.f.opt.Count(r.kind, Answered)
+				}
+				return
+			}
+			r.sent = r.sent || r.body == nil && r.ctx.RequestBodyStream() != nil
+		case leader.ID != "":
+			if bad := request.CheckHead(r.ctx); bad.Status != 0 {
+				r.rejectUnread(bad)
+				return
+			}
+			if r.send(leader, changed) {
+				return
+			}
+		}
+		if r.sent || !r.wait(changed) {
+			r.answerUnavailable(NoLeader)
+			return
+		}
+		r.reset()
+	}
+}
+
+// wait waits for the next attempt. It returns false if the time for which the request is held is over.
+func (r *clientRequest) wait(changed <-chan struct{}) bool {
+	if r.budget <= 0 {
+		return false
+	}
+	began := time.Now()
+	timer := time.NewTimer(min(retryPause, r.budget))
+	select {
+	case <-changed:
+	case <-timer.C:
+	}
+	timer.Stop()
+	r.budget -= time.Since(began)
+	return true
+}
+
+// answerUnavailable answers 503 with Retry-After. It keeps a connection open only if the body was read.
+func (r *clientRequest) answerUnavailable(outcome Outcome) {
+	r.f.opt.Count(r.kind, outcome)
+	r.reset()
+	httperror.Write(r.ctx, httperror.NewRequestID(), httperror.Unavailable)
+	if r.body == nil && r.ctx.RequestBodyStream() != nil {
+		connection.CloseAfterAnswerDrainUnlessTimeout(r.ctx, httperror.Unavailable)
+	}
+}
+
+// rejectUnread answers with the error bad and closes the connection, because the request was not read to
+// its end.
+func (r *clientRequest) rejectUnread(bad httperror.Error) {
+	r.reset()
+	httperror.Write(r.ctx, httperror.NewRequestID(), bad)
+	connection.CloseAfterAnswerDrainUnlessTimeout(r.ctx, bad)
+}
+
+func (r *clientRequest) reset() {
+	resetForNextAttempt(r.ctx, r.kind)
+	r.body.rewind()
+}
+
+// resetForNextAttempt removes the traces of an attempt from the request: its answer and the values that
+// its handlers stored.
+func resetForNextAttempt(ctx *fasthttp.RequestCtx, kind Kind) {
+	ctx.Request.ResetUserValues()
+	ctx.Response.Reset()
+	setContentTypeRule(ctx, kind)
+}
+
+// setContentTypeRule restores the setting of the server of this kind: only the admin server adds a
+// content type to answers without one.
+func setContentTypeRule(ctx *fasthttp.RequestCtx, kind Kind) {
+	ctx.Response.Header.SetNoDefaultContentType(kind != Admin)
+	if kind != Admin {
+		ctx.Response.Header.DisableNormalizing()
+	}
+}
