@@ -55,8 +55,13 @@ type Member struct{ ID, Address string }
 
 // Leader returns the leader, or the zero Member during an election.
 func (n *Node) Leader() Member {
-	address, id := n.raft.LeaderWithID()
-	return Member{string(id), string(address)}
+	_, id := n.raft.LeaderWithID() // its address can be a target of nodeNetwork.Dial
+	for _, m := range n.Members() {
+		if m.ID == string(id) {
+			return m
+		}
+	}
+	return Member{}
 }
 
 // Members returns the members of the cluster as this node knows them.

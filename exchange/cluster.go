@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
 	"pingpost/cluster"
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/exchange/member"
 	"pingpost/internal/durable"
 	"pingpost/keys/vault"
+	"pingpost/server/forward"
 	"pingpost/wal"
 )
 
@@ -24,11 +25,12 @@ import (
 // the leader decides about requests; its engine lasts as long as its leadership. The other nodes forward
 // requests to it.
 type clusterMembership struct {
-	member  atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
-	queue   atomic.Pointer[cluster.Log]   // of the leader
-	leading sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
-	closing sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
-	begun   atomic.Uint64                 // leaderships of this node since its start
+	member    atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
+	forwarder *forward.Forwarder            // nil in a single node
+	queue     atomic.Pointer[cluster.Log]   // of the leader
+	leading   sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
+	closing   sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
+	begun     atomic.Uint64                 // leaderships of this node since its start
 }
 
 func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
@@ -92,10 +94,12 @@ func (x *Exchange) joinCluster() error {
 	x.cluster.member.Store(m)
 	x.addClusterGauges(m)
 	go x.watchMembership(m)
-	go func() {
-		h := m.RequestHandlers()
-		_ = (&fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) { h[string(ctx.Path())](ctx) }}).Serve(m.RequestListener())
-	}()
+	m.WatchOthers(x.cluster.forwarder.Ask)
+	x.serveInBackground("cluster", m.RequestListener(), func(listener net.Listener) error {
+		return x.cluster.forwarder.Serve(listener, forward.Handlers{
+			Public: x.publicServer.DecideRequest, Admin: x.adminServer.HTTP().Handler, Node: m.RequestHandlers(), MaxHeader: x.settings.Limits.Header,
+		})
+	})
 	if len(m.Members()) == 0 {
 		x.logger.Info("this node is no member of the cluster yet; add it with pingpost cluster add "+s.Node+", or begin a cluster with pingpost cluster init", "node", s.Node)
 	}
@@ -136,7 +140,7 @@ func (x *Exchange) leaveCluster() error {
 	if m == nil {
 		return nil
 	}
-	err := m.Close()
+	err := errors.Join(m.Close(), x.cluster.forwarder.Shutdown())
 	x.cluster.leading.Wait()
 	x.cluster.closing.Wait()
 	return err
@@ -185,6 +189,37 @@ func (r clusterRoles) Follow() {
 		x.keys.StopIssuing()
 		x.active.Store(nil)
 	}()
+}
+
+// newForwarder returns the forwarder of this node's requests, or nil for a single node.
+func (x *Exchange) newForwarder() *forward.Forwarder {
+	if !x.isClustered() {
+		return nil
+	}
+	return forward.New(forward.Options{Leader: x.currentLeader, Logger: x.logger, Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
+		m := x.cluster.member.Load()
+		if m == nil {
+			return nil, errStarting
+		}
+		return m.DialForRequests(id, address, timeout)
+	}})
+}
+
+// currentLeader returns the node that decides. It is unknown while this node starts, and during an
+// election.
+func (x *Exchange) currentLeader() forward.Leader {
+	m := x.cluster.member.Load()
+	switch {
+	case m == nil:
+		return forward.Leader{}
+	case x.mayDecide():
+		return forward.Leader{Self: true}
+	}
+	leader := m.Leader()
+	if leader.ID == x.settings.Cluster.Node { // it does not decide yet, or no longer
+		return forward.Leader{}
+	}
+	return forward.Leader{ID: leader.ID, Address: leader.Address}
 }
 
 // mayDecide reports whether this node may decide about requests and send to buyers and suppliers: no other

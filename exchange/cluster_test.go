@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ campaigns:
     method: waterfall
     suppression: [dnc]
     duplicates: {window: 24h}
-    buyers: [{buyer: buy_blue, price: 12.05, caps: [{per: total, count: 1000}]}]
+    buyers: [{buyer: buy_blue, price: 12.05, caps: [{per: total, count: 100000}]}]
 suppression_lists: [{id: dnc, field: phone}]
 `
 
@@ -337,4 +339,33 @@ func TestRecoverAfterLossOfTwoNodes(t *testing.T) {
 	if err := c.nodes["b"].cluster.member.Load().AddNode("a"); err == nil || !strings.Contains(err.Error(), "another cluster") {
 		t.Errorf("a node of the old cluster is added: %v", err)
 	}
+}
+
+// TestHandOverFailsNoRequest: clients send leads to all nodes while the leader changes, and each gets its
+// answer at the first try.
+func TestHandOverFailsNoRequest(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	var stop atomic.Bool
+	var clients sync.WaitGroup
+	var sent atomic.Int64
+	var longest atomic.Int64
+	for n := range 6 {
+		clients.Go(func() {
+			for i := n; !stop.Load(); i += 6 {
+				began := time.Now()
+				c.nodes[c.ids[i%3]].mustSell(leadBody(i))
+				longest.Store(max(longest.Load(), int64(time.Since(began))))
+				sent.Add(1)
+			}
+		})
+	}
+	for _, to := range []string{"b", "c", "a", "c"} {
+		time.Sleep(200 * time.Millisecond)
+		c.handOver(to)
+	}
+	stop.Store(true)
+	clients.Wait()
+	t.Logf("%d leads, the longest wait %v", sent.Load(), time.Duration(longest.Load()))
+	c.waitForEqualStates()
 }

@@ -104,7 +104,7 @@ func (x *Exchange) createClientAndServer() {
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
-		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(),
+		AuthFailures: limits.AuthFailures, Documents: limits.Documents, TLS: x.certificates.public.tlsConfigOrNil(), Forward: x.cluster.forwarder,
 	})
 	x.setTrustedProxies(x.settings.TrustedProxies)
 }
@@ -120,7 +120,7 @@ func (x *Exchange) setTrustedProxies(proxies []netip.Prefix) {
 func (x *Exchange) startDeciding(log engine.Log) error {
 	e := engine.New(engine.Options{
 		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, x.waitUntilMayDecide}, Clock: x.clock, Entropy: fillRandom,
-		Sealer: leadKeysForEngine{x.keys},
+		Sealer: leadKeysForEngine{x.keys, &x.deciding},
 		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
 	})

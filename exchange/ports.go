@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"pingpost/cluster"
@@ -104,16 +105,22 @@ func (m engineBuyersAdapter) Ping(req *market.BuyerPingRequest) market.BuyerPing
 
 // leadKeysForEngine gives the engine access to the leads' encryption keys through the engine's own
 // interface.
-type leadKeysForEngine struct{ keys *leadkeys.KeyStore }
+type leadKeysForEngine struct {
+	keys   *leadkeys.KeyStore
+	decide *atomic.Bool // whether this node decides; otherwise it issues no keys
+}
 
 // TakeUnusedKey reserves an unused key for a new lead. It copies the key to newKey and returns the
-// key's slot number. The error is engine.ErrBusy if no key is ready.
+// key's slot number. The error is engine.ErrBusy if no key is ready, or engine.ErrNotLeader.
 func (s leadKeysForEngine) TakeUnusedKey(newKey *[32]byte) (uint64, error) {
 	slot, err := s.keys.TakeUnusedKey((*leadkeys.Key)(newKey))
-	if errors.Is(err, leadkeys.ErrBusy) {
-		return 0, engine.ErrBusy
+	switch {
+	case !errors.Is(err, leadkeys.ErrBusy):
+		return slot, err
+	case !s.decide.Load():
+		return 0, engine.ErrNotLeader
 	}
-	return slot, err
+	return 0, engine.ErrBusy
 }
 
 // Seal encrypts a lead's contact data with its key, and appends the result to dst.

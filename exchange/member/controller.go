@@ -10,6 +10,7 @@ import (
 
 // statuses asks the other nodes for their states regularly, and remembers the last answers.
 type statuses struct {
+	ask  Ask
 	quit chan struct{}
 	done sync.WaitGroup
 
@@ -27,15 +28,18 @@ type seenStatus struct {
 // statusPause is the time between two requests to a node.
 const statusPause = time.Second
 
-func (s *statuses) start(m *Member) {
-	s.quit, s.last = make(chan struct{}), map[string]seenStatus{}
+// WatchOthers begins to ask the other nodes for their states, until Close.
+func (m *Member) WatchOthers(ask Ask) { m.seen.start(m, ask) }
+
+func (s *statuses) start(m *Member, ask Ask) {
+	s.ask, s.quit, s.last = ask, make(chan struct{}), map[string]seenStatus{}
 	for id, address := range m.opt.Peers {
 		if id == m.opt.Node {
 			continue
 		}
 		s.done.Go(func() {
 			for {
-				answer, err := m.askStatus(id, address)
+				answer, err := ask.status(id, address)
 				s.record(id, answer, err)
 				select {
 				case <-time.After(statusPause):
@@ -66,6 +70,9 @@ func (s *statuses) of(id string) (last seenStatus, asked bool) {
 }
 
 func (s *statuses) stop() {
+	if s.quit == nil {
+		return
+	}
 	close(s.quit)
 	s.done.Wait()
 }
@@ -153,7 +160,7 @@ func (m *Member) AddNode(id string) error {
 	case !m.HoldsLease():
 		return clusterapi.ErrNotLeader
 	}
-	status, err := m.askStatus(id, address) // a node that does not run could cost the cluster its majority
+	status, err := m.seen.ask.status(id, address) // a node that does not run could cost the cluster its majority
 	if err != nil {
 		return fmt.Errorf("%w: %w", clusterapi.ErrNotReachable, err)
 	}

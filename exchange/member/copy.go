@@ -1,7 +1,6 @@
 package member
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,8 +11,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"pingpost/cluster/datacopy"
 	"pingpost/cluster/link"
+	"pingpost/server/forward"
 )
 
 // NeedsCopy reports whether the data directory has no data, or an incomplete copy, so that a node must copy
@@ -29,11 +31,8 @@ func NeedsCopy(dataDir string) (bool, error) {
 	return len(segments) == 0, err
 }
 
-const (
-	copyDialTimeout = 2 * time.Second
-	// copyIdleTimeout is the longest time in which the other node may send no byte.
-	copyIdleTimeout = 30 * time.Second
-)
+// copyTimeout is the most time until another node begins to send its data.
+const copyTimeout = 5 * time.Second
 
 // CopyData copies the data of another node to this one, which has none. It asks the peers in turn.
 func CopyData(s *Settings) error {
@@ -41,13 +40,16 @@ func CopyData(s *Settings) error {
 	if err != nil {
 		return err
 	}
+	ask := Ask(forward.New(forward.Options{Logger: s.Logger, Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
+		return network.Dial(link.Requests, id, address, timeout)
+	}}).Ask)
 	var failures error
 	for _, id := range slices.Sorted(maps.Keys(s.Peers)) {
 		if id == s.Node {
 			continue
 		}
 		s.Logger.Info("copying the data of another node", "node", id, "address", s.Peers[id])
-		if err = copyFrom(network, id, s); err == nil {
+		if err = copyFrom(ask, id, s); err == nil {
 			s.Logger.Info("copied the data of another node", "node", id)
 			return network.Close()
 		}
@@ -59,29 +61,16 @@ func CopyData(s *Settings) error {
 	return errors.Join(fmt.Errorf("this node has no data, and no other node gave it a copy; start the first node with its data, or create it with pingpost cluster init: %w", failures), network.Close())
 }
 
-func copyFrom(network *link.Network, id string, s *Settings) error {
-	conn, err := network.Dial(link.Requests, id, s.Peers[id], copyDialTimeout)
+func copyFrom(ask Ask, id string, s *Settings) error {
+	code, body, err := ask(id, s.Peers[id], pathCopy, copyTimeout)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	reader := bufio.NewReader(&idleLimitedConn{conn})
-	answer, err := get(reader, conn, pathCopy)
-	if err != nil {
-		return err
+	defer body.Close()
+	if code != fasthttp.StatusOK {
+		return fmt.Errorf("it answers with status %d to the request for a copy", code)
 	}
-	defer answer.Body.Close()
-	return datacopy.Receive(answer.Body, s.DataDir)
-}
-
-// idleLimitedConn fails a read that gets no byte for copyIdleTimeout.
-type idleLimitedConn struct{ net.Conn }
-
-func (c *idleLimitedConn) Read(p []byte) (int, error) {
-	if err := c.SetReadDeadline(time.Now().Add(copyIdleTimeout)); err != nil {
-		return 0, err
-	}
-	return c.Conn.Read(p)
+	return datacopy.Receive(body, s.DataDir)
 }
 
 // copyBytesPerSecond limits the speed of a copy, so that it leaves disk and network to the leads.

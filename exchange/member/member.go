@@ -128,7 +128,6 @@ func Open(opt Options) (*Member, error) {
 		return nil, errors.Join(err, m.network.Close())
 	}
 	m.started.Store(m.Node)
-	m.seen.start(m)
 	return m, nil
 }
 

@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"net/http"
+	"io"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -48,45 +48,22 @@ const (
 	statusTimeout = time.Second
 )
 
-func (m *Member) askStatus(id, address string) (status NodeStatus, err error) {
-	conn, err := m.DialForRequests(id, address, statusTimeout)
+// Ask sends the question GET path to another node: forward.Forwarder.Ask.
+type Ask func(id, address, path string, limit time.Duration) (status int, body io.ReadCloser, err error)
+
+func (a Ask) status(id, address string) (status NodeStatus, err error) {
+	code, body, err := a(id, address, pathStatus, statusTimeout)
 	if err != nil {
 		return status, err
 	}
-	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(statusTimeout)); err != nil {
-		return status, err
+	defer body.Close()
+	if code != fasthttp.StatusOK {
+		return status, fmt.Errorf("node %q answers with status %d to a question about its state", id, code)
 	}
-	answer, err := get(bufio.NewReader(conn), conn, pathStatus)
-	if err != nil {
-		return status, err
-	}
-	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&status); err != nil {
+	if err := json.NewDecoder(body).Decode(&status); err != nil {
 		return status, fmt.Errorf("cannot read the state of node %q: %w", id, err)
 	}
 	return status, nil
-}
-
-// get sends a request between nodes over a connection and returns the head of the answer.
-func get(from *bufio.Reader, to interface{ Write([]byte) (int, error) }, path string) (*http.Response, error) {
-	request, err := http.NewRequest(http.MethodGet, "http://node"+path, nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Close = true
-	if err := request.Write(to); err != nil {
-		return nil, err
-	}
-	answer, err := http.ReadResponse(from, request)
-	if err != nil {
-		return nil, err
-	}
-	if answer.StatusCode != http.StatusOK {
-		_ = answer.Body.Close() // the answer is useless
-		return nil, fmt.Errorf("the node answers %s", answer.Status)
-	}
-	return answer, nil
 }
 
 // RequestHandlers returns the handlers of requests between nodes, by their paths.
