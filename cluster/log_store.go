@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -14,7 +15,8 @@ import (
 // for another node, and a follower checks it on arrival (see nodeTransport).
 type checkedLogStore struct {
 	raft.LogStore
-	fail func(error)
+	fail      func(error)
+	retention *retention
 }
 
 // StoreLogs stores Raft entries.
@@ -22,7 +24,18 @@ func (s *checkedLogStore) StoreLogs(logs []*raft.Log) error {
 	if err := checkEntries(logs); err != nil {
 		return s.report(err)
 	}
-	return s.report(s.LogStore.StoreLogs(logs))
+	if err := s.LogStore.StoreLogs(logs); err != nil {
+		return s.report(err)
+	}
+	s.retention.add(logs, time.Now())
+	return nil
+}
+
+// IsMonotonic reports whether the store accepts no gap. Raft then deletes all entries before it goes on after
+// another node's snapshot.
+func (s *checkedLogStore) IsMonotonic() bool {
+	store, ok := s.LogStore.(raft.MonotonicLogStore)
+	return ok && store.IsMonotonic()
 }
 
 // GetLog reads a Raft entry. It reports a damaged one, but returns it: Raft panics after an error. The node
@@ -37,8 +50,21 @@ func (s *checkedLogStore) GetLog(index uint64, l *raft.Log) error {
 	return nil
 }
 
-// DeleteRange deletes the entries from first to last.
+// DeleteRange deletes the entries from first to last: the oldest ones that the retention allows, or all, or
+// those at the end of the log that another leader replaces.
 func (s *checkedLogStore) DeleteRange(first, last uint64) error {
+	end, err := s.LastIndex()
+	if err != nil {
+		return s.report(err)
+	}
+	if last >= end {
+		s.retention.deletedFrom(first)
+		return s.report(s.LogStore.DeleteRange(first, last))
+	}
+	if last = s.retention.deletable(last, time.Now()); last < first {
+		return nil
+	}
+	s.retention.deletedTo(last)
 	return s.report(s.LogStore.DeleteRange(first, last))
 }
 

@@ -86,7 +86,11 @@ func (n *Node) startRaft() error {
 	if n.opt.wrapLogStore != nil {
 		logs = n.opt.wrapLogStore(logs)
 	}
-	logs = &checkedLogStore{logs, n.fail}
+	kept := &retention{keepFor: n.opt.KeepFor, keepBytes: n.opt.KeepBytes}
+	if err := kept.load(n.store, time.Now()); err != nil {
+		return fmt.Errorf("cannot read the Raft log in %q: %w", logDir, err)
+	}
+	logs = &checkedLogStore{logs, n.fail, kept}
 	n.raft, err = raft.NewRaft(n.raftConfig(logger), n.machine, logs, &n.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("cannot start Raft in %q: %w", n.opt.Dir, err)

@@ -42,8 +42,12 @@ type Options struct {
 	// Limits of a batch and of the queue; defaults as in wal.Options.
 	MaxBatch, MaxBatchBytes, QueueLen, QueueBytes int
 	// CompactEvery is the number of Raft entries after which a node shortens its Raft log; default
-	// 16,384. It keeps that many for nodes that lag.
+	// 16,384. It keeps at least that many.
 	CompactEvery uint64
+	// KeepFor and KeepBytes limit the further entries that the Raft log keeps for nodes that are down:
+	// default 10 minutes, and 1 GiB. A node that misses more needs a copy of another node's data.
+	KeepFor   time.Duration
+	KeepBytes int
 
 	Now    func() int64 // the exchange's clock, in Unix nanoseconds
 	Logger *slog.Logger
@@ -69,6 +73,8 @@ func (o Options) withDefaults() Options {
 	setIfZero(&o.QueueLen, 4096)
 	setIfZero(&o.QueueBytes, 64<<20)
 	setIfZero(&o.CompactEvery, 16_384)
+	setIfZero(&o.KeepFor, 10*time.Minute)
+	setIfZero(&o.KeepBytes, 1<<30)
 	return o
 }
 
