@@ -17,6 +17,7 @@ import (
 	"pingpost/exchange/member"
 	"pingpost/internal/durable"
 	"pingpost/keys/vault"
+	"pingpost/server/admin"
 	"pingpost/server/forward"
 	"pingpost/wal"
 )
@@ -27,6 +28,7 @@ import (
 type clusterMembership struct {
 	member    atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
 	forwarder *forward.Forwarder            // nil in a single node
+	reader    atomic.Pointer[engine.Engine] // reads the state of this node for answers that may be old
 	queue     atomic.Pointer[cluster.Log]   // of the leader
 	leading   sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
 	closing   sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
@@ -97,7 +99,7 @@ func (x *Exchange) joinCluster() error {
 	m.WatchOthers(x.cluster.forwarder.Ask)
 	x.serveInBackground("cluster", m.RequestListener(), func(listener net.Listener) error {
 		return x.cluster.forwarder.Serve(listener, forward.Handlers{
-			Public: x.publicServer.DecideRequest, Admin: x.adminServer.HTTP().Handler, Node: m.RequestHandlers(), MaxHeader: x.settings.Limits.Header,
+			Public: x.publicServer.DecideRequest, Admin: x.adminServer.DecideRequest, Node: m.RequestHandlers(), MaxHeader: x.settings.Limits.Header,
 		})
 	})
 	if len(m.Members()) == 0 {
@@ -146,6 +148,20 @@ func (x *Exchange) leaveCluster() error {
 	return err
 }
 
+// readingEngine returns an engine to read the state: on a follower too.
+func (x *Exchange) readingEngine() *engine.Engine {
+	if reader := x.cluster.reader.Load(); reader != nil {
+		return reader
+	}
+	return x.engine.Load()
+}
+
+// unwritableLog is the log of an engine that only reads.
+type unwritableLog struct{}
+
+// Append returns ErrNotLeader.
+func (unwritableLog) Append([]byte, engine.CommitWaiter) error { return engine.ErrNotLeader }
+
 // clusterRoles begins and ends the leaderships of this node.
 type clusterRoles struct{ x *Exchange }
 
@@ -189,6 +205,25 @@ func (r clusterRoles) Follow() {
 		x.keys.StopIssuing()
 		x.active.Store(nil)
 	}()
+}
+
+// setAdminCluster makes the admin server forward requests to the leader.
+func (x *Exchange) setAdminCluster() {
+	if !x.isClustered() {
+		return
+	}
+	x.adminServer.SetCluster(admin.Cluster{Forward: x.cluster.forwarder, ReadEngine: x.cluster.reader.Load, ReportLag: func() (time.Duration, bool) {
+		m, report := x.cluster.member.Load(), x.Report()
+		if m == nil || report == nil {
+			return 0, false
+		}
+		lag := report.ProgressStatus().Lag
+		if m.LagEntries() > 0 {
+			_, at := x.log.LastDurableEntry()
+			lag = max(lag, time.Duration(x.clock.Now()-at))
+		}
+		return lag, true
+	}})
 }
 
 // newForwarder returns the forwarder of this node's requests, or nil for a single node.

@@ -23,7 +23,6 @@ const clusterConfig = `data_dir: data
 listen: 127.0.0.1:0
 admin: {listen: 127.0.0.1:0, password: "${PASSWORD}"}
 trusted_networks: [127.0.0.0/8]
-report: {keep: 0s}
 ` + configSuppliers + `buyers:
   - {id: buy_blue}
 campaigns:
@@ -368,4 +367,40 @@ func TestHandOverFailsNoRequest(t *testing.T) {
 	clients.Wait()
 	t.Logf("%d leads, the longest wait %v", sent.Load(), time.Duration(longest.Load()))
 	c.waitForEqualStates()
+}
+
+// TestFollowerServesOperators: an operator can use any node. A follower answers questions about itself and,
+// if asked for, from a report that may be old.
+func TestFollowerServesOperators(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	follower, leader := c.nodes["b"], c.waitForLeader()
+	follower.putEntry("campaigns/cmp_new", strings.Replace(redCampaign, "buy_red", "buy_blue", 1))
+	follower.ingest(leadBody(1, "flo_campaign_id", `"cmp_new"`)).mustHave(t, 201, `"ACCEPTED"`)
+	for _, row := range []struct {
+		at     *testExchange
+		path   string
+		status int
+	}{
+		{leader, "/readyz", 200}, {follower, "/readyz", 200}, {leader, "/leader", 200}, {follower, "/leader", 503}, {follower, "/healthz", 200},
+	} {
+		if got := row.at.adminRequest("GET", row.path, ""); got.status != row.status {
+			t.Errorf("%s: %d %s", row.path, got.status, got.body)
+		}
+	}
+	follower.mustAdmin(200, "GET", "/admin/v1/cluster", "").mustHave(t, 200, `"role":"follower"`, `"leader":"a"`, `"lag_entries":0`)
+	follower.mustAdmin(204, "POST", "/admin/v1/cluster/handover", `{"to":"c"}`)
+	if c.waitForLeader() != c.nodes["c"] {
+		t.Error("a hand-over that a follower was asked for has no effect")
+	}
+	follower.mustAdmin(200, "GET", "/admin/v1/report?by=campaign&consistency=latest", "")
+	follower.mustAdmin(201, "PUT", "/admin/v1/users/olga", `{"role":"viewer","password":"a canary of a password"}`)
+	token, _ := follower.createAPIToken(follower.signIn("olga", "a canary of a password"), `{"name":"reader"}`)
+	stale := &answer{}
+	for deadline := time.Now().Add(waitTimeout); !strings.Contains(stale.body, "cmp_new") && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		stale = request(t, "GET", "http://"+follower.AdminAddress()+"/admin/v1/report?by=campaign&consistency=stale", "", "Authorization", "Bearer "+token)
+	}
+	if stale.status != 200 || stale.header.Get("Pingpost-Lag") == "" || !strings.Contains(stale.body, "cmp_new") {
+		t.Errorf("a follower answers from its report: %d %v %s", stale.status, stale.header, stale.body)
+	}
 }

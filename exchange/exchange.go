@@ -107,6 +107,7 @@ var (
 	errDraining  = errors.New("stopping: waiting for the requests in flight")
 	errLogFailed = errors.New("the log has failed")
 	// errNotDeciding is the reason on a node of a cluster that is not the leader.
+	errNoLeader    = errors.New("the cluster has no leader at present")
 	errNotDeciding = errors.New("this node of the cluster is not the leader")
 )
 
@@ -223,6 +224,7 @@ func (x *Exchange) openListenersAndServeAdmin() (err error) {
 	x.adminServer.SetTLS(x.certificates.admin.tlsConfigOrNil())
 	x.adminServer.SetMaxHeader(x.settings.Limits.Header)
 	x.adminServer.SetTrustedProxies(x.settings.TrustedProxies)
+	x.setAdminCluster()
 	x.serveInBackground("admin", x.adminListener, x.adminServer.Serve)
 	return nil
 }

@@ -37,7 +37,9 @@ func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
 	x.lastUses.loadIntoState(x)
 	x.startTraceExportIfConfigured()
 	x.createClientAndServer()
-	if !x.isClustered() {
+	if x.isClustered() {
+		x.cluster.reader.Store(x.newEngine(unwritableLog{}))
+	} else {
 		if err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), nil); err != nil {
 			return err
 		}
@@ -100,7 +102,7 @@ func (x *Exchange) createClientAndServer() {
 	limits := x.settings.Limits
 	x.publicServer = public.New(public.Options{
 		Clock: x.clock, Logger: x.logger, Meter: x.meter, Traces: x.tracer,
-		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox, Instructions: x.instructions, Name: x.settings.Tenant, Ready: x.Ready,
+		Tokens: x.tokens, TokenLifetime: x.settings.TokenLifetime, Sandbox: x.settings.Sandbox, Instructions: x.instructions, Name: x.settings.Tenant, Ready: x.AcceptsRequests,
 		Body: limits.Body, Header: limits.Header,
 		Connections: limits.Connections, MaxConnsPerIP: limits.MaxConnsPerIP,
 		ReadTimeout: limits.ReadTimeout, WriteTimeout: limits.WriteTimeout, IdleTimeout: limits.IdleTimeout,
@@ -118,12 +120,7 @@ func (x *Exchange) setTrustedProxies(proxies []netip.Prefix) {
 // deliveries, and starts to send webhooks, alerts and reports by e-mail. The state has all entries of the
 // log, and no other node decides. stopDeciding ends it, also after an error.
 func (x *Exchange) startDeciding(log engine.Log) error {
-	e := engine.New(engine.Options{
-		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, x.waitUntilMayDecide}, Clock: x.clock, Entropy: fillRandom,
-		Sealer: leadKeysForEngine{x.keys, &x.deciding},
-		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
-		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
-	})
+	e := x.newEngine(log)
 	x.engine.Store(e)
 	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
 		return err
@@ -140,6 +137,15 @@ func (x *Exchange) startDeciding(log engine.Log) error {
 	x.publicServer.SetEngine(e)
 	x.deciding.Store(true)
 	return nil
+}
+
+func (x *Exchange) newEngine(log engine.Log) *engine.Engine {
+	return engine.New(engine.Options{
+		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, x.waitUntilMayDecide}, Clock: x.clock, Entropy: fillRandom,
+		Sealer: leadKeysForEngine{x.keys, &x.deciding},
+		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
+		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
+	})
 }
 
 // stopDeciding ends the work of startDeciding. It waits for the attempts in progress, and their results are

@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"errors"
+
 	"pingpost/engine"
 	"pingpost/engine/ledger"
 	"pingpost/engine/market"
@@ -25,6 +27,19 @@ func (x *Exchange) Ready() error {
 		return errNotDeciding
 	}
 	return nil
+}
+
+// AcceptsRequests returns nil if the exchange decides about requests or, on a follower, forwards them to a
+// leader. Otherwise it returns the reason.
+func (x *Exchange) AcceptsRequests() error {
+	err := x.Ready()
+	if errors.Is(err, errNotDeciding) && x.isClustered() {
+		if x.currentLeader().ID == "" {
+			return errNoLeader
+		}
+		return nil
+	}
+	return err
 }
 
 // EngineWhileReady returns the engine. It returns nil until the log is replayed, and again once the

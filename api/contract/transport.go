@@ -91,7 +91,7 @@ func ForPath(path string) *Contract {
 			return Public()
 		}
 	}
-	for _, begins := range [...]string{"/admin/", "/healthz", "/readyz", "/metrics", "/debug/"} {
+	for _, begins := range [...]string{"/admin/", "/healthz", "/readyz", "/metrics", "/leader", "/debug/"} {
 		if strings.HasPrefix(path, begins) {
 			return Admin()
 		}

@@ -47,8 +47,11 @@ import (
 // RunningExchange is the part of the process that the admin API uses beside the engine. The exchange
 // implements it.
 type RunningExchange interface {
-	// Ready returns nil once the exchange accepts requests; otherwise the reason.
+	// Ready returns nil once the exchange decides about requests; otherwise the reason.
 	Ready() error
+	// AcceptsRequests returns nil once the exchange accepts requests, to decide about them or to forward
+	// them to the leader; otherwise the reason.
+	AcceptsRequests() error
 	// EngineWhileReady returns nil until the log has been replayed, and again once the exchange begins to stop.
 	EngineWhileReady() *engine.Engine
 	// StateHash returns the hash of the state and its position in the log.
@@ -93,7 +96,7 @@ type RunningExchange interface {
 }
 
 // Admin is the HTTP server for operators. All paths require authentication, except /healthz, /readyz,
-// /metrics, the dashboard's files and the documentation. The login, the identity provider's sign-in,
+// /leader, /metrics, the dashboard's files and the documentation. The login, the identity provider's sign-in,
 // and showing or accepting an invitation do not require it either.
 type Admin struct {
 	exchange     RunningExchange
@@ -118,6 +121,8 @@ type Admin struct {
 	watch        *metrics.MeterHistory
 	overviews    *overviewCache
 	live         *liveOverviewFeed
+	node         *Cluster        // nil: this node always decides
+	files        map[string]bool // paths of files that need no authentication
 	audit        *audit.Recorder
 	recorded     map[string]bool // operations that the audit log records, as "PUT /admin/v1/config"
 	persons      *person.Handlers
@@ -176,6 +181,7 @@ func New(operator RunningExchange, meter *metrics.Meter, password string, logger
 	routes.MethodNotAllowed = a.authenticateAndRequireRole(market.RoleViewer, "", a.sendMethodNotAllowed)
 	routes.GET("/healthz", a.rejectUnknownParameters("GET", "/healthz", func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok\n") }))
 	routes.GET("/readyz", a.rejectUnknownParameters("GET", "/readyz", a.serveReady))
+	routes.GET(pathLeader, a.rejectUnknownParameters("GET", pathLeader, a.serveLeader))
 	routes.GET("/metrics", a.rejectUnknownParameters("GET", "/metrics", a.serveMetrics))
 	a.addFileRoutes(routes)
 	routes.POST(pathSession, a.withDeprecationHeaders("POST", pathSession, a.withBodyAndRecheckedCaller(maxLogin, httperror.BodyTooLarge, a.rejectUnknownParameters("POST", pathSession, a.withAnswerOrErrorSent(a.login)))))
@@ -218,6 +224,9 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
 			connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
+			if a.node != nil && httperror.IsNotDecided(ctx) {
+				return // no client gets this answer: the request is sent to the leader
+			}
 			a.meter.CountAnswerAndLogError(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))
 		}()
 		h(ctx)
@@ -271,7 +280,7 @@ func (a *Admin) Shutdown() error {
 }
 
 func (a *Admin) serveReady(ctx *fasthttp.RequestCtx) {
-	if err := a.exchange.Ready(); err != nil {
+	if err := a.exchange.AcceptsRequests(); err != nil {
 		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
 		ctx.SetBodyString(err.Error() + "\n")
 		return

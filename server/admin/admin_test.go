@@ -37,6 +37,8 @@ type stubOperator struct {
 
 func (stubOperator) Ready() error { return nil }
 
+func (stubOperator) AcceptsRequests() error { return nil }
+
 func (d stubOperator) EngineWhileReady() *engine.Engine { return d.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }

@@ -57,8 +57,11 @@ func (a *Admin) withAnswerOrErrorSent(h func(ctx *fasthttp.RequestCtx) (answer a
 				ctx.SetStatusCode(fasthttp.StatusNoContent)
 			}
 		case *streamedBody:
-			caller := principalFrom(ctx)
-			answer.isCallerValid = func() bool { return a.isStillValid(a.exchange.EngineWhileReady(), &caller) }
+			caller, presentEngine := principalFrom(ctx), a.exchange.EngineWhileReady
+			if a.node != nil && a.engineOfRequestOrNil(ctx) == a.node.ReadEngine() { // a read of old data
+				presentEngine = a.node.ReadEngine
+			}
+			answer.isCallerValid = func() bool { return a.isStillValid(presentEngine(), &caller) }
 			answer.sendAnswer(ctx)
 		case interface{ sendAnswer(*fasthttp.RequestCtx) }:
 			answer.sendAnswer(ctx)

@@ -106,7 +106,7 @@ func TestRoutesMatchDocument(t *testing.T) {
 	a := newAdmin(t, stubOperator{})
 	routes := router.New()
 	a.addAuthenticatedRoutes(routes)
-	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /metrics": true, "POST " + pathSession: true}
+	open := map[string]bool{"GET /healthz": true, "GET /readyz": true, "GET /leader": true, "GET /metrics": true, "POST " + pathSession: true}
 	for operation := range a.unauthenticatedTeamOperations() {
 		open[operation] = true
 	}

@@ -115,6 +115,9 @@ func (a *Admin) withReport(h func(ctx *fasthttp.RequestCtx, source *report.Repor
 func (a *Admin) withCurrentReport(h func(ctx *fasthttp.RequestCtx, source *report.Report, hasNewest bool) (answer any, err error)) fasthttp.RequestHandler {
 	return a.withReport(func(ctx *fasthttp.RequestCtx, source *report.Report) (answer any, err error) {
 		query := ctx.QueryArgs()
+		if !isKnownConsistency(query) {
+			return nil, payload.NewInvalidFieldError("consistency", errcode.FieldNotAllowedValue, consistencyLatest+" or "+consistencyStale)
+		}
 		if query.Has("after") { // a further page has older results
 			return h(ctx, source, true)
 		}

@@ -78,18 +78,18 @@ func (a *Admin) addAuthenticatedRoutes(routes *router.Router) {
 // adminQueries lists the query parameters that each operation of the admin API accepts, by
 // method and path. An operation that is not in the table accepts no parameters.
 var adminQueries = map[string][]string{
-	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "limit", "after"},
-	"GET /admin/v1/leads/export":                     {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "format", "columns"},
-	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "period", "limit", "after"},
+	"GET /admin/v1/leads":                            {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "consistency", "limit", "after"},
+	"GET /admin/v1/leads/export":                     {"q", "campaign", "supplier", "buyer", "status", "reason", "state", "source", "test", "from", "to", "period", "consistency", "format", "columns"},
+	"GET /admin/v1/auctions":                         {"campaign", "supplier", "buyer", "outcome", "test", "from", "to", "period", "consistency", "limit", "after"},
 	"GET /admin/v1/audit":                            {"actor", "operation", "credential", "target_kind", "target", "outcome", "q", "from", "to", "limit", "after", "format"},
-	"GET /admin/v1/unmatched":                        {"campaign", "supplier", "buyer", "from", "to", "period"},
+	"GET /admin/v1/unmatched":                        {"campaign", "supplier", "buyer", "from", "to", "period", "consistency"},
 	"GET /admin/v1/caps":                             {"campaign", "buyer"},
 	"GET /admin/v1/bench/example":                    {"campaign"},
 	"GET /admin/v1/campaigns/{id}/instructions":      {"supplier", "format"},
 	"GET /admin/v1/explain":                          {"id", "supplier"},
 	"GET /admin/v1/explain/{id}":                     {"supplier"},
 	"GET /admin/v1/statement":                        {"buyer", "supplier", "from", "to", "period", "format"},
-	"GET /admin/v1/report":                           {"by", "supplier", "buyer", "campaign", "source", "state", "reason", "zone", "from", "to", "period", "format", "columns", "totals"},
+	"GET /admin/v1/report":                           {"by", "supplier", "buyer", "campaign", "source", "state", "reason", "zone", "from", "to", "period", "consistency", "format", "columns", "totals"},
 	"GET /admin/v1/deliveries":                       {"state"},
 	"GET /admin/v1/alerts/history":                   {"limit", "after"},
 	"GET /admin/v1/returns":                          {"limit", "after"},
@@ -169,8 +169,10 @@ const help = "/help"
 // addFileRoutes registers the files of the dashboard, and the documentation to which it links. They
 // need no authentication, because they contain no data: the page loads all data through the API.
 func (a *Admin) addFileRoutes(routes *router.Router) {
+	a.files = map[string]bool{docsite.Home: true}
 	add := func(prefix, file string, find func(path string) *apidocs.File) {
 		at := prefix + file
+		a.files[at] = true
 		serve := a.rejectUnknownParameters("GET", at, singleFileHandler(file, find))
 		routes.GET(at, serve)
 		routes.HEAD(at, serve)

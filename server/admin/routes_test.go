@@ -84,7 +84,7 @@ func TestAdminAPIRejectsUnknownParameters(t *testing.T) {
 		status, _, answer := k.Send(servertest.FormatRequest(method+" "+path+query, headers, body))
 		return status, answer
 	}
-	openToAll := slices.Concat([]string{"GET /healthz", "GET /readyz", "GET /metrics", "POST " + pathSession}, slices.Collect(maps.Keys(newAdmin(t, stubOperator{}).unauthenticatedTeamOperations())))
+	openToAll := slices.Concat([]string{"GET /healthz", "GET /readyz", "GET /leader", "GET /metrics", "POST " + pathSession}, slices.Collect(maps.Keys(newAdmin(t, stubOperator{}).unauthenticatedTeamOperations())))
 	for operation, names := range servertest.QueryParameters(t, api.AdminYAML()) {
 		if operation == "GET "+oidc.PathCallback {
 			continue // a provider may add parameters

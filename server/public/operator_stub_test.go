@@ -30,6 +30,8 @@ type stubOperator struct {
 
 func (stubOperator) Ready() error { return nil }
 
+func (stubOperator) AcceptsRequests() error { return nil }
+
 func (o stubOperator) EngineWhileReady() *engine.Engine { return o.engine }
 
 func (stubOperator) StateHash() (seq, hash uint64, err error) { return 7, 8, nil }
