@@ -32,6 +32,9 @@ type Options struct {
 
 	// MembersChanged gets the members after each change of them, and must return soon. Nil: not called.
 	MembersChanged func([]Member)
+	// Confirmed learns, as link.Registry.Confirm, which Raft entries, term and vote another node has stored.
+	// The handshake refuses a node that forgot them. Calls are frequent, and must not block. Nil: not used.
+	Confirmed func(node string, index, term, vote uint64)
 
 	// Heartbeat is the time without a sign of the leader after which a follower wants to replace it;
 	// default DefaultHeartbeat. It must be the same on all nodes: see link.Identity.

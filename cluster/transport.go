@@ -168,6 +168,7 @@ func (t *nodeTransport) AppendEntries(id raft.ServerID, target raft.ServerAddres
 	err := t.NetworkTransport.AppendEntries(id, target, args, resp)
 	if err == nil && resp.Success {
 		t.node.lease.record(id, args.Term, sent)
+		t.node.confirmEntries(id, args, resp)
 	}
 	return err
 }
@@ -177,7 +178,11 @@ func (t *nodeTransport) RequestVote(id raft.ServerID, target raft.ServerAddress,
 	if !t.guard.mayRequestVotes(args.Term, args.LeadershipTransfer) {
 		return errMayHaveLease
 	}
-	return t.NetworkTransport.RequestVote(id, target, args, resp)
+	err := t.NetworkTransport.RequestVote(id, target, args, resp)
+	if err == nil && resp.Granted && t.node.opt.Confirmed != nil {
+		t.node.opt.Confirmed(string(id), 0, args.Term, args.Term)
+	}
+	return err
 }
 
 // TimeoutNow makes another node the successor of this leader. The message contains the term, because it may

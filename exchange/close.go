@@ -27,7 +27,10 @@ func (x *Exchange) Close() error {
 	if wasReady && x.log.Err() == nil {
 		err = errors.Join(err, x.writeSnapshotAtStop())
 	}
-	if x.log != nil {
+	switch {
+	case x.replica != nil:
+		err = errors.Join(err, x.replica.Close())
+	case x.log != nil:
 		err = errors.Join(err, x.log.Close())
 	}
 	x.backupRunner.shipRestAndClose(x)

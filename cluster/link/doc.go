@@ -1,6 +1,6 @@
 // Package link connects the nodes of a cluster. Each connection begins with a handshake in which both
 // nodes show their identities. A node refuses another exchange, another key, another cluster, and a node that must not take
-// part: one with an old copy of its data, or a second one with the same id.
+// part: one with an old copy of its data, a second one with the same id, or one that is no member.
 //
 // # The handshake
 //
@@ -24,6 +24,7 @@
 //	key        16  fingerprint of the exchange's key
 //	cluster    16  id of the cluster (package clusterid); zero if the node is in none yet
 //	heartbeat   8  timeout in nanoseconds; Raft connections require the same one
+//	position   24  before this start: the last Raft index, the term, and the term of the last vote
 //
 //	verdict: one byte (0 accepted, 1 refused, 2 refused, and the node must stop), a length of two bytes,
 //	and that many bytes of text

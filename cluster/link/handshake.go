@@ -24,7 +24,7 @@ const (
 
 const (
 	magic         = "PPC1"
-	identitySize  = 16 + 8 + 8 + 16 + 16 + 16 + 8
+	identitySize  = 16 + 8 + 8 + 16 + 16 + 16 + 8 + 24
 	maxVerdict    = 1 << 10
 	maxIDLength   = 64
 	handshakeTime = 5 * time.Second
@@ -72,7 +72,7 @@ func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
 		if other.Node != id {
 			return fmt.Errorf("node %q answers at the address of node %q; correct the address", other.Node, id)
 		}
-		return s.exchangeVerdicts(conn, self, &other, purpose)
+		return s.exchangeVerdicts(conn, &other, s.judge(self, &other, purpose))
 	})
 }
 
@@ -98,7 +98,11 @@ func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
 		if _, err := conn.Write(appendHello(nil, purpose, self)); err != nil {
 			return err
 		}
-		return s.exchangeVerdicts(conn, self, &other, purpose)
+		reason := s.judge(self, &other, purpose)
+		if reason == nil && purpose == Raft && !s.Registry.mayConnect(other.Node) {
+			reason = fmt.Errorf("node %q is no member of the cluster; add it first", other.Node)
+		}
+		return s.exchangeVerdicts(conn, &other, reason)
 	})
 	return purpose, err
 }
@@ -113,8 +117,9 @@ func withDeadline(conn net.Conn, handshake func() error) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-func (s *Self) exchangeVerdicts(conn net.Conn, self, other *Identity, purpose Purpose) error {
-	code, mine := accepted, s.judge(self, other, purpose)
+// exchangeVerdicts sends the reason for which this node refuses the other, or nil, and receives the other's.
+func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, mine error) error {
+	code := accepted
 	var text string
 	if mine != nil {
 		if code, text = refused, mine.Error(); errors.Is(mine, errInvalidStart) {
@@ -191,7 +196,10 @@ func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
 	out = binary.LittleEndian.AppendUint64(out, of.Run)
 	out = append(append(out, of.Exchange[:]...), of.Key[:]...)
 	out = append(out, of.Cluster[:]...)
-	return binary.LittleEndian.AppendUint64(out, uint64(of.Heartbeat))
+	for _, number := range []uint64{uint64(of.Heartbeat), of.Position.Index, of.Position.Term, of.Position.Vote} {
+		out = binary.LittleEndian.AppendUint64(out, number)
+	}
+	return out
 }
 
 func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
@@ -215,5 +223,8 @@ func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
 	copy(of.Key[:], body[48:])
 	copy(of.Cluster[:], body[64:])
 	of.Heartbeat = time.Duration(binary.LittleEndian.Uint64(body[80:]))
+	of.Position.Index = binary.LittleEndian.Uint64(body[88:])
+	of.Position.Term = binary.LittleEndian.Uint64(body[96:])
+	of.Position.Vote = binary.LittleEndian.Uint64(body[104:])
 	return of, Purpose(head[len(magic)]), nil
 }

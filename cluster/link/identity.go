@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +30,8 @@ type Identity struct {
 	// Heartbeat is the node's cluster.Options.Heartbeat. If it differed between nodes, two nodes could hold the
 	// lease at once.
 	Heartbeat time.Duration
+	// Position is the result of cluster.ReadPosition before this start.
+	Position Position
 }
 
 // knownStart is a stored start: of this node, or the latest of another node that this node has met.
@@ -44,20 +45,24 @@ type knownStart struct {
 //
 // A majority of nodes that forgot what they confirmed would lose acknowledged leads. So a node whose folder
 // was replaced by an old copy must not take part: the others remember that it has started more often. The
-// same numbers reveal two running nodes with copies of one folder.
+// same numbers reveal two running nodes with copies of one folder. A copy that was made after the last start
+// has an earlier position than the node confirmed.
 type Registry struct {
 	dir  string // the data directory, with the id of the cluster
 	path string
 	node string // this one
 	mu   sync.Mutex
 	met  map[string]knownStart
+	// isKnown reports whether a node with this id may open Raft connections to this one; nil allows all.
+	isKnown   func(node string) bool
+	confirmed *confirmedPositions
 }
 
 // RegistryFile is the name of the registry in the data directory.
 const RegistryFile = "starts.json"
 
 // OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
-// node's identity, without Exchange, Key and Heartbeat. Each handshake reads Cluster, which changes when the node
+// node's identity, without Exchange, Key, Heartbeat and Position. Each handshake reads Cluster, which changes when the node
 // begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, RegistryFile), met: map[string]knownStart{}}
@@ -67,6 +72,9 @@ func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, Identity{}, fmt.Errorf("cannot read the starts of the cluster's nodes: %w", err)
+	}
+	if r.confirmed, err = openConfirmedPositions(dir); err != nil {
+		return nil, Identity{}, err
 	}
 	own := r.met[node]
 	var random [24]byte
@@ -87,12 +95,19 @@ func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 func (r *Registry) ForgetExcept(members []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := len(r.met)
-	maps.DeleteFunc(r.met, func(node string, _ knownStart) bool { return node != r.node && !slices.Contains(members, node) })
-	if len(r.met) == known {
+	var gone []string
+	for node := range r.met {
+		if node != r.node && !slices.Contains(members, node) {
+			gone = append(gone, node)
+		}
+	}
+	if len(gone) == 0 {
 		return nil
 	}
-	return r.store()
+	for _, node := range gone {
+		delete(r.met, node)
+	}
+	return errors.Join(r.store(), r.confirmed.forget(gone...))
 }
 
 // joinCluster stores the id of the cluster that a member of it showed, unless the node has one.
@@ -104,6 +119,13 @@ func (r *Registry) joinCluster(id clusterid.ID) error {
 		return err
 	}
 	return clusterid.Write(r.dir, id)
+}
+
+func (r *Registry) mayConnect(node string) bool {
+	r.mu.Lock()
+	isKnown := r.isKnown
+	r.mu.Unlock()
+	return isKnown == nil || isKnown(node)
 }
 
 // errInvalidStart is wrapped by the reason why a node must not take part in the cluster.
@@ -124,6 +146,8 @@ func (r *Registry) admit(of *Identity) error {
 		return fmt.Errorf("%w: node %q has an old copy of its data: it has started %d times, and the others remember %d; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Starts, known.Starts)
 	case met && of.Starts == known.Starts:
 		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop one, delete its data and give it another id", errInvalidStart, of.Node)
+	case met && of.Position.isBefore(r.confirmed.of(of.Node)):
+		return fmt.Errorf("%w: node %q has an old copy of its data: its Raft log ends at %+v, and it has confirmed %+v; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Position, r.confirmed.of(of.Node))
 	}
 	r.met[of.Node] = now
 	return r.store()

@@ -173,6 +173,71 @@ func TestNodesWithOtherHeartbeatAreRefused(t *testing.T) {
 	must.Succeed(t, talk(t, b, a, Requests))
 }
 
+// startAt starts a node whose Raft log ends at a position.
+func startAt(t *testing.T, id, folder string, at Position) *node {
+	t.Helper()
+	registry, self, err := OpenRegistry(folder, id)
+	must.Succeed(t, err)
+	self.Key[0], self.Position = 1, at
+	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	n := must.Value(Listen(listener, Self{Identity: self, Registry: registry}, nil, slog.New(slog.DiscardHandler)))(t)
+	t.Cleanup(func() {
+		select {
+		case <-n.ended: // the test closed it
+		default:
+			n.Close()
+		}
+	})
+	return &node{n, listener.Addr().String(), folder}
+}
+
+// TestOldCopySinceLastStart: a folder that was copied after the node's last start has its number of starts. The
+// others still remember that the node confirmed more, also after a restart of their own.
+func TestOldCopySinceLastStart(t *testing.T) {
+	for name, row := range map[string]struct {
+		at      Position
+		refused bool
+	}{
+		"all that it confirmed":           {Position{100, 5, 4}, false},
+		"more":                            {Position{101, 6, 6}, false},
+		"an entry is missing":             {Position{99, 5, 4}, true},
+		"an earlier term":                 {Position{100, 4, 4}, true},
+		"a vote is missing":               {Position{100, 5, 3}, true},
+		"a later leader replaced entries": {Position{95, 6, 6}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			a, b := startAt(t, "a", dir, Position{}), startAt(t, "b", t.TempDir(), Position{100, 5, 4})
+			must.Succeed(t, talk(t, a, b, Raft))
+			a.self.Registry.Confirm("b", 100, 5, 0)
+			a.self.Registry.Confirm("b", 90, 4, 4)
+			must.Succeed(t, a.Close())
+			a = startAt(t, "a", dir, Position{})
+			b = startAt(t, "b", b.folder, row.at)
+			err := talk(t, b, a, Raft)
+			if refused := errors.Is(err, ErrMustStop); refused != row.refused || !refused && err != nil {
+				t.Errorf("the error is %v, want a refusal: %v", err, row.refused)
+			}
+			if row.refused {
+				must.Succeed(t, a.self.Registry.ForgetExcept(nil))
+				must.Succeed(t, talk(t, startAt(t, "b", t.TempDir(), Position{}), a, Raft))
+			}
+		})
+	}
+}
+
+// TestUnknownNodesAreRefused: only members open Raft connections. A new node may request a copy.
+func TestUnknownNodesAreRefused(t *testing.T) {
+	a, b, c := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil), startNode(t, "c", t.TempDir(), 1, nil)
+	a.AllowOnly(func(id string) bool { return id == "b" })
+	must.Succeed(t, talk(t, b, a, Raft))
+	if err := talk(t, c, a, Raft); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) || !strings.Contains(err.Error(), "no member") {
+		t.Errorf("an unknown node gets %v", err)
+	}
+	must.Succeed(t, talk(t, c, a, Requests))
+	must.Succeed(t, talk(t, a, c, Raft))
+}
+
 // TestForgottenNodeCanBeReplaced: after a node was removed, a new one can have its id.
 func TestForgottenNodeCanBeReplaced(t *testing.T) {
 	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)

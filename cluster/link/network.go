@@ -39,13 +39,22 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 	for _, purpose := range []Purpose{Raft, Requests} {
 		n.purposes[purpose] = &purposeListener{network: n, accepted: make(chan net.Conn)}
 	}
-	n.conns.Add(1)
+	n.conns.Add(2)
 	go n.acceptLoop()
+	go n.saveLoop()
 	return n, nil
 }
 
 // Listener returns the listener for connections with the purpose. Closing it has no effect.
 func (n *Network) Listener(purpose Purpose) net.Listener { return n.purposes[purpose] }
+
+// AllowOnly refuses Raft connections of unknown nodes from now on. isKnown is cluster.Node.MayConnect. A new
+// node may open other connections, to request a copy of the data.
+func (n *Network) AllowOnly(isKnown func(node string) bool) {
+	n.self.Registry.mu.Lock()
+	defer n.self.Registry.mu.Unlock()
+	n.self.Registry.isKnown = isKnown
+}
 
 // MustStop returns a channel that receives an error if another node found that this one must not take part.
 func (n *Network) MustStop() <-chan error { return n.mustStop }

@@ -98,6 +98,9 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 		return nil, nil, err
 	}
 	self.Exchange, self.Key, self.Heartbeat = exchange, s.Key, cluster.DefaultHeartbeat
+	if self.Position.Index, self.Position.Term, self.Position.Vote, err = cluster.ReadPosition(folder(s.DataDir)); err != nil {
+		return nil, nil, err
+	}
 	listener, err := net.Listen("tcp", s.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen for the other nodes; choose another address in cluster.listen: %w", err)
@@ -122,12 +125,13 @@ func Open(opt Options) (*Member, error) {
 			return m.network.Dial(link.Raft, id, address, timeout)
 		},
 		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
-		MembersChanged: m.forgetRemovedNodes, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
+		MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, m.network.Close())
 	}
 	m.started.Store(m.Node)
+	m.network.AllowOnly(m.MayConnect)
 	return m, nil
 }
 
