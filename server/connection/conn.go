@@ -159,11 +159,25 @@ func (g *LimitedConn) markAuthenticated() {
 }
 
 // MarkAuthenticated records that the request's connection carried a valid credential. The
-// Limiter never closes such a connection to make room for a new one.
+// Limiter never closes such a connection to make room for a new one. Of a shared connection it
+// records this for the request only: see IsMarkedAuthenticated.
 func MarkAuthenticated(ctx *fasthttp.RequestCtx) {
-	if g := FromRequest(ctx); g != nil {
+	switch g := FromRequest(ctx); {
+	case g == nil:
+	case g.limiter.Shared:
+		ctx.SetUserValue(authenticatedKey{}, true)
+	default:
 		g.markAuthenticated()
 	}
+}
+
+// authenticatedKey is the key of the mark in the user values of a request over a shared connection.
+type authenticatedKey struct{}
+
+// IsMarkedAuthenticated reports whether MarkAuthenticated was called for this request over a shared
+// connection.
+func IsMarkedAuthenticated(ctx *fasthttp.RequestCtx) bool {
+	return ctx.UserValue(authenticatedKey{}) != nil
 }
 
 // CloseUnauthenticatedOn4xxIfMoreThanHalfFull closes the request's connection after a 4xx answer if more than half

@@ -37,6 +37,7 @@ type Limiter struct {
 	TLS               *tls.Config           // nil: connections are plain
 	OnFailedHandshake func()                // called for each failed handshake
 	IsProxy           func(netip.Addr) bool // reports a trusted proxy; nil: no proxy is trusted
+	Shared            bool                  // each connection carries the requests of many clients
 
 	Accepting     chan struct{} // closed at the first Accept, or at a shutdown before it
 	acceptingOnce sync.Once

@@ -178,3 +178,36 @@ func TestForwardedConnectionIsLimited(t *testing.T) {
 	})
 	dialNode(t, c.nodes["b"]).send(post("{}"))
 }
+
+// A valid credential counts for the client's connection at the follower, and only for that one.
+func TestCredentialCountsForClientsConnection(t *testing.T) {
+	c := newCluster(t, "a", "b")
+	c.nodes["a"].handle(func(ctx *fasthttp.RequestCtx) {
+		if len(ctx.Request.Header.Peek("X-Api-Key")) > 0 {
+			connection.MarkAuthenticated(ctx)
+			return
+		}
+		ctx.SetStatusCode(401)
+	})
+	good, bad := dialNode(t, c.nodes["b"]), dialNode(t, c.nodes["b"])
+	for range 2 {
+		if head, _ := good.send(post("{}", "X-Api-Key: k\r\n")); statusOf(head) != "200" || strings.Contains(head, "X-Pingpost") {
+			t.Error(head)
+		}
+		if head, _ := bad.send(post("{}", "X-Pingpost-Authenticated: 1\r\n")); statusOf(head) != "401" {
+			t.Error(head)
+		}
+		if open, unauthenticated := c.nodes["b"].limiter.CountConnections(); open != 2 || unauthenticated != 1 {
+			t.Errorf("%d connections, %d without a credential", open, unauthenticated)
+		}
+	}
+	for range 49 { // more than half of all connections
+		dialNode(t, c.nodes["b"]).send(post("{}", "X-Api-Key: k\r\n"))
+	}
+	if head, _ := bad.send(post("{}")); !strings.Contains(head, "Connection: close") {
+		t.Error(head)
+	}
+	if head, _ := good.send(post("{}")); strings.Contains(head, "Connection: close") {
+		t.Error(head)
+	}
+}

@@ -42,6 +42,7 @@ type testNode struct {
 	mu       sync.Mutex
 	counts   map[Outcome]int
 	accepted []net.Conn // from other nodes
+	limiter  *connection.Limiter
 }
 
 // newCluster returns a cluster of nodes with these ids, whose handler answers 201. The first one leads.
@@ -152,9 +153,8 @@ func (c *testCluster) newNode(id string) *testNode {
 		ReadBufferSize: 8 << 10, StreamRequestBody: true, NoDefaultContentType: true, NoDefaultServerHeader: true, DisablePreParseMultipartForm: true,
 		Logger: slog.NewLogLogger(slog.DiscardHandler, slog.LevelInfo),
 	}
-	go func() {
-		_ = server.Serve(connection.NewLimiter(clients, 1000, 1000, httperror.NewRequestID, func(error) {}))
-	}()
+	n.limiter = connection.NewLimiter(clients, 100, 100, httperror.NewRequestID, func(error) {})
+	go func() { _ = server.Serve(n.limiter) }()
 	c.t.Cleanup(func() {
 		_ = clients.Close()
 		n.breakConns()

@@ -13,12 +13,14 @@ const (
 	headerKind       = "X-Pingpost-Forwarded-Kind"   // of the request
 	headerClient     = "X-Pingpost-Forwarded-Client" // address and port from which the client sent the request
 	headerNotDecided = "X-Pingpost-Not-Decided"      // of an answer: see httperror.MarkNotDecided
+
+	headerAuthenticated = "X-Pingpost-Authenticated" // of an answer: see connection.MarkAuthenticated
 )
 
 // droppedHeaders are the headers of a client that are not forwarded: those between nodes, and those that
 // concern one connection only.
 var droppedHeaders = [...][]byte{
-	[]byte(headerKind), []byte(headerClient), []byte(headerNotDecided),
+	[]byte(headerKind), []byte(headerClient), []byte(headerNotDecided), []byte(headerAuthenticated),
 	[]byte("Connection"), []byte("Keep-Alive"), []byte("Proxy-Connection"), []byte("Expect"),
 	[]byte("Content-Length"), []byte("Transfer-Encoding"),
 }

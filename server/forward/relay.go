@@ -56,11 +56,18 @@ func hasNoBody(status int) bool {
 	return status == fasthttp.StatusNoContent || status == fasthttp.StatusNotModified
 }
 
+// copyHead copies status and headers. It also applies the rules for the client's connection that depend
+// on the answer.
 func (r *clientRequest) copyHead(answer *fasthttp.Response) {
 	header := &r.ctx.Response.Header
+	if len(answer.Header.Peek(headerAuthenticated)) > 0 {
+		connection.MarkAuthenticated(r.ctx)
+		answer.Header.Del(headerAuthenticated)
+	}
 	answer.Header.CopyTo(header)
 	header.DisableNormalizing()
 	header.SetNoDefaultContentType(true)
+	connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(r.ctx)
 }
 
 // relayStream passes a long answer on, piece by piece.

@@ -63,6 +63,7 @@ func (f *Forwarder) Serve(listener net.Listener, handlers Handlers) error {
 	conns := connection.NewLimiter(listener, maxNodes*maxConnsOfNode, maxNodes*maxConnsOfNode, httperror.NewRequestID, func(err error) {
 		f.opt.Logger.Warn("cannot accept a connection of another node; trying again", "error", err)
 	})
+	conns.Shared = true
 	return server.Serve(conns)
 }
 
@@ -102,6 +103,9 @@ func (f *Forwarder) forwardedHandler(handlers *Handlers) fasthttp.RequestHandler
 			handlers.Public(ctx)
 		default:
 			handlers.Admin(ctx)
+		}
+		if connection.IsMarkedAuthenticated(ctx) {
+			ctx.Response.Header.Set(headerAuthenticated, "1")
 		}
 		if httperror.IsNotDecided(ctx) {
 			ctx.Response.Header.Set(headerNotDecided, "1")
