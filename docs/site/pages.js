@@ -48,6 +48,7 @@ export const sections = [
       ['docs/privacy.md', 'privacy', 'Erase a person'],
       ['examples/sandbox/README.md', 'example-sandbox', 'Example sandbox'],
       ['examples/chain/README.md', 'example-chain', 'Chain of exchanges'],
+      ['examples/cluster/README.md', 'example-cluster', 'Example cluster'],
     ],
   ],
   [
@@ -57,6 +58,7 @@ export const sections = [
       ['docs/runbook.md', 'runbook', 'Runbook'],
       ['docs/monitoring.md', 'monitoring', 'Monitoring'],
       ['docs/network.md', 'network', 'Network'],
+      ['docs/cluster.md', 'cluster', 'Run on three machines'],
       ['docs/backup.md', 'backup', 'Backup and restore'],
       ['docs/data.md', 'data', 'Data, disk and memory'],
       ['deploy/README.md', 'deploy', 'Deployment files'],
