@@ -47,8 +47,8 @@ ACME_API_KEY=` + apiKey + `
 ACME_WEBHOOK_SECRET=whsec_Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5Y2FuYXJ5
 `
 
-// systemctlScript implements the part of systemctl that the runbook uses. A zombie process
-// does not count as running.
+// systemctlScript implements the part of systemctl that the runbook uses. A start waits until the exchange
+// serves, as Type=notify does. A zombie process does not count as running.
 const systemctlScript = `#!/usr/bin/env bash
 set -eu
 cd "$MACHINE"
@@ -56,11 +56,12 @@ runs() { [ -f pid ] && grep -q '^State:[[:space:]]*[RSDTt]' "/proc/$(cat pid)/st
 start() {
 	runs && return
 	set -a; . etc/pingpost/env; set +a
+	begin=$(($(cat journal 2>/dev/null | wc -c) + 1))
 	setsid pingpost serve --config etc/pingpost/pingpost.yaml ${SERVE_FLAGS-} </dev/null >>journal 2>&1 &
 	echo $! >pid
 	for _ in $(seq 600); do
 		runs || { echo 'pingpost has ended; see its journal' >&2; return 1; }
-		curl -fs "$ADMIN/readyz" >/dev/null && return
+		tail -c "+$begin" journal | grep -q ' msg=serving ' && return
 		sleep 0.05
 	done
 	echo 'pingpost is not ready' >&2; return 1

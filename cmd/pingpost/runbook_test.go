@@ -58,6 +58,12 @@ var failureScenarios = map[string]failureScenario{
 	"rotated keys": prepareKeyRotation,
 	"upgrade":      prepareUpgrade,
 	"downgrade":    prepareDowngrade,
+
+	"remove node":   prepareLostNode,
+	"copy node":     prepareUnusableData,
+	"add node":      prepareNewNode,
+	"lost majority": prepareLostMajority,
+	"upgrade node":  prepareNodeUpgrade,
 }
 
 func TestRunbook(t *testing.T) {

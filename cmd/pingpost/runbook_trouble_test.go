@@ -127,8 +127,18 @@ func prepareKeyRotation(_ *testing.T, m *machine) (after func(*testing.T, string
 	}
 }
 
-// prepareUpgrade provides this program as the new release.
+// prepareUpgrade installs a new release beside the program.
 func prepareUpgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	check := provideNewRelease(t, m)
+	return func(t *testing.T, output string) {
+		check(t, output)
+		m.mustHaveAllLeads()
+	}
+}
+
+// provideNewRelease provides this program as the new release. It returns a check for the old program.
+func provideNewRelease(t *testing.T, m *machine) (check func(*testing.T, string)) {
+	t.Helper()
 	text := must.Value(os.ReadFile(m.path("bin/pingpost")))(t)
 	m.script("new", string(text))
 	must.Succeed(t, os.MkdirAll(m.path("mnt/new"), 0o700))
@@ -137,7 +147,6 @@ func prepareUpgrade(t *testing.T, m *machine) (after func(*testing.T, string)) {
 		if _, err := os.Stat(m.path("bin/pingpost.before")); err != nil {
 			t.Errorf("the old program was not kept: %v\n%s", err, output)
 		}
-		m.mustHaveAllLeads()
 	}
 }
 
