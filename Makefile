@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -220,6 +220,10 @@ capacity:
 
 demo: build
 	./bin/pingpost demo $(ARGS)
+
+# A cluster of three nodes on this machine; ARGS=--once kills its leader and ends.
+demo-cluster: build
+	@PINGPOST=$(CURDIR)/bin/pingpost examples/cluster/run.sh $(ARGS)
 
 # Injects faults into running exchanges for ten minutes. ARGS="--minutes 30" and
 # ARGS=--short change the duration; SEED=n repeats the choices of a run. All faults need
