@@ -94,8 +94,45 @@ var scrapeOnce = sync.OnceValues(func() (series, error) {
 		return nil, err
 	}
 	defer x.Close()
-	return sellAndScrape(x)
+	found, err := sellAndScrape(x)
+	if err != nil {
+		return nil, err
+	}
+	return found, found.addCluster(filepath.Join(dir, "cluster.yaml"))
 })
+
+// clusteredConfig configures a cluster of one node.
+const clusteredConfig = `data_dir: node
+listen: 127.0.0.1:0
+admin: {listen: 127.0.0.1:0}
+cluster: {node: a, listen: 127.0.0.1:0, peers: {a: 127.0.0.1:1}}
+`
+
+// addCluster adds the metrics of a node of a cluster.
+func (s series) addCluster(path string) error {
+	if err := os.WriteFile(path, []byte(clusteredConfig), 0o600); err != nil {
+		return err
+	}
+	options := exchange.Options{Env: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)}
+	if err := exchange.CreateCluster(path, options); err != nil {
+		return err
+	}
+	x, err := exchange.Start(path, options)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	of, err := scrape("http://" + x.AdminAddress())
+	if err != nil {
+		return err
+	}
+	for name, labels := range of {
+		if s[name] == nil {
+			s[name] = labels
+		}
+	}
+	return nil
+}
 
 // sellAndScrape sends leads to all campaigns until the metrics show the auctions. One campaign
 // has no buyer for the leads.
