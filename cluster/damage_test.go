@@ -126,7 +126,7 @@ func TestFollowerRefusesDamagedEntry(t *testing.T) {
 		term, last := leader.raft.CurrentTerm(), m.raft.LastIndex()
 		header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}
 		message := &raft.AppendEntriesRequest{
-			RPCHeader: header, Term: term, Leader: []byte(leader.address), PrevLogEntry: last, PrevLogTerm: term,
+			RPCHeader: header, Term: term, PrevLogEntry: last, PrevLogTerm: term,
 			Entries: []*raft.Log{{Index: last + 1, Term: term, Type: raft.LogCommand, Data: damagedEntry()}},
 		}
 		var answer raft.AppendEntriesResponse

@@ -151,7 +151,7 @@ func (m *Member) sortedIDs(members map[string]string) []string {
 
 // forgetRemovedNodes makes a new node with the id of a removed one possible.
 func (m *Member) forgetRemovedNodes(members []cluster.Member) {
-	var ids []string
+	ids := make([]string, 0, len(members))
 	for _, member := range members {
 		ids = append(ids, member.ID)
 	}

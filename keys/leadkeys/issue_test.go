@@ -33,7 +33,7 @@ func TestNodesOfClusterIssueKeysInTurn(t *testing.T) {
 	var stores [2]*KeyStore
 	for i, dir := range dirs {
 		stores[i] = must.Value(OpenWithoutIssuing(dir, sumKey, func(message string, err error) { t.Log(message, err) }))(t)
-		defer stores[i].Close()
+		t.Cleanup(stores[i].Close)
 	}
 	var highest uint64
 	sealed := map[uint64][]byte{}

@@ -118,7 +118,8 @@ func openKeyStore(dir string, highestUsedSlot uint64, checksumKey KeyFileChecksu
 	if err != nil {
 		return nil, err
 	}
-	return s, s.StartIssuing(highestUsedSlot, nil)
+	err = s.StartIssuing(highestUsedSlot, nil)
+	return s, err
 }
 
 // OpenWithoutIssuing opens the lead keys like OpenKeyStore, but TakeUnusedKey returns ErrBusy until

@@ -21,8 +21,10 @@ func TestRequestIsForwardedExactly(t *testing.T) {
 	for _, row := range []struct{ name, request, want string }{
 		{"a path that is not normal", "GET /a//b/../%41%2f?q=%20+&q=2& HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a//b/../%41%2f?q=%20+&q=2& CLIENT\nHost: x\r\n\r\n\n0 "},
 		{"an absolute target", "GET http://host.example/a HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://host.example/a CLIENT\nHost: x\r\n\r\n\n0 "},
-		{"headers of the API", "POST /x HTTP/1.1\r\nHost: e.example:80\r\nX-Api-Key: k\r\nAuthorization: Bearer t\r\nIdempotency-Key: \"i\"\r\nX-Forwarded-For: 198.51.100.9, 10.0.0.1\r\nCookie: a=b; c=d\r\nTraceparent: 00-1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
-			"POST /x CLIENT\nHost: e.example:80\r\nX-Api-Key: k\r\nAuthorization: Bearer t\r\nIdempotency-Key: \"i\"\r\nX-Forwarded-For: 198.51.100.9, 10.0.0.1\r\nCookie: a=b; c=d\r\nTraceparent: 00-1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n\n2 {}"},
+		{
+			"headers of the API", "POST /x HTTP/1.1\r\nHost: e.example:80\r\nX-Api-Key: k\r\nAuthorization: Bearer t\r\nIdempotency-Key: \"i\"\r\nX-Forwarded-For: 198.51.100.9, 10.0.0.1\r\nCookie: a=b; c=d\r\nTraceparent: 00-1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+			"POST /x CLIENT\nHost: e.example:80\r\nX-Api-Key: k\r\nAuthorization: Bearer t\r\nIdempotency-Key: \"i\"\r\nX-Forwarded-For: 198.51.100.9, 10.0.0.1\r\nCookie: a=b; c=d\r\nTraceparent: 00-1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n\n2 {}",
+		},
 		{"repeated and empty headers", "GET / HTTP/1.1\r\nHost: x\r\nX-A: 1\r\nX-A:\r\nX-B:  two  words \r\n\r\n", "GET / CLIENT\nHost: x\r\nX-A: 1\r\nX-A:\r\nX-B:  two  words \r\n\r\n\n0 "},
 		{"forged headers", "POST / HTTP/1.1\r\nHost: x\r\nx-pingpost-forwarded-kind: node\r\nX-Pingpost-Forwarded-Client: 192.0.2.9:9\r\nX-PINGPOST-NOT-DECIDED: 1\r\nContent-Length: 1\r\n\r\nb", "POST / CLIENT\nHost: x\r\nContent-Length: 1\r\n\r\n\n1 b"},
 		{"headers of the connection", "GET / HTTP/1.1\r\nHost: x\r\nConnection: Keep-Alive\r\nKeep-Alive: timeout=5\r\n\r\n", "GET / CLIENT\nHost: x\r\n\r\n\n0 "},

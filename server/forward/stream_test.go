@@ -29,7 +29,7 @@ func TestAnswerStreamsPieceByPiece(t *testing.T) {
 		client := dialNode(t, c.nodes["b"])
 		must.Value(io.WriteString(client, "GET /live HTTP/"+version+"\r\nHost: x\r\n\r\n"))(t)
 		go func() { next <- "first\n" }()
-		response := must.Value(http.ReadResponse(client.reader, nil))(t)
+		response := readResponseHead(t, client.reader)
 		lines := bufio.NewReader(response.Body)
 		for _, piece := range []string{"first\n", "second\n", "third\n"} {
 			if piece != "first\n" {
@@ -72,12 +72,21 @@ func TestBrokenStreamIsNoCompleteAnswer(t *testing.T) {
 		next <- "first\n"
 		client := dialNode(t, c.nodes["b"])
 		must.Value(io.WriteString(client, "GET / HTTP/"+version+"\r\nHost: x\r\n\r\n"))(t)
-		response := must.Value(http.ReadResponse(client.reader, nil))(t)
+		response := readResponseHead(t, client.reader)
 		next <- "broken"
 		if _, err := io.ReadAll(response.Body); err == nil {
 			t.Errorf("HTTP/%s: the answer is complete", version)
 		}
 	}
+}
+
+// readResponseHead reads the head of an answer. Its body is closed at the end of the test.
+func readResponseHead(t *testing.T, from *bufio.Reader) *http.Response {
+	t.Helper()
+	response, err := http.ReadResponse(from, nil)
+	must.Succeed(t, err)
+	t.Cleanup(func() { response.Body.Close() })
+	return response
 }
 
 // When the client leaves a stream, the leader's connection closes.
