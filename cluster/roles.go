@@ -84,8 +84,8 @@ func (n *Node) tryToLead() {
 		return
 	}
 	of := n.newLeadership(term, previous)
-	n.leading.Store(of)
 	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "next entry", of.next)
+	n.leading.Store(of)
 	n.opt.Roles.Lead(&Log{of})
 }
 
