@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -28,11 +30,18 @@ func (n *Node) raftConfig(logger hclog.Logger) *raft.Config {
 	return c
 }
 
-// newRaftLogger returns a logger for Raft that writes its warnings and errors to ours, as warnings. Raft also
-// logs each step of an election, and each heartbeat that fails; Node reports the result.
+// newRaftLogger returns a logger for Raft that writes its errors to ours, as warnings. Raft also logs each step
+// of an election, and each message that another node does not answer. Roles and the exchange report the results.
 func newRaftLogger(logger *slog.Logger) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{
-		Name: "raft", Level: hclog.Warn, DisableTime: true,
+		Name: "raft", Level: hclog.Error, Exclude: isRaftNoise, DisableTime: true,
 		Output: slog.NewLogLogger(logger.Handler(), slog.LevelWarn).Writer(),
 	})
+}
+
+// raftNoise begins the messages that Raft repeats as long as another node is down or leads.
+var raftNoise = []string{"failed to heartbeat", "failed to appendEntries", "failed to make request", "failed to decode incoming command", "peer has newer term", "failed to get previous log"}
+
+func isRaftNoise(_ hclog.Level, message string, _ ...any) bool {
+	return slices.ContainsFunc(raftNoise, func(begin string) bool { return strings.HasPrefix(message, begin) })
 }

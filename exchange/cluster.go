@@ -94,7 +94,7 @@ func (x *Exchange) joinCluster() error {
 		return err
 	}
 	x.cluster.member.Store(m)
-	x.addClusterGauges(m)
+	x.addClusterGauges(m, &s)
 	go x.watchMembership(m)
 	m.WatchOthers(x.cluster.forwarder.Ask)
 	x.serveInBackground("cluster", m.RequestListener(), func(listener net.Listener) error {
@@ -108,7 +108,7 @@ func (x *Exchange) joinCluster() error {
 	return nil
 }
 
-func (x *Exchange) addClusterGauges(m *member.Member) {
+func (x *Exchange) addClusterGauges(m *member.Member, s *member.Settings) {
 	gauge := func(name string, read func() int) {
 		x.meter.AddGauge(name, func() float64 { return float64(read()) })
 	}
@@ -118,6 +118,10 @@ func (x *Exchange) addClusterGauges(m *member.Member) {
 		}
 		return 0
 	})
+	if s.TLS != nil {
+		notAfter := float64(s.TLS.Certificates[0].Leaf.NotAfter.Unix())
+		x.meter.AddGauge(`pingpost_tls_not_after_timestamp_seconds{address="cluster"}`, func() float64 { return notAfter })
+	}
 	gauge(`pingpost_cluster_term`, func() int { return int(m.Term()) })
 	gauge(`pingpost_cluster_members`, func() int { return len(m.Members()) })
 	gauge(`pingpost_cluster_reachable_members`, m.CountReachableMembers)
@@ -125,16 +129,32 @@ func (x *Exchange) addClusterGauges(m *member.Member) {
 	gauge(`pingpost_cluster_leaderships_total`, func() int { return int(x.cluster.begun.Load()) })
 }
 
-// watchMembership ends the exchange if its node can take no further part in the cluster.
+// watchMembership ends the exchange if its node can take no further part in the cluster. If this node leads
+// and its disk is almost full, it makes another node the leader.
 func (x *Exchange) watchMembership(m *member.Member) {
-	select {
-	case <-m.Failed():
-		x.broken <- fmt.Errorf("this node left the cluster's work: %w", m.Err())
-	case err := <-m.MustStop():
-		x.broken <- err
-	case <-x.ended:
+	ticker := time.NewTicker(diskHandOverPause)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-m.Failed():
+			x.broken <- fmt.Errorf("this node left the cluster's work: %w", m.Err())
+			return
+		case err := <-m.MustStop():
+			x.broken <- err
+			return
+		case <-x.ended:
+			return
+		case <-ticker.C:
+			if x.disk.low.Load() && x.mayDecide() && m.CountReachableMembers() > 1 {
+				x.logger.Warn("this node makes another node the leader, because the free disk space is low", "error", m.HandOver(""))
+			}
+		}
 	}
 }
+
+// diskHandOverPause is the time between two checks of the leader's disk. It is long, because the disks of all
+// nodes may be full.
+const diskHandOverPause = 3 * time.Second
 
 // leaveCluster ends the membership of this node. A leader makes another node the leader first.
 func (x *Exchange) leaveCluster() error {

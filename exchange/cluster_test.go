@@ -406,3 +406,18 @@ func TestFollowerServesOperators(t *testing.T) {
 		t.Errorf("a follower answers from its report: %d %v %s", stale.status, stale.header, stale.body)
 	}
 }
+
+// TestLeaderWithFullDiskHandsOver: a leader that refuses leads, because its disk is almost full, makes another
+// node the leader.
+func TestLeaderWithFullDiskHandsOver(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	first := c.waitForLeader()
+	for deadline := time.Now().Add(waitTimeout); c.waitForLeader() == first; time.Sleep(10 * time.Millisecond) {
+		first.disk.setExpectedSnapshotSize(1 << 60)
+		if time.Now().After(deadline) {
+			t.Fatal("the leader keeps leading")
+		}
+	}
+	first.mustSell(leadBody(1)) // another node decides
+}

@@ -107,6 +107,7 @@ var (
 	errDraining  = errors.New("stopping: waiting for the requests in flight")
 	errLogFailed = errors.New("the log has failed")
 	// errNotDeciding is the reason on a node of a cluster that is not the leader.
+	errNoMember    = errors.New("this node is no member of the cluster; add it with pingpost cluster add")
 	errNoLeader    = errors.New("the cluster has no leader at present")
 	errNotDeciding = errors.New("this node of the cluster is not the leader")
 )

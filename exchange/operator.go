@@ -34,7 +34,10 @@ func (x *Exchange) Ready() error {
 func (x *Exchange) AcceptsRequests() error {
 	err := x.Ready()
 	if errors.Is(err, errNotDeciding) && x.isClustered() {
-		if x.currentLeader().ID == "" {
+		switch m := x.cluster.member.Load(); {
+		case m != nil && !m.IsMember():
+			return errNoMember
+		case x.currentLeader().ID == "":
 			return errNoLeader
 		}
 		return nil

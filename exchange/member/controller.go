@@ -40,7 +40,7 @@ func (s *statuses) start(m *Member, ask Ask) {
 		s.done.Go(func() {
 			for {
 				answer, err := ask.status(id, address)
-				s.record(id, answer, err)
+				m.logIfReachabilityChanged(id, s.record(id, answer, err), err)
 				select {
 				case <-time.After(statusPause):
 				case <-s.quit:
@@ -51,15 +51,27 @@ func (s *statuses) start(m *Member, ask Ask) {
 	}
 }
 
-func (s *statuses) record(id string, answer NodeStatus, err error) {
+// record stores the result of a request, and returns the result before.
+func (s *statuses) record(id string, answer NodeStatus, err error) (before seenStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before = s.last[id]
 	if err != nil {
-		answer = s.last[id].NodeStatus
-		s.last[id] = seenStatus{answer, s.last[id].at, err}
-		return
+		s.last[id] = seenStatus{before.NodeStatus, before.at, err}
+	} else {
+		s.last[id] = seenStatus{answer, time.Now(), nil}
 	}
-	s.last[id] = seenStatus{answer, time.Now(), nil}
+	return before
+}
+
+// logIfReachabilityChanged logs that a node cannot be reached, or can be reached again.
+func (m *Member) logIfReachabilityChanged(id string, before seenStatus, err error) {
+	switch {
+	case err != nil && before.fail == nil:
+		m.opt.Logger.Warn("cannot reach another node of the cluster", "node", id, "error", err)
+	case err == nil && before.fail != nil:
+		m.opt.Logger.Info("another node of the cluster answers", "node", id)
+	}
 }
 
 func (s *statuses) of(id string) (last seenStatus, asked bool) {

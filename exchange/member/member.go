@@ -142,6 +142,9 @@ func (m *Member) isMember(id string) bool {
 	return slices.ContainsFunc(m.started.Load().Members(), func(member cluster.Member) bool { return member.ID == id })
 }
 
+// IsMember reports whether this node is a member.
+func (m *Member) IsMember() bool { return m.isMember(m.opt.Node) }
+
 // sortedIDs returns the ids of the configured nodes and of the members.
 func (m *Member) sortedIDs(members map[string]string) []string {
 	ids := slices.AppendSeq(slices.Collect(maps.Keys(m.opt.Peers)), maps.Keys(members))
