@@ -68,7 +68,7 @@ func Operations(o *Objects) (all []Operation) {
 	get("deliveries", "", "deliveries", nil)
 	get("alerts/history", "", "alerts/history", url.Values{"limit": {"20"}})
 	plain(
-		"overview", "session", "session/methods", "backup", "users", "invitations", "api-tokens", "secrets", "webhooks", "suppression",
+		"overview", "session", "session/methods", "backup", "cluster", "users", "invitations", "api-tokens", "secrets", "webhooks", "suppression",
 		"config", "config/drift", "config/defaults", "config/history", "config/suppliers", "config/buyers", "config/campaigns", "config/suppression_lists",
 		"alerts", "alerts/rules", "alerts/channels", "saved-reports",
 	)
