@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -284,4 +286,31 @@ func FuzzHello(f *testing.F) {
 			t.Errorf("%q is read as %+v", data, of)
 		}
 	})
+}
+
+// TestSilentConnectionsAreLimited: programs that connect and send no byte occupy a limited number of
+// connections, for at most the time of a handshake.
+func TestSilentConnectionsAreLimited(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	var silent []net.Conn
+	for range maxHandshakes + 20 {
+		silent = append(silent, must.Value(net.Dial("tcp", a.address))(t))
+	}
+	var closed atomic.Int64
+	var reads sync.WaitGroup
+	for _, conn := range silent {
+		must.Succeed(t, conn.SetReadDeadline(time.Now().Add(time.Second)))
+		reads.Go(func() {
+			if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				closed.Add(1)
+			}
+		})
+	}
+	if reads.Wait(); closed.Load() != 20 {
+		t.Errorf("%d of %d silent connections are closed, want 20", closed.Load(), len(silent))
+	}
+	for _, conn := range silent {
+		must.Succeed(t, conn.Close())
+	}
+	must.Succeed(t, talk(t, b, a, Requests))
 }

@@ -110,12 +110,22 @@ func (n *Network) acceptLoop() {
 	}
 }
 
+// maxHandshakes limits the connections of programs that are no nodes, or not yet known as such.
+const maxHandshakes = 64
+
 // handshake performs the handshake of an accepted connection and passes it to its listener.
 func (n *Network) handshake(conn net.Conn) {
 	defer n.conns.Done()
 	n.mu.Lock()
-	n.open[conn] = struct{}{}
+	full := len(n.open) >= maxHandshakes
+	if !full {
+		n.open[conn] = struct{}{}
+	}
 	n.mu.Unlock()
+	if full {
+		_ = conn.Close() // the other node tries again
+		return
+	}
 	purpose, err := n.self.accepted(conn)
 	n.mu.Lock()
 	delete(n.open, conn)
