@@ -74,7 +74,7 @@ func TestStoreIsDurable(t *testing.T) {
 	}
 }
 
-// TestStoreChild runs a case in the child process; it tests nothing itself.
+// TestStoreChild runs a case in the child process; it is no test itself.
 func TestStoreChild(t *testing.T) {
 	what, root, is := strings.Cut(os.Getenv(childCaseEnv), "=")
 	if !is {

@@ -11,7 +11,7 @@ import (
 )
 
 // An acknowledged edit must be in force. An edit without an answer may be in force. A refused
-// edit must have changed nothing.
+// edit must not have changed the object.
 func TestAdminEditorDetectsWrongState(t *testing.T) {
 	seen := func(th *adminObject, what string) []string {
 		o := &AdminEditor{tally: Tally{}}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 // one process after another.
 type Exchange struct {
 	t       testing.TB
+	name    string // of its processes in messages
 	program string
 	dir     string
 	locator *Locator // publishes the public address to the clients
@@ -28,6 +30,9 @@ type Exchange struct {
 	Starts  int           // number of starts
 	Startup time.Duration // duration of the last completed start
 	flags   []string      // additional flags of serve
+	// Through is a command with arguments that runs serve, for example in a network namespace. It must
+	// replace itself by the program.
+	Through []string
 
 	mu         sync.Mutex
 	adminURL   string // URL of the admin API of the current process
@@ -36,7 +41,7 @@ type Exchange struct {
 
 // NewExchange returns an exchange in the directory, before its first start.
 func NewExchange(t testing.TB, program, dir string) *Exchange {
-	return &Exchange{t: t, program: program, dir: dir, locator: NewLocator()}
+	return &Exchange{t: t, name: "exchange", program: program, dir: dir, locator: NewLocator()}
 }
 
 // Address returns the public URL, or "" while the exchange does not serve.
@@ -75,8 +80,8 @@ func (x *Exchange) Configure(document []byte) {
 func (x *Exchange) Launch() {
 	x.t.Helper()
 	x.Starts++
-	x.process = startProcess(x.t, fmt.Sprintf("exchange, start %d", x.Starts), x.readLogLine,
-		x.program, append([]string{"serve", "--config", x.configPath(), "--log-format", "json"}, x.flags...)...)
+	command := slices.Concat(x.Through, []string{x.program, "serve", "--config", x.configPath(), "--log-format", "json"}, x.flags)
+	x.process = startProcess(x.t, fmt.Sprintf("%s, start %d", x.name, x.Starts), x.readLogLine, command[0], command[1:]...)
 }
 
 // Start starts a process and waits until it serves.
