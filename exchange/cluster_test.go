@@ -46,6 +46,12 @@ type testCluster struct {
 // other nodes.
 func startCluster(t *testing.T, ids ...string) *testCluster {
 	t.Helper()
+	return startClusterWith(t, clusterConfig, ids...)
+}
+
+// startClusterWith is startCluster with another configuration.
+func startClusterWith(t *testing.T, config string, ids ...string) *testCluster {
+	t.Helper()
 	c := &testCluster{t: t, ids: ids, dirs: map[string]testDir{}, nodes: map[string]*testExchange{}}
 	var peers []string
 	listen := map[string]string{}
@@ -55,7 +61,7 @@ func startCluster(t *testing.T, ids ...string) *testCluster {
 		peers = append(peers, id+": "+listen[id])
 	}
 	for _, id := range ids {
-		c.dirs[id] = newTestDir(t, fmt.Sprintf("%scluster: {node: %s, listen: %s, peers: {%s}}\n", clusterConfig, id, listen[id], strings.Join(peers, ", ")))
+		c.dirs[id] = newTestDir(t, fmt.Sprintf("%scluster: {node: %s, listen: %s, peers: {%s}}\n", config, id, listen[id], strings.Join(peers, ", ")))
 	}
 	must.Succeed(t, CreateCluster(c.dirs[ids[0]].configPath(), Options{Env: env, Logger: c.dirs[ids[0]].logger()}))
 	c.start(ids[0])
