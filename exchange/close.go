@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// Close stops the exchange in order: it refuses new requests, answers those in flight, waits for the
-// current webhook attempts, writes a snapshot, closes the log and ships the rest of the backup. After
-// a failed start it closes only the parts that were opened; the others are nil.
+// Close stops the exchange in order: it makes another node of its cluster the leader, refuses new
+// requests, answers those in flight, waits for the current webhook attempts, writes a snapshot, closes the
+// log and ships the rest of the backup. After a failed start it closes only the parts that were opened; the
+// others are nil.
 func (x *Exchange) Close() error {
+	x.handOverIfLeading()
 	x.draining.Store(true)
 	began, wasReady := time.Now(), x.ready.Load()
 	var err error

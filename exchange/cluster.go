@@ -156,6 +156,18 @@ func (x *Exchange) watchMembership(m *member.Member) {
 // nodes may be full.
 const diskHandOverPause = 3 * time.Second
 
+// handOverIfLeading makes another node the leader before this node stops. The other nodes would otherwise
+// forward requests to this one, which refuses them while it waits for those in flight.
+func (x *Exchange) handOverIfLeading() {
+	m := x.cluster.member.Load()
+	if m == nil || !m.HoldsLease() {
+		return
+	}
+	if err := m.HandOver(""); err != nil {
+		x.logger.Info("the leader stops before a hand-over", "error", err)
+	}
+}
+
 // leaveCluster ends the membership of this node. A leader makes another node the leader first.
 func (x *Exchange) leaveCluster() error {
 	m := x.cluster.member.Load()

@@ -1,0 +1,43 @@
+package exchange
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestStoppingLeaderHandsOverFirst: the other nodes answer requests while the leader, which stops, waits for
+// a request in flight.
+func TestStoppingLeaderHandsOverFirst(t *testing.T) {
+	t.Parallel()
+	reached, release := make(chan struct{}, 10), make(chan struct{})
+	buyer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached <- struct{}{}
+		<-release
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer buyer.Close()
+	config := strings.Replace(clusterConfig, "buyers:\n", "buyers:\n  - {id: buy_slow, endpoint: "+buyer.URL+", post_timeout: 20s}\n", 1)
+	config = strings.Replace(config, "campaigns:\n", "campaigns:\n  - {id: cmp_slow, method: waterfall, buyers: [{buyer: buy_slow, price: 5}]}\n", 1)
+	c := startClusterWith(t, config, "a", "b", "c")
+	leader := c.waitForLeader()
+	var waiting sync.WaitGroup
+	waiting.Go(func() { leader.ingest(leadBody(1, "flo_campaign_id", `"cmp_slow"`)) })
+	<-reached
+	began, stopped := time.Now(), make(chan struct{})
+	go func() {
+		leader.stop()
+		close(stopped)
+	}()
+	delete(c.nodes, "a")
+	c.waitForLeader().ingest(leadBody(2)).mustHave(t, 201, `"ACCEPTED"`)
+	if waited := time.Since(began); waited > 4*time.Second { // a server waits for five seconds
+		t.Errorf("no other node decided for %v", waited)
+	}
+	close(release)
+	<-stopped
+	waiting.Wait()
+}
