@@ -48,9 +48,9 @@ func TestTorture(t *testing.T) {
 	case *minutes == 0:
 		t.Skip("long: make torture")
 	case *short:
-		runTorture(t, 40*time.Second, *only)
+		runTorture(t, 40*time.Second, *only, nil)
 	default:
-		runTorture(t, time.Duration(*minutes*float64(time.Minute)), *only)
+		runTorture(t, time.Duration(*minutes*float64(time.Minute)), *only, nil)
 	}
 }
 
@@ -60,12 +60,12 @@ func TestExchangeSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: make test-long kills the exchange")
 	}
-	runTorture(t, 90*time.Second, "killed,stopped in order")
+	runTorture(t, 90*time.Second, "killed,stopped in order", nil)
 }
 
 // runTorture injects the faults whose name contains one of the words, until the time is up. After
-// a finding it keeps all files.
-func runTorture(test *testing.T, span time.Duration, words string) {
+// a finding it keeps all files. create creates a cluster; nil: a single exchange.
+func runTorture(test *testing.T, span time.Duration, words string, create func(t *torture, program string, config *witness.Config, seed uint64)) {
 	test.Helper()
 	number := uint64(time.Now().UnixNano())
 	var err error
@@ -74,7 +74,11 @@ func runTorture(test *testing.T, span time.Duration, words string) {
 	}
 	t := &torture{test: test, random: rand.New(rand.NewPCG(number, 1<<33)), span: span, began: time.Now(), records: map[*fault]*faultCounts{}}
 	t.failOnError(err)
-	chosen := slices.DeleteFunc(slices.Clone(faults), func(f *fault) bool { return !isSelected(words, f) })
+	t.known, t.audit, t.auditAtEnd = faults, t.auditRound, t.runFinalAudit
+	if create != nil {
+		t.known, t.audit, t.auditAtEnd = clusterFaults, t.auditClusterRound, t.runFinalClusterAudit
+	}
+	chosen := slices.DeleteFunc(slices.Clone(t.known), func(f *fault) bool { return !isSelected(words, f) })
 	if len(chosen) == 0 {
 		test.Fatalf("--only: no fault's name contains %q", words)
 	}
@@ -95,13 +99,19 @@ func runTorture(test *testing.T, span time.Duration, words string) {
 	}
 	hourly, daily := witness.ZonesFarFromWindowEnd(time.Now())
 	config := witness.NewConfig(int64(span.Seconds())*leadsASecond, hourly, daily)
-	t.Harness = witness.NewHarness(test, program, t.dir, config, number)
+	if create == nil {
+		t.Harness = witness.NewHarness(test, program, t.dir, config, number)
+	} else {
+		create(t, program, config, number)
+	}
 	test.Cleanup(func() {
 		var out strings.Builder
-		t.printTable(&out, t.Starts)
+		t.printTable(&out, t.countStarts())
 		test.Log("\n" + out.String())
 	})
-	test.Cleanup(t.saveDataDir)
+	if t.Cluster == nil {
+		test.Cleanup(t.saveDataDir)
+	}
 	t.injectFaults(chosen)
 }
 
@@ -114,6 +124,11 @@ func isSelected(words string, f *fault) bool {
 type torture struct {
 	*witness.Harness
 	test        *testing.T
+	known       []*fault // all faults, before the selection
+	audit       func()   // after each round
+	auditAtEnd  func()
+	network     *clusterNetwork // of a cluster; nil: without partitions
+	failovers   []time.Duration // from the kill of a leader until another node decides
 	random      *rand.Rand
 	dir         string
 	began       time.Time
@@ -132,7 +147,8 @@ type torture struct {
 type faultCounts struct {
 	injected, survived, noOccasion int
 	missing                        string
-	duration                       time.Duration // total time until the exchange served again
+	attempts                       map[string]int // of a cluster's clients during the faults, by result
+	duration                       time.Duration  // total time until the exchange served again
 }
 
 // injectFaults injects faults until the time is up, and then runs the final audit.
@@ -149,7 +165,7 @@ func (t *torture) injectFaults(all []*fault) {
 			}
 		}
 	}
-	t.runFinalAudit()
+	t.auditAtEnd()
 }
 
 // permittedFaults returns the faults that the machine permits.
@@ -183,14 +199,18 @@ func (t *torture) runRound(f *fault) {
 		close(t.topUpDone)
 	}()
 	began := time.Now()
+	if t.Cluster != nil {
+		t.TakeAttempts()
+	}
 	if f.inject(t) {
 		r.injected++
 	} else {
 		r.noOccasion++
 	}
 	r.duration += time.Since(began)
+	t.countAttempts(r)
 	<-t.topUpDone
-	t.auditRound()
+	t.audit()
 	if !t.test.Failed() && r.injected > r.survived {
 		r.survived++
 	}
@@ -269,7 +289,7 @@ func lastLines(text string, n int) string {
 func (t *torture) printTable(out io.Writer, starts int) {
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "FAULT\tinjected\tsurvived\tno occasion\tmean time\t\n")
-	for _, f := range faults {
+	for _, f := range t.known {
 		r := t.records[f]
 		switch {
 		case r == nil:
@@ -287,6 +307,7 @@ func (t *torture) printTable(out io.Writer, starts int) {
 		fmt.Fprintf(w, "%s\t%d\t%s\n", kind, t.tally.CountOf(kind), formatAnswerCounts(t.tally[kind]))
 	}
 	_ = w.Flush()
+	t.printClusterCounts(out)
 	fmt.Fprintf(out, "\n%d rounds in %v; %d starts of the exchange\n", t.rounds, time.Since(t.began).Round(time.Second), starts)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -20,7 +21,8 @@ import (
 // always a finding. Only one edit is in flight at a time, so a half-applied edit is
 // recognizable.
 type AdminEditor struct {
-	x       *Exchange
+	t       testing.TB
+	target  editorTarget
 	random  *rand.Rand
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -58,9 +60,16 @@ const (
 	tokenEnded = "ended"
 )
 
+// editorTarget is the exchange that an AdminEditor edits.
+type editorTarget struct {
+	adminURL func() string // for the next request
+	isUp     func() bool
+	patience time.Duration // a read may fail for so long
+}
+
 // startAdminEditor starts an editor. It works until Close.
-func startAdminEditor(x *Exchange, seed uint64) *AdminEditor {
-	o := &AdminEditor{x: x, random: rand.New(rand.NewPCG(seed, 1<<35)), tally: Tally{}}
+func startAdminEditor(t testing.TB, target editorTarget, seed uint64) *AdminEditor {
+	o := &AdminEditor{t: t, target: target, random: rand.New(rand.NewPCG(seed, 1<<35)), tally: Tally{}}
 	for _, path := range []string{
 		"users/office_ann", "users/office_bob", "config/suppliers/office_sup", "config/buyers/office_buy", "config/buyers/office_other",
 		"config/campaigns/office_cmp", editedList,
@@ -71,14 +80,14 @@ func startAdminEditor(x *Exchange, seed uint64) *AdminEditor {
 	ctx, o.stop = context.WithCancel(context.Background())
 	o.running.Go(func() {
 		for ; ctx.Err() == nil; time.Sleep(editPause) {
-			if o.x.locator.isUp() {
+			if o.target.isUp() {
 				o.mu.Lock()
 				o.makeRandomEdit()
 				o.mu.Unlock()
 			}
 		}
 	})
-	x.t.Cleanup(o.Close)
+	t.Cleanup(o.Close)
 	return o
 }
 

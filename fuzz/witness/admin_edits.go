@@ -39,7 +39,7 @@ func (o *AdminEditor) makeRandomEdit() {
 
 // requestAdmin sends a request to the admin API, like SendAdmin.
 func (o *AdminEditor) requestAdmin(method, path string, body io.Reader, headers ...string) (status int, text []byte, header http.Header, err error) {
-	return SendAdmin(context.Background(), method, o.x.adminAddress()+"/admin/v1/"+path, body, headers...)
+	return SendAdmin(context.Background(), method, o.target.adminURL()+"/admin/v1/"+path, body, headers...)
 }
 
 // userPassword returns the password of a user with this value.

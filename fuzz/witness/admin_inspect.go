@@ -8,11 +8,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // CheckEdits compares all edits with the running exchange.
 func (o *AdminEditor) CheckEdits() {
-	o.x.t.Helper()
+	o.t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, t := range o.objects {
@@ -24,7 +25,7 @@ func (o *AdminEditor) CheckEdits() {
 	o.checkTokens()
 	o.checkHistory()
 	for _, text := range o.findings {
-		o.x.t.Error(text)
+		o.t.Error(text)
 	}
 	o.findings = nil
 }
@@ -43,6 +44,10 @@ func (o *AdminEditor) inspectObject(t *adminObject) (answered bool) {
 
 func (o *AdminEditor) get(path string, into any) (status int, etag string, ok bool) {
 	status, text, header, err := o.requestAdmin("GET", path, nil)
+	for deadline := time.Now().Add(o.target.patience); (err != nil || status >= 500) && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+		status, text, header, err = o.requestAdmin("GET", path, nil)
+	}
 	if err != nil || status != http.StatusOK {
 		return status, "", err == nil && status == http.StatusNotFound
 	}

@@ -49,7 +49,7 @@ func startBuyers(t testing.TB, program string, config *Config, seed uint64) buye
 	t.Helper()
 	all := buyerPeers{}
 	start := func(b *buyerConfig, name string, seed uint64) {
-		args := []string{"buyer", "--listen", "127.0.0.1:0", "--bid", cmp.Or(b.bidRange, b.bid.String()), "--seed", fmt.Sprint(seed)}
+		args := []string{"buyer", "--listen", config.peerListen(), "--bid", cmp.Or(b.bidRange, b.bid.String()), "--seed", fmt.Sprint(seed)}
 		all[name] = startPeer(t, program, name, slices.Concat(args, b.args)...)
 	}
 	for i := range config.buyers {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -39,7 +42,8 @@ type Client struct {
 
 // NewClient returns a client that sends to the address of the locator.
 func NewClient(locator *Locator, apiKey string, random *rand.Rand) *Client {
-	return &Client{locator: locator, apiKey: apiKey, random: random, client: http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}}
+	timeout := cmp.Or(locator.patience, 30*time.Second)
+	return &Client{locator: locator, apiKey: apiKey, random: random, client: http.Client{Timeout: timeout, Transport: &http.Transport{}}}
 }
 
 // Close closes idle connections.
@@ -54,6 +58,7 @@ func (c *Client) Send(ctx context.Context, p *Request) (Response, bool) {
 			return Response{}, false
 		}
 		a, err := c.sendAttempt(ctx, address, p)
+		c.locator.countAttempt(attemptResult(&a, err))
 		if err == nil && a.Status != http.StatusTooManyRequests && a.Status < 500 {
 			return a, true
 		}
@@ -65,6 +70,23 @@ func (c *Client) Send(ctx context.Context, p *Request) (Response, bool) {
 			return Response{}, false
 		}
 	}
+}
+
+// attemptResult returns the result of an attempt for counters.
+func attemptResult(a *Response, err error) string {
+	var timeout interface{ Timeout() bool }
+	switch {
+	case err == nil && a.Status < 500:
+		return "answered"
+	case err == nil:
+		var said struct{ Message string }
+		_ = json.Unmarshal([]byte(a.Body), &said)
+		message, _, _ := strings.Cut(said.Message, ".")
+		return fmt.Sprintf("%d (%.60s)", a.Status, message)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	}
+	return "no connection or answer"
 }
 
 func (c *Client) sendAttempt(ctx context.Context, address string, p *Request) (a Response, err error) {

@@ -3,6 +3,7 @@
 package witness
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -42,6 +44,8 @@ const (
 	membershipTries  = 40
 	membershipPause  = 250 * time.Millisecond
 	leaderCheckPause = 5 * time.Millisecond
+	leaderTimeout    = time.Minute
+	decidesTimeout   = 300 * time.Millisecond
 )
 
 // NewCluster returns the nodes of a cluster in folders of dir, before their first start. Each has a loopback
@@ -62,6 +66,11 @@ func NewCluster(t testing.TB, program, dir string, document []byte, ids ...strin
 		ip := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 		n := &ClusterNode{Exchange: NewExchange(t, program, folder), ID: id, PublicIP: ip, ClusterIP: ip}
 		n.name = "node " + id
+		var err error
+		if n.output, err = os.Create(filepath.Join(folder, "output.log")); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.output.Close() })
 		c.Nodes = append(c.Nodes, n)
 	}
 	return c
@@ -102,7 +111,9 @@ func (c *Cluster) Create() {
 	c.t.Helper()
 	c.Configure()
 	first := c.Nodes[0]
-	first.Run("cluster", "init", "-c", first.configPath())
+	if first.Run("cluster", "init", "-c", first.configPath()); c.t.Failed() {
+		c.t.FailNow()
+	}
 	first.Start()
 	c.AwaitLeader()
 	for _, n := range c.Nodes[1:] {
@@ -183,7 +194,9 @@ func (n *ClusterNode) Decides() bool {
 	if !n.IsRunning() || n.adminAddress() == "" {
 		return false
 	}
-	status, text, err := n.AdminRequest("GET", "/metrics", "")
+	ctx, cancel := context.WithTimeout(context.Background(), decidesTimeout)
+	defer cancel()
+	status, text, _, err := SendAdmin(ctx, http.MethodGet, n.adminAddress()+"/metrics", nil)
 	return err == nil && status == http.StatusOK && strings.Contains(string(text), "\npingpost_cluster_leader 1\n")
 }
 
@@ -200,13 +213,25 @@ func (c *Cluster) Leader() *ClusterNode {
 // AwaitLeader waits until a node decides.
 func (c *Cluster) AwaitLeader() (leader *ClusterNode) {
 	c.t.Helper()
-	Await(c.t, "a node of the cluster decides", func() bool {
+	awaitFor(c.t, "a node of the cluster decides", leaderTimeout, func() bool {
 		if leader = c.Leader(); leader == nil {
 			time.Sleep(leaderCheckPause)
 		}
 		return leader != nil
 	})
 	return leader
+}
+
+// KillTogether kills nodes at the same time.
+func (c *Cluster) KillTogether(nodes ...*ClusterNode) {
+	for _, n := range nodes {
+		n.mayEnd = true
+		n.Signal(syscall.SIGKILL)
+	}
+	for _, n := range nodes {
+		<-n.process.Ended
+		n.locator.Withdraw()
+	}
 }
 
 // Followers returns the other nodes.

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -18,7 +19,10 @@ type Config struct {
 	webhookURL string            // URL of the supplier's webhook receiver
 	endpoints  map[string]string // URLs of the buyer processes by endpoint name
 	revision   int
+	PeerIP     string // address of the buyers and the webhook receiver; default 127.0.0.1
 }
+
+func (t *Config) peerListen() string { return cmp.Or(t.PeerIP, "127.0.0.1") + ":0" }
 
 type campaignConfig struct {
 	id             string

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
@@ -30,7 +31,7 @@ func (t *Config) document(revision int) []byte {
 		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
 		"provisioning":     "enforce", // reloads apply the next revision
 		"admin":            Object{"listen": "127.0.0.1:0", "password": AdminPassword},
-		"trusted_networks": []string{"127.0.0.0/8"},
+		"trusted_networks": []string{"127.0.0.0/8", cmp.Or(t.PeerIP, "127.0.0.1") + "/32"},
 		"suppliers": []Object{{
 			"id": SupplierID, "api_key": APIKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,
 			"oauth_clients": []Object{{"client_id": ClientID, "client_secret": ClientSecret}},

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,18 +22,23 @@ import (
 // Exchange is the tested program over all its restarts: one directory, one configuration, and
 // one process after another.
 type Exchange struct {
-	t       testing.TB
-	name    string // of its processes in messages
-	program string
-	dir     string
-	locator *Locator // publishes the public address to the clients
-	process *Process
-	Starts  int           // number of starts
-	Startup time.Duration // duration of the last completed start
-	flags   []string      // additional flags of serve
-	// Through is a command with arguments that runs serve, for example in a network namespace. It must
+	t             testing.TB
+	name          string // of its processes in messages
+	program       string
+	dir           string
+	locator       *Locator // publishes the public address to the clients
+	process       *Process
+	Starts        int            // number of starts
+	Startup       time.Duration  // duration of the last completed start
+	output        *os.File       // copy of the output of all its processes; nil: none
+	expectedError *regexp.Regexp // matches error lines that are no finding; nil: all are
+	readPatience  time.Duration  // AdminGet repeats failed reads for so long
+	flags         []string       // additional flags of serve
+	// Through is a command with arguments that runs the program, for example in a network namespace. It must
 	// replace itself by the program.
 	Through []string
+
+	mayEnd bool // the test ends the current process
 
 	mu         sync.Mutex
 	adminURL   string // URL of the admin API of the current process
@@ -80,6 +86,7 @@ func (x *Exchange) Configure(document []byte) {
 func (x *Exchange) Launch() {
 	x.t.Helper()
 	x.Starts++
+	x.mayEnd = false
 	command := slices.Concat(x.Through, []string{x.program, "serve", "--config", x.configPath(), "--log-format", "json"}, x.flags)
 	x.process = startProcess(x.t, fmt.Sprintf("%s, start %d", x.name, x.Starts), x.readLogLine, command[0], command[1:]...)
 }
@@ -89,8 +96,14 @@ func (x *Exchange) Start() {
 	x.t.Helper()
 	began := time.Now()
 	x.Launch()
-	x.AwaitWhileRunning("the exchange serves", x.locator.isUp)
+	x.AwaitServing()
 	x.Startup = time.Since(began)
+}
+
+// AwaitServing waits until a launched process serves.
+func (x *Exchange) AwaitServing() {
+	x.t.Helper()
+	x.AwaitWhileRunning("the exchange serves", x.locator.isUp)
 }
 
 // AwaitWhileRunning is Await, and fails the test if the exchange ends in the meantime.
@@ -119,13 +132,16 @@ func (l *LogLine) ServingURLs() (public, admin string, serving bool) {
 
 // readLogLine takes the addresses and the errors from the exchange's own log.
 func (x *Exchange) readLogLine(text string) {
+	if x.output != nil {
+		_, _ = x.output.WriteString(text + "\n") // only for the reader of a finding
+	}
 	var said LogLine
 	if json.Unmarshal([]byte(text), &said) != nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if said.Level == "ERROR" {
+	if said.Level == "ERROR" && (x.expectedError == nil || !x.expectedError.MatchString(text)) {
 		x.errorLines = append(x.errorLines, text)
 	}
 	if public, admin, serving := said.ServingURLs(); serving {
@@ -138,6 +154,7 @@ func (x *Exchange) readLogLine(text string) {
 // fault if it ended without an error.
 func (x *Exchange) Kill() (killed bool) {
 	x.t.Helper()
+	x.mayEnd = true
 	alive := x.ExitReport() == ""
 	x.process.kill()
 	x.locator.Withdraw()
@@ -157,6 +174,7 @@ const failureTimeout = 30 * time.Second
 // its exit code (negative for a signal). It discards the error lines of this end.
 func (x *Exchange) AwaitFailure() (code int) {
 	x.t.Helper()
+	x.mayEnd = true
 	awaitFor(x.t, "the exchange gives up", failureTimeout, func() bool { return x.ExitReport() != "" })
 	x.locator.Withdraw()
 	x.ClearErrors()
@@ -187,7 +205,17 @@ func (x *Exchange) ClearErrors() {
 // Stop stops the process with SIGTERM and waits for its end.
 func (x *Exchange) Stop() {
 	x.t.Helper()
+	x.beginStop()
+	x.awaitStop()
+}
+
+func (x *Exchange) beginStop() {
+	x.mayEnd = true
 	x.process.signal(syscall.SIGTERM)
+}
+
+func (x *Exchange) awaitStop() {
+	x.t.Helper()
 	Await(x.t, "the exchange stops", func() bool {
 		select {
 		case <-x.process.Ended:
@@ -238,10 +266,14 @@ func SendAdmin(ctx context.Context, method, url string, body io.Reader, headers 
 }
 
 // AdminGet reads JSON into a value, or returns the text if into is nil. The exchange must be
-// up.
+// up. In a cluster it may be without a leader for a moment.
 func (x *Exchange) AdminGet(path string, into any) (text string) {
 	x.t.Helper()
 	status, answer, err := x.AdminRequest("GET", path, "")
+	for deadline := time.Now().Add(x.readPatience); (err != nil || status >= http.StatusInternalServerError) && time.Now().Before(deadline); {
+		time.Sleep(20 * time.Millisecond)
+		status, answer, err = x.AdminRequest("GET", path, "")
+	}
 	if err != nil || status != http.StatusOK {
 		x.t.Fatalf("GET %s: %d %s %v %s", path, status, answer, err, x.process.exitReport())
 	}

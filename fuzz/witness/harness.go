@@ -17,7 +17,9 @@ import (
 // Harness is an exchange with its suppliers, buyers, webhook receiver and operator, and the
 // observations so far.
 type Harness struct {
-	*Exchange
+	*Exchange                  // in a cluster that of the node that decided at the last FollowLeader
+	Cluster           *Cluster // nil: a single exchange
+	locator           *Locator // of the suppliers
 	Suppliers         *SupplierPool
 	AdminEditor       *AdminEditor
 	config            *Config
@@ -39,22 +41,36 @@ func NewHarness(t testing.TB, program, dir string, config *Config, seed uint64) 
 	t.Helper()
 	x := NewExchange(t, program, dir)
 	x.EnableBackup()
-	b, r := startBuyers(t, program, config, seed), startReceiver(t, program, seed)
-	config.webhookURL, config.endpoints = r.url, map[string]string{}
-	for name, p := range b {
-		config.endpoints[name] = p.url
-	}
+	s := &Harness{Exchange: x, config: config, locator: x.locator}
+	s.startPeers(program, seed)
 	x.Configure(config.document(0))
 	x.Start()
-	token := x.fetchToken(ClientID, "ping", "post")
-	reporters := map[string]string{}
-	for i := range config.buyers {
-		reporters[config.buyers[i].id] = x.fetchToken(config.buyers[i].id, "webhook")
-	}
-	s := &Harness{Exchange: x, config: config, buyers: b, receiver: r, Suppliers: startSuppliers(config, x.locator, token, reporters, seed), readRandom: rand.New(rand.NewPCG(seed, 1<<34)), readTally: Tally{}}
-	t.Cleanup(s.Suppliers.Stop)
-	s.AdminEditor = startAdminEditor(x, seed)
+	s.startClients(editorTarget{adminURL: x.adminAddress, isUp: x.locator.isUp}, seed)
 	return s
+}
+
+// startPeers starts the buyers and the webhook receiver.
+func (s *Harness) startPeers(program string, seed uint64) {
+	s.t.Helper()
+	s.buyers, s.receiver = startBuyers(s.t, program, s.config, seed), startReceiver(s.t, program, s.config, seed)
+	s.config.webhookURL, s.config.endpoints = s.receiver.url, map[string]string{}
+	for name, p := range s.buyers {
+		s.config.endpoints[name] = p.url
+	}
+}
+
+// startClients starts the suppliers and the editor of a serving exchange.
+func (s *Harness) startClients(target editorTarget, seed uint64) {
+	s.t.Helper()
+	token := s.fetchToken(ClientID, "ping", "post")
+	reporters := map[string]string{}
+	for i := range s.config.buyers {
+		reporters[s.config.buyers[i].id] = s.fetchToken(s.config.buyers[i].id, "webhook")
+	}
+	s.Suppliers = startSuppliers(s.config, s.locator, token, reporters, seed)
+	s.readRandom, s.readTally = rand.New(rand.NewPCG(seed, 1<<34)), Tally{}
+	s.t.Cleanup(s.Suppliers.Stop)
+	s.AdminEditor = startAdminEditor(s.t, target, seed)
 }
 
 // toppedUpBuyer is the buyer that receives the top-ups.

@@ -150,13 +150,41 @@ func awaitFor(t testing.TB, what string, longest time.Duration, is func() bool) 
 
 // Locator publishes the exchange's current address to clients.
 type Locator struct {
-	mu      sync.Mutex
-	address string
-	changed chan struct{}
+	mu       sync.Mutex
+	address  string
+	changed  chan struct{}
+	nodes    []string       // addresses of a cluster's nodes: clients send to them in turn, whether they run or not
+	next     int            // index of the next one of nodes
+	patience time.Duration  // a client of a cluster waits so long for an answer
+	attempts map[string]int // of clients of a cluster, by result
 }
 
 // NewLocator returns a locator without an address.
 func NewLocator() *Locator { return &Locator{changed: make(chan struct{})} }
+
+// newClusterLocator returns a locator for the nodes of a cluster. Clients give up an attempt after the
+// patience, and send the request to the next node.
+func newClusterLocator(patience time.Duration, addresses ...string) *Locator {
+	return &Locator{nodes: addresses, patience: patience, attempts: map[string]int{}}
+}
+
+// countAttempt counts an attempt of a client at a cluster.
+func (d *Locator) countAttempt(result string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.attempts != nil {
+		d.attempts[result]++
+	}
+}
+
+// takeAttempts returns the number of attempts by result since the last call.
+func (d *Locator) takeAttempts() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := d.attempts
+	d.attempts = map[string]int{}
+	return all
+}
 
 // Publish sets the address and wakes waiting clients.
 func (d *Locator) Publish(address string) {
@@ -176,15 +204,22 @@ func (d *Locator) Withdraw() {
 
 func (d *Locator) isUp() bool { return d.current() != "" }
 
-// current returns the address, or "" while there is none.
+// current returns the address, or "" while there is none. In a cluster it returns that of the next node.
 func (d *Locator) current() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if len(d.nodes) > 0 {
+		d.next++
+		return d.nodes[d.next%len(d.nodes)]
+	}
 	return d.address
 }
 
 // await waits for an address. It returns "" when the context ends.
 func (d *Locator) await(ctx context.Context) string {
+	if len(d.nodes) > 0 {
+		return d.current()
+	}
 	for {
 		d.mu.Lock()
 		address, changed := d.address, d.changed

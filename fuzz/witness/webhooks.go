@@ -15,9 +15,9 @@ import (
 
 // startReceiver starts a receiver that fails, breaks off and answers slowly at random. It
 // accepts half of these events before the failure, so they arrive again with the same id.
-func startReceiver(t testing.TB, program string, seed uint64) *peerProcess {
+func startReceiver(t testing.TB, program string, config *Config, seed uint64) *peerProcess {
 	t.Helper()
-	return startPeer(t, program, "receiver", "receiver", "--listen", "127.0.0.1:0", "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", "1ms-10ms+hang:0.005")
+	return startPeer(t, program, "receiver", "receiver", "--listen", config.peerListen(), "--secret", WebhookSecret, "--seed", fmt.Sprint(seed), "--fail-rate", "0.2", "--malformed-rate", "0.06", "--latency", "1ms-10ms+hang:0.005")
 }
 
 // readWebhookEvents returns the received events and the receiver's counters.
