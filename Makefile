@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-cluster torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -231,9 +231,13 @@ demo-cluster: build
 torture:
 	$(GO) test -count=1 -timeout 0 -v -run '^TestTorture$$' ./fuzz/torture -args --minutes 10 $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+# The same for the three nodes of a cluster. Partitions need root and network namespaces.
+torture-cluster:
+	$(GO) test -count=1 -timeout 0 -v -run '^TestTortureCluster$$' ./fuzz/torture -args --minutes 10 $(if $(SEED),--seed $(SEED)) $(ARGS)
+
 # Runs the torture against mutants, and fails if it does not detect one of them.
 torture-mutants:
-	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 30m -run TestTortureDetectsMutants -v ./fuzz/torture
+	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 60m -run TestTortureDetectsMutants -v ./fuzz/torture
 
 # Runs each fuzz target for FUZZTIME, one after the other, also after a failure.
 fuzz:

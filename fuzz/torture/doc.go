@@ -32,6 +32,13 @@
 // either appends bytes that a crash could have left (tearRecord), or removes bytes whose fsync
 // failed (truncateUnsynced), as the kernel does with such pages.
 //
+// # Cluster
+//
+// TestTortureCluster injects the faults of clusterFaults into three nodes. Clients send each request
+// to one node after the other until it is answered. The audit reads the leader and compares the other
+// nodes with it: logs, states, files and lead keys. The test runs itself again in a network namespace
+// (repeatInNetworkNamespace), and partitions the nodes there.
+//
 // # Randomness
 //
 // --seed repeats the choices: the leads, the order of the faults, and their parameters. It

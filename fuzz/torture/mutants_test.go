@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -262,8 +263,8 @@ const (
 // Each mutation must still apply. This check is cheap and part of every test run, so it reports
 // changes of the mutated lines at once.
 func TestMutationsApply(t *testing.T) {
-	for i := range mutants {
-		if _, err := mutant.WriteOverlay(root, t.TempDir(), mutants[i].mutation); err != nil {
+	for _, b := range slices.Concat(mutants, clusterMutants) {
+		if _, err := mutant.WriteOverlay(root, t.TempDir(), b.mutation); err != nil {
 			t.Error(err)
 		}
 	}
@@ -276,28 +277,35 @@ func TestTortureDetectsMutants(t *testing.T) {
 	if os.Getenv("TORTURE_MUTANTS") == "" {
 		t.Skip("it takes minutes: make torture-mutants")
 	}
-	for i := range mutants {
-		b := &mutants[i]
-		t.Run(b.mutation.Name, func(t *testing.T) {
-			program := filepath.Join(t.TempDir(), "pingpost")
-			if err := mutant.Build(t.Context(), root, "./cmd/pingpost", program, nil, b.mutation); err != nil {
-				t.Fatal(err)
-			}
-			run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTorture$", "-test.v", "-test.timeout=0",
-				"--minutes", fmt.Sprint(b.span.Minutes()), "--seed", strconv.Itoa(i+1), "--only", b.faultNames, "--program", program)
-			run.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
-			output, err := run.CombinedOutput()
-			said := string(output)
-			if err == nil {
-				t.Fatalf("not detected\n%s", said)
-			}
-			known := false
-			for _, want := range b.findings {
-				known = known || strings.Contains(said, want)
-			}
-			if !known {
-				t.Errorf("detected, but by unexpected findings:\n%.6000s", said)
-			}
-		})
+	for i, b := range mutants {
+		runMutant(t, "TestTorture", i+1, &b)
 	}
+	for i, b := range clusterMutants {
+		runMutant(t, "TestTortureCluster", i+1, &b)
+	}
+}
+
+// runMutant builds a mutant and runs a torture test against it, which must fail with an expected finding.
+func runMutant(t *testing.T, test string, seed int, b *mutantCase) {
+	t.Run(b.mutation.Name, func(t *testing.T) {
+		program := filepath.Join(t.TempDir(), "pingpost")
+		if err := mutant.Build(t.Context(), root, "./cmd/pingpost", program, nil, b.mutation); err != nil {
+			t.Fatal(err)
+		}
+		run := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+test+"$", "-test.v", "-test.timeout=0",
+			"--minutes", fmt.Sprint(b.span.Minutes()), "--seed", strconv.Itoa(seed), "--only", b.faultNames, "--program", program)
+		run.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+		output, err := run.CombinedOutput()
+		said := string(output)
+		if err == nil {
+			t.Fatalf("not detected\n%s", said)
+		}
+		known := false
+		for _, want := range b.findings {
+			known = known || strings.Contains(said, want)
+		}
+		if !known {
+			t.Errorf("detected, but by unexpected findings:\n%.6000s", said)
+		}
+	})
 }

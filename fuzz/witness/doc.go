@@ -8,6 +8,8 @@
 // between. This package does not decide when the exchange dies; fuzz/torture does.
 // fuzz/powerloss checks its recordings itself and uses only the clients of this package.
 //
+// A Cluster runs the program as several nodes. Its Harness reads the node that leads.
+//
 // # Four independent sources
 //
 // The audit never relies on the exchange's word alone. The suppliers record every answer. The
