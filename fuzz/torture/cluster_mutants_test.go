@@ -15,13 +15,13 @@ var clusterMutants = []mutantCase{
 			Name: "a batch is acknowledged before a majority has it", File: "cluster/leadership.go",
 			Old: "\t\tp.result = of.node.raft.ApplyLog(", New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n" +
 				"\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tp.result = of.node.raft.ApplyLog(",
-		}, "leader partitioned,leader killed,all nodes killed", 60 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "the log has no lead and no auction"},
+		}, "leader partitioned,leader killed,all nodes killed", 60 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "the log has no lead and no auction", "log: no such entry"},
 	},
 	{
 		mutant.Mutation{
 			Name: "a leader decides before it has the entries of the last one", File: "cluster/roles.go",
 			Old: "\tif err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {\n", New: "\tif err := n.Err(); err != nil {\n",
-		}, "killed,hand-over,flaps", 90 * time.Second, []string{"ended unexpectedly", "failed:", "left the cluster's work", "both must be equal", "cannot have this answer", "is not in the log"},
+		}, "killed,hand-over,flaps", 90 * time.Second, []string{"a node of the cluster decides", "ended unexpectedly", "failed:", "left the cluster's work", "both must be equal", "cannot have this answer", "is not in the log"},
 	},
 	{
 		mutant.Mutation{

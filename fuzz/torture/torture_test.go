@@ -30,8 +30,9 @@ const (
 	statusReports      = 25
 )
 
-// leadsASecond is the approximate rate of leads. Caps and funds are sized for it.
-const leadsASecond = 20
+// leadsASecond is the approximate rate of leads. Caps and funds are sized for it. The audits of three nodes
+// take longer.
+const leadsASecond, leadsASecondOfCluster = 20, 8
 
 // Options of a run.
 var (
@@ -98,7 +99,11 @@ func runTorture(test *testing.T, span time.Duration, words string, create func(t
 		witness.Build(test, program, raceDetector)
 	}
 	hourly, daily := witness.ZonesFarFromWindowEnd(time.Now())
-	config := witness.NewConfig(int64(span.Seconds())*leadsASecond, hourly, daily)
+	rate := int64(leadsASecond)
+	if create != nil {
+		rate = leadsASecondOfCluster
+	}
+	config := witness.NewConfig(int64(span.Seconds())*rate, hourly, daily)
 	if create == nil {
 		t.Harness = witness.NewHarness(test, program, t.dir, config, number)
 	} else {
