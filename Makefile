@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-cluster torture-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -238,6 +238,15 @@ torture-cluster:
 # Runs the torture against mutants, and fails if it does not detect one of them.
 torture-mutants:
 	TORTURE_MUTANTS=1 $(GO) test -count=1 -timeout 60m -run TestTortureDetectsMutants -v ./fuzz/torture
+
+# Runs concurrent clients against a cluster in 200 histories, each with a fault, and checks that each
+# history is linearizable. ARGS="--histories 20 --only hand-over" changes the number and the fault.
+histories:
+	$(GO) test -count=1 -timeout 0 -v -run '^TestHistories$$' ./fuzz/history -args --histories 200 $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+# Runs the histories against mutants, and fails if they do not detect one of them.
+histories-mutants:
+	HISTORIES_MUTANTS=1 $(GO) test -count=1 -timeout 1h -run TestHistoriesDetectMutants -v ./fuzz/history
 
 # Runs each fuzz target for FUZZTIME, one after the other, also after a failure.
 fuzz:

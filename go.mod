@@ -15,6 +15,7 @@ require (
 	github.com/VictoriaMetrics/easyproto v1.1.3
 	github.com/VictoriaMetrics/metrics v1.41.0
 	github.com/alecthomas/kong v1.17.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/coreos/pkg v0.0.0-20220810130054-c7d1c02cb6cf
