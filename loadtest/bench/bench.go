@@ -56,6 +56,10 @@ type sizes struct {
 
 	endpoints, webhooksEach int // webhook endpoints, and webhooks that are due at once for each
 	seedCalls               int // calls of one run
+
+	kills, stops     int // of a cluster's leader
+	handOverDuration time.Duration
+	handOverEvery    time.Duration // time between two hand-overs
 }
 
 var full = sizes{
@@ -66,6 +70,7 @@ var full = sizes{
 	heldLeads: 10_000_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 100, webhooksEach: 100,
 	seedCalls: 200,
+	stops:     5, handOverDuration: 3 * time.Second, handOverEvery: time.Second,
 }
 
 var quick = sizes{
@@ -76,7 +81,10 @@ var quick = sizes{
 	heldLeads: 50_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 200, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 10, webhooksEach: 20,
 	seedCalls: 20,
+	kills:     1, stops: 1, handOverDuration: time.Second, handOverEvery: 500 * time.Millisecond,
 }
+
+const maxKills = 100
 
 func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error) {
 	b := &bench{ctx: ctx, flags: f, progress: progress, size: full, cores: allCores()}
@@ -84,10 +92,13 @@ func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error)
 		b.size = quick
 		b.size.runs, b.size.duration = 1, time.Second
 	} else {
-		b.size.runs, b.size.duration = f.Runs, time.Duration(f.Seconds*float64(time.Second))
+		b.size.runs, b.size.duration, b.size.kills = f.Runs, time.Duration(f.Seconds*float64(time.Second)), f.Kills
 	}
 	if b.size.runs < 1 || b.size.duration <= 0 {
 		return nil, errors.New("--runs and --seconds must be more than zero")
+	}
+	if b.size.kills < 1 || b.size.kills > maxKills {
+		return nil, fmt.Errorf("--kills must be from 1 to %d", maxKills)
 	}
 	var err error
 	if b.root, err = findRoot(); err != nil {

@@ -26,6 +26,7 @@ type document struct {
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`
 	Campaigns []*campaignForm `json:"campaigns"`
+	Cluster   object          `json:"cluster,omitempty"`
 }
 
 type buyerForm struct {

@@ -35,6 +35,13 @@
 // The benchmark then asks the buyers for their leads and the times of their answers. Both
 // accounts must agree.
 //
+// # Clusters
+//
+// A cluster is three processes. They are never paused, because they would elect a leader
+// afterwards. A supplier in this process sends leads while the leader is killed or stopped.
+// It repeats each lead at the next node until one acknowledges it. At the end, the log of
+// each node must have each acknowledged lead once. During a hand-over each lead is sent once.
+//
 // # Other load
 //
 // The benchmark compares the busy time of the machine with that of its own processes. If

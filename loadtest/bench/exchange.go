@@ -30,30 +30,42 @@ const startTimeout = 5 * time.Minute
 // startExchange starts the real program with a configuration and additional environment
 // variables. The folder of that name may exist already.
 func (b *bench) startExchange(name string, d *document, env ...string) (*ingestTarget, error) {
-	program, err := b.build()
+	config, err := b.configure(name, d)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := b.folder(name)
-	if err != nil {
-		return nil, err
-	}
-	d.DataDir = filepath.Join(dir, "data")
-	text, err := json.Marshal(d)
-	if err != nil {
-		return nil, err
-	}
-	config := filepath.Join(dir, "exchange.json")
-	if err := os.WriteFile(config, text, 0o600); err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
-	cmd.Env = append(append(os.Environ(), gcSetting), env...)
-	p, err := b.startServer(cmd, b.cores.servers, nil, startTimeout)
+	p, err := b.serve(config, b.cores.servers, env...)
 	if err != nil {
 		return nil, err
 	}
 	return &ingestTarget{process: p, data: d.DataDir, campaigns: d.campaignIDs(""), next: new(uint64)}, nil
+}
+
+// configure writes the configuration of an exchange, with a data directory in the folder of that name. It
+// returns the path of the configuration.
+func (b *bench) configure(name string, d *document) (config string, err error) {
+	dir, err := b.folder(name)
+	if err != nil {
+		return "", err
+	}
+	d.DataDir = filepath.Join(dir, "data")
+	text, err := json.Marshal(d)
+	if err != nil {
+		return "", err
+	}
+	config = filepath.Join(dir, "exchange.json")
+	return config, os.WriteFile(config, text, 0o600)
+}
+
+// serve starts an exchange on some cores.
+func (b *bench) serve(config string, list []int, env ...string) (*process, error) {
+	program, err := b.build()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
+	cmd.Env = append(append(os.Environ(), gcSetting), env...)
+	return b.startServer(cmd, list, nil, startTimeout)
 }
 
 // withCampaigns returns the same server with leads for these campaigns only.
@@ -67,19 +79,27 @@ func (s *ingestTarget) withCampaigns(campaigns []string) *ingestTarget {
 // error, except for auctions in an open loop: in a closed loop a refusal is quick and would make
 // the server look fast.
 func (b *bench) runLoadClient(server *process, spec child.LoadSpec, nextLead *uint64) (r child.LoadResult, err error) {
+	r, err = b.runLoadClientWithFailures(server, spec, nextLead)
+	switch {
+	case err != nil || r.FirstError == "":
+	case spec.Rate == 0 || spec.Vertical == "":
+		err = errors.New(r.FirstError)
+	default:
+		b.logf("%d auctions did not end as required; the first: %s", r.FailedRequests(), r.FirstError)
+	}
+	return r, err
+}
+
+// runLoadClientWithFailures runs the client against a server. Only a run in which all requests fail is an
+// error.
+func (b *bench) runLoadClientWithFailures(server *process, spec child.LoadSpec, nextLead *uint64) (r child.LoadResult, err error) {
 	spec.Addr, spec.FirstLead, spec.APIKey = server.Listen, *nextLead, apiKey
 	before := server.cpuSeconds()
 	err = runChild(b.ctx, b.cores.client, b.clientEnv(), "role-load", spec, &r)
 	r.ServerSeconds = server.cpuSeconds() - before
 	*nextLead = max(*nextLead, r.NextLead)
-	switch {
-	case err != nil:
-	case r.Done == 0:
+	if err == nil && r.Done == 0 {
 		err = fmt.Errorf("the server answered no request as required in %s: %s", spec.Duration, r.FirstError)
-	case r.FirstError != "" && (spec.Rate == 0 || spec.Vertical == ""):
-		err = errors.New(r.FirstError)
-	case r.FirstError != "":
-		b.logf("%d auctions did not end as required; the first: %s", r.FailedRequests(), r.FirstError)
 	}
 	return r, err
 }

@@ -31,6 +31,7 @@ func (b *bench) conditions() []string {
 		fmt.Sprintf("The ceiling of auctions decodes the same ping, sends it to the same reference buyers over persistent connections, decodes their bids and answers with the best; it has no rules and no log. The buyers are one process on the client's cores. CPU time is that of the server only, with its durable record of every auction, at %d concurrent auctions and buyers that answer at once.",
 			auctionConnections),
 		fmt.Sprintf("Auctions in an open loop arrive as a Poisson process for %s a run, and their latency counts from the time when they were due. The time of a post is from its sending by the seller to the buyer's 201, by one clock.", b.size.openDuration),
+		"The nodes of a cluster are three processes on this machine, with one disk. The leader under load runs on the cores of servers, as the single node does, and the other two represent other machines and run on the client's cores. The nodes are not paused while the single node is measured.",
 	}
 	if b.flags.Quick {
 		lines = append(lines, "This was a --quick run: it shows that the benchmarks work. Its figures mean nothing.")

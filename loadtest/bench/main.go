@@ -19,9 +19,10 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start or seed. May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
+	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`
 	Dir          string   `placeholder:"DIR" help:"Parent of the temporary data folder. By default tmp/ of the repository, because /tmp is often in memory."`
 	Out          string   `placeholder:"FILE" help:"File for the table. By default BENCHMARKS.md of the repository; with --only or --quick, the table only goes to the terminal."`
 	Quick        bool     `help:"Run everything in about a minute. This only shows that the benchmark works."`
@@ -137,6 +138,9 @@ var measurements = []measurement{
 	{"growth", (*bench).growth},
 	{"start", (*bench).start},
 	{"seed", (*bench).seed},
+	{"cluster-takeover", (*bench).takeover},
+	{"cluster-handover", (*bench).handOver},
+	{"cluster-load", (*bench).clusterLoad},
 }
 
 // selects reports whether the user asked for a measurement or for the group that it

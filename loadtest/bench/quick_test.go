@@ -37,3 +37,24 @@ func TestQuickReport(t *testing.T) {
 		}
 	}
 }
+
+// TestQuickCluster ends, stops and changes the leader of a small cluster, and sends leads to it.
+func TestQuickCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds an exchange and measures a cluster of it")
+	}
+	var out, progress bytes.Buffer
+	code := run([]string{"--quick", "--only", "cluster", "--dir", t.TempDir()}, nil, &out, &progress)
+	if code != 0 {
+		t.Fatalf("exit %d\n%s\n%s", code, out.String(), progress.String())
+	}
+	for _, row := range []string{
+		"until another node acknowledges a lead, 1 times: p50", "until another node acknowledges a lead, 1 times: p99", "SIGSTOP of a cluster's leader",
+		"after these kills and stops | 0 of ", "failed requests | ", "longest wait of a lead", "p50 over a single node's", "p99 over a single node's", "p50 over the leader's", "p99 over the leader's",
+		"leads/s over a single node's", "elections during these runs of a cluster",
+	} {
+		if !strings.Contains(out.String(), row) {
+			t.Errorf("the table lacks %q:\n%s", row, out.String())
+		}
+	}
+}

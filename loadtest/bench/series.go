@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -54,4 +55,10 @@ func (s series) minus(other series) series {
 		rest[i] = s[i] - other[i]
 	}
 	return rest
+}
+
+// quantile returns the smallest value that at least this share of the values does not exceed.
+func (s series) quantile(share float64) float64 {
+	sorted := slices.Sorted(slices.Values(s))
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }

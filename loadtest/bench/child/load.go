@@ -11,6 +11,7 @@ import (
 // auctions.
 type LoadSpec struct {
 	Addr             string
+	Addrs            []string // if not empty, requests go to these addresses in turn, and not to Addr
 	Connections      int
 	Rate             float64 // arrivals a second; 0: a closed loop
 	Even             bool    // arrivals at even intervals; otherwise a Poisson process
@@ -53,13 +54,25 @@ func (s *LoadSpec) newClient() *load.Client {
 	return load.NewSeller(load.Auctions{Host: s.Addr, Token: s.Token, Vertical: s.Vertical}, s.SellBids)
 }
 
+// inTurn returns a handler that sends arrivals to the addresses in turn. Each address has its own connection.
+func (s *LoadSpec) inTurn(handle func(*load.Conn, load.Arrival)) func(*load.Conn, load.Arrival) {
+	if len(s.Addrs) == 0 {
+		return handle
+	}
+	conns := make([]*load.Conn, len(s.Addrs)) // open until this process ends
+	for i, addr := range s.Addrs {
+		conns[i] = load.NewConn(addr)
+	}
+	return func(_ *load.Conn, at load.Arrival) { handle(conns[at.Number%uint64(len(conns))], at) }
+}
+
 // runLoad runs the client.
 func runLoad(spec *LoadSpec) (*LoadResult, error) {
 	began, used := time.Now(), processorTime()
 	clients := make([]*load.Client, spec.Connections)
 	handler := func(line int) func(*load.Conn, load.Arrival) {
 		clients[line] = spec.newClient()
-		return clients[line].Handle
+		return spec.inTurn(clients[line].Handle)
 	}
 	next := spec.FirstLead
 	if spec.Rate == 0 {
