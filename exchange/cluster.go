@@ -170,6 +170,9 @@ func (x *Exchange) handOverIfLeading() {
 
 // leaveCluster ends the membership of this node. A leader makes another node the leader first.
 func (x *Exchange) leaveCluster() error {
+	if reader := x.cluster.reader.Load(); reader != nil {
+		reader.Close()
+	}
 	m := x.cluster.member.Load()
 	if m == nil {
 		return nil
