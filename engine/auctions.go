@@ -38,7 +38,7 @@ func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *
 	case errors.Is(err, auction.ErrTooManyAuctions):
 		return &Refusal{Code: RateLimited, Limit: auction.MaxOpenAuctions(supplier), Reset: e.opt.Clock.Now() + maxBidValidity}
 	case err != nil:
-		return ErrUnavailable
+		return e.unavailableBeforeEvent()
 	}
 	defer e.auctions.RemoveOpenAuction(supplier)
 	e.excludeBeforePings(preparedAuction, campaign, isListed)
@@ -49,7 +49,7 @@ func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *
 	err = e.auctions.Run(preparedAuction)
 	timings.AddTimeWaitedForBuyers(preparedAuction.Waited)
 	if err != nil {
-		return ErrUnavailable
+		return e.unavailableBeforeEvent()
 	}
 	trace.SetAuctionIfPinged(preparedAuction.ID, campaign.Campaign)
 	e.opt.Observer.AuctionHeldOrSkipped(campaign.Campaign, supplier, preparedAuction.SummarizeAuction(e.opt.Clock.Now()))

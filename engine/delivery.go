@@ -257,7 +257,7 @@ func (e *Engine) registerDelivery(lead market.LeadID) (*delivery.Delivery, error
 	case errors.Is(err, delivery.ErrInProgress):
 		return nil, fmt.Errorf("%w: the delivery of lead %s is still in progress", ErrConflict, lead)
 	case err != nil:
-		return nil, ErrUnavailable
+		return nil, e.unavailableBeforeEvent()
 	}
 	return d, nil
 }

@@ -168,6 +168,15 @@ func (e *Engine) rejectIfStoppedOrAtLimit() error {
 	return nil
 }
 
+// unavailableBeforeEvent returns the ErrUnavailable of a request that has committed no event. If the engine
+// stops, it is ErrNotLeader too: another node may decide the request.
+func (e *Engine) unavailableBeforeEvent() error {
+	if e.stopped.Load() {
+		return errStopped
+	}
+	return ErrUnavailable
+}
+
 // newULID returns a new identifier: nowNanos in milliseconds, followed by random bytes.
 // randomBuffer is memory for these bytes. The caller owns it, because a local variable would escape
 // to the heap through the Entropy port.

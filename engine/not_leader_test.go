@@ -124,3 +124,20 @@ func TestStoppedEngineReturnsErrNotLeader(t *testing.T) {
 		}
 	})
 }
+
+// An engine that stops during an auction has no event of it, so another node may decide the request.
+func TestEndedAuctionReturnsErrNotLeader(t *testing.T) {
+	runWithExchange(t, "", auctionMarket("blue"), func(t *testing.T, x *testExchange) {
+		x.buyers.scriptBids("blue", bids("10").after(time.Second))
+		ended := make(chan error, 2)
+		go func() { ended <- errorOf(x.ping(supplierPing(1))) }()
+		go func() { ended <- errorOf(x.ingest(leadRequest(1))) }()
+		time.Sleep(500 * ms)
+		x.engine.Close()
+		for range 2 {
+			if err := <-ended; !errors.Is(err, engine.ErrNotLeader) {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -34,7 +34,7 @@ var clusterMutants = []mutantCase{
 			Name: "followers apply a batch twice", File: "cluster/state_machine.go",
 			Old: "\t} else if err := m.applyToState(first, at, b.entries[known:]); err != nil {\n",
 			New: "\t} else if err := errors.Join(m.applyToState(first, at, b.entries[known:]), m.applyToState(first, at, b.entries[known:])); err != nil {\n",
-		}, "killed,hand-over", 30 * time.Second, []string{"ended unexpectedly", "failed:", "replay: the live exchange", "over the cap of"},
+		}, "killed,hand-over", 30 * time.Second, []string{"a node of the cluster decides", "ended unexpectedly", "failed:", "replay: the live exchange", "over the cap of"},
 	},
 	{
 		mutant.Mutation{
