@@ -42,7 +42,7 @@ var mutants = []mutantCase{
 			Name: "followers do not learn the idempotency keys", File: "exchange/cluster.go",
 			Old: "\tr.exchange.state.Apply(seq, at, decoded)\n",
 			New: "\tif lead, ok := decoded.(*event.LeadDecided); ok {\n\t\tlead.Idempotency = event.RequestIdempotencyKey{}\n\t}\n\tr.exchange.state.Apply(seq, at, decoded)\n",
-		}, "hand-over", 20, []string{"key model: Illegal"},
+		}, "hand-over", 20, []string{"key model: Illegal", "auction model: Illegal"},
 	},
 	{
 		mutant.Mutation{
