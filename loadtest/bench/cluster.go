@@ -169,7 +169,8 @@ func (n *clusterNode) status(ctx context.Context) (s clusterStatus, err error) {
 	if err := n.getAdmin(ctx, "/admin/v1/cluster", &text); err != nil {
 		return s, err
 	}
-	return s, json.Unmarshal(text.Bytes(), &s)
+	err = json.Unmarshal(text.Bytes(), &s)
+	return s, err
 }
 
 // awaitComplete waits until a node decides and all other nodes have caught up with it.

@@ -66,7 +66,8 @@ func (b *bench) startSingle(name string, d *document) (*measuredCluster, error) 
 	}
 	n := &clusterNode{config: config, data: d.DataDir, cores: b.cores.servers}
 	c := &measuredCluster{b: b, nodes: []*clusterNode{n}, campaigns: d.campaignIDs("")}
-	return c, c.serve(n)
+	err = c.serve(n)
+	return c, err
 }
 
 // endLeader sends leads to all nodes, ends the leader with the function end, and returns the milliseconds
