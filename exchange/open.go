@@ -128,6 +128,7 @@ func (x *Exchange) startDeciding(log engine.Log) error {
 	if err := x.configureAtStart(x.built.Load()); err != nil {
 		return err
 	}
+	x.deciding.Store(true) // from now on requests to buyers and suppliers may be sent
 	if err := e.ResumeErasuresAndDeliveries(); err != nil {
 		return err
 	}
@@ -135,7 +136,6 @@ func (x *Exchange) startDeciding(log engine.Log) error {
 	x.alerts.start(x)
 	x.reportMail.start(x)
 	x.publicServer.SetEngine(e)
-	x.deciding.Store(true)
 	return nil
 }
 

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pingpost/engine/event"
+	"pingpost/wal"
 )
 
 // TestStoppingLeaderHandsOverFirst: the other nodes answer requests while the leader, which stops, waits for
@@ -40,5 +43,37 @@ func TestStoppingLeaderHandsOverFirst(t *testing.T) {
 	}
 	close(release)
 	<-stopped
+	waiting.Wait()
+}
+
+// TestNextLeaderRepeatsPostAtOnce: the next leader sends a post in flight again, and logs no failed attempt
+// before that.
+func TestNextLeaderRepeatsPostAtOnce(t *testing.T) {
+	t.Parallel()
+	reached, release := make(chan struct{}, 10), make(chan struct{})
+	buyer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		reached <- struct{}{}
+		<-release
+		w.WriteHeader(http.StatusCreated)
+	}))
+	defer buyer.Close()
+	config := strings.Replace(clusterConfig, "buyers:\n", "buyers:\n  - {id: buy_slow, endpoint: "+buyer.URL+", post_timeout: 20s}\n", 1)
+	config = strings.Replace(config, "campaigns:\n", "campaigns:\n  - {id: cmp_slow, method: waterfall, buyers: [{buyer: buy_slow, price: 5}]}\n", 1)
+	c := startClusterWith(t, config, "a", "b", "c")
+	var waiting sync.WaitGroup
+	waiting.Go(func() { c.nodes["a"].ingest(leadBody(1, "flo_campaign_id", `"cmp_slow"`)) })
+	<-reached
+	next := c.handOver("b")
+	<-reached
+	attempts := 0
+	forEachLogEntry(t, next.dataDir(), func(_ wal.Entry, ev event.Event) {
+		if ev.Kind() == event.KindPostAttemptFailed {
+			attempts++
+		}
+	})
+	if attempts > 0 {
+		t.Errorf("the log has %d failed attempts before the next leader's first one", attempts)
+	}
+	close(release)
 	waiting.Wait()
 }

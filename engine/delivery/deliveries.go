@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
@@ -152,28 +154,59 @@ func (ds *RunningDeliveries) ContinueOpenPosts() error {
 			open = append(open, p)
 		}
 	})
+	var continued []*Delivery
+	var unanswered []*Delivery
 	for _, post := range open {
 		d, err := ds.Register(post.Lead)
 		if errors.Is(err, ErrInProgress) {
 			continue // an operator resolves it already
 		}
 		if err != nil {
+			unregisterAll(continued)
 			return err
 		}
 		d.SetIntentAndDecryptBody(post)
 		d.inDoubt, d.unsendable = true, d.unsendable || !post.Intent.Repeatable
-		if !post.Answered {
-			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {
-				d.UnregisterAndWakeWaiters()
-				return fmt.Errorf("cannot continue the open post of lead %s: %w", post.Lead, err)
-			}
-		}
 		if post.Attempts > 0 {
 			gap := retryPauses[min(int(post.Attempts), len(retryPauses))-1]
 			due := post.LastAttempt + int64(gap)
 			d.pause = min(gap, time.Duration(max(0, due-ds.opt.Clock.Now())))
 		}
+		if continued = append(continued, d); !post.Answered {
+			unanswered = append(unanswered, d)
+		}
+	}
+	if err := commitPending(unanswered); err != nil {
+		unregisterAll(continued)
+		return err
+	}
+	for _, d := range continued {
 		d.ContinueInBackground()
 	}
 	return nil
+}
+
+func unregisterAll(deliveries []*Delivery) {
+	for _, d := range deliveries {
+		d.UnregisterAndWakeWaiters()
+	}
+}
+
+// maxPendingCommits is the number of settlements that commitPending has in the log's queue at once.
+const maxPendingCommits = 256
+
+// commitPending commits that the suppliers of the open posts got no result. It commits several at once,
+// because a new leader of a cluster decides about requests only afterwards.
+func commitPending(deliveries []*Delivery) error {
+	var committed errgroup.Group
+	committed.SetLimit(maxPendingCommits)
+	for _, d := range deliveries {
+		committed.Go(func() error {
+			if err := d.CommitSettlement(d.NewSettlement(event.SettledPending), nil); err != nil {
+				return fmt.Errorf("cannot continue the open post of lead %s: %w", d.lead, err)
+			}
+			return nil
+		})
+	}
+	return committed.Wait()
 }

@@ -135,6 +135,9 @@ func openWithoutIssuing(dir string, checksumKey KeyFileChecksumKey, log func(mes
 			return nil, fmt.Errorf("cannot create the folder of lead keys: %w", err)
 		}
 	}
+	if err := s.syncKeyFolders(); err != nil { // an earlier process may not have done so
+		return nil, err
+	}
 	return s, nil
 }
 

@@ -170,7 +170,7 @@ func (s *KeyStore) readAndAddFile(first uint64) error {
 	if err == nil {
 		err = s.readChecksumsOfUnusedKeys(found)
 	}
-	if err == nil {
+	if err == nil && s.replicate == nil { // otherwise the cluster made it durable
 		err = s.syncKeyFolders()
 	}
 	if err == nil {
