@@ -46,11 +46,12 @@ func TestStoppingLeaderHandsOverFirst(t *testing.T) {
 	waiting.Wait()
 }
 
-// TestNextLeaderRepeatsPostAtOnce: the next leader sends a post in flight again, and logs no failed attempt
-// before that.
-func TestNextLeaderRepeatsPostAtOnce(t *testing.T) {
+// TestNextLeaderRepeatsPostsAtOnce: the next leader sends the posts in flight again, and logs no failed
+// attempt before that.
+func TestNextLeaderRepeatsPostsAtOnce(t *testing.T) {
 	t.Parallel()
-	reached, release := make(chan struct{}, 10), make(chan struct{})
+	const posts = 20
+	reached, release := make(chan struct{}, 10*posts), make(chan struct{})
 	buyer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		reached <- struct{}{}
 		<-release
@@ -61,10 +62,16 @@ func TestNextLeaderRepeatsPostAtOnce(t *testing.T) {
 	config = strings.Replace(config, "campaigns:\n", "campaigns:\n  - {id: cmp_slow, method: waterfall, buyers: [{buyer: buy_slow, price: 5}]}\n", 1)
 	c := startClusterWith(t, config, "a", "b", "c")
 	var waiting sync.WaitGroup
-	waiting.Go(func() { c.nodes["a"].ingest(leadBody(1, "flo_campaign_id", `"cmp_slow"`)) })
-	<-reached
+	for i := range posts {
+		waiting.Go(func() { c.nodes["a"].ingest(leadBody(i, "flo_campaign_id", `"cmp_slow"`)) })
+	}
+	for range posts {
+		<-reached
+	}
 	next := c.handOver("b")
-	<-reached
+	for range posts {
+		<-reached
+	}
 	attempts := 0
 	forEachLogEntry(t, next.dataDir(), func(_ wal.Entry, ev event.Event) {
 		if ev.Kind() == event.KindPostAttemptFailed {
