@@ -71,7 +71,7 @@ var clusterFaults = slices.Concat([]*fault{
 		leader.Start()
 		return true
 	}},
-	{name: "all nodes restarted in turn", weight: 1, inject: func(t *torture) bool {
+	{name: "all nodes restarted in turn", weight: 1, missing: whyTooShort, inject: func(t *torture) bool {
 		for _, n := range t.Cluster.Nodes {
 			n.Stop()
 			n.Start()
@@ -195,6 +195,14 @@ func newPartition(name string, weight int, kind linkFault, nodes func(t *torture
 		t.network.disturb(kind, span, nodes(t)...)
 		return true
 	}}
+}
+
+// whyTooShort returns the reason why a fault of many seconds is not injected, or "".
+func whyTooShort(t *torture) string {
+	if t.span < time.Minute {
+		return "the run is shorter than a minute"
+	}
+	return ""
 }
 
 func (t *torture) leader() *witness.ClusterNode { return t.Cluster.AwaitLeader() }
