@@ -76,3 +76,11 @@ func membersOf(configuration raft.Configuration) (members []Member) {
 
 // Term returns Raft's present term.
 func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
+
+// SinceLeaderContact returns the time since the last message of the leader: 0 on the leader itself.
+func (n *Node) SinceLeaderContact() time.Duration {
+	if n.raft.State() == raft.Leader {
+		return 0
+	}
+	return time.Since(n.raft.LastContact())
+}

@@ -45,7 +45,7 @@ func (m *raftMachine) ApplyBatch(logs []*raft.Log) []any {
 	results := make([]any, len(logs))
 	for i, l := range logs {
 		if l.Type == raft.LogConfiguration && m.node.opt.MembersChanged != nil {
-			m.node.opt.MembersChanged(membersOf(raft.DecodeConfiguration(l.Data)))
+			m.reportMembers()
 		}
 		if l.Type != raft.LogCommand {
 			continue
@@ -55,6 +55,14 @@ func (m *raftMachine) ApplyBatch(logs []*raft.Log) []any {
 		}
 	}
 	return results
+}
+
+// reportMembers reports the latest members, not those of the applied entry: after a restart Raft delivers
+// earlier changes of the members again.
+func (m *raftMachine) reportMembers() {
+	if started := m.node.started.Load(); started != nil {
+		m.node.opt.MembersChanged(membersOf(started.GetConfiguration().Configuration()))
+	}
 }
 
 // Apply applies one Raft entry.

@@ -28,6 +28,7 @@ import (
 type clusterMembership struct {
 	member    atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
 	forwarder *forward.Forwarder            // nil in a single node
+	joined    chan struct{}                 // closed once member is set
 	reader    atomic.Pointer[engine.Engine] // reads the state of this node for answers that may be old
 	queue     atomic.Pointer[cluster.Log]   // of the leader
 	leading   sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
@@ -93,10 +94,12 @@ func (x *Exchange) joinCluster() error {
 	if err != nil {
 		return err
 	}
+	m.SetAsk(x.cluster.forwarder.Ask)
 	x.cluster.member.Store(m)
+	close(x.cluster.joined)
 	x.addClusterGauges(m, &s)
 	go x.watchMembership(m)
-	m.WatchOthers(x.cluster.forwarder.Ask)
+	m.WatchOthers()
 	x.serveInBackground("cluster", m.RequestListener(), func(listener net.Listener) error {
 		return x.cluster.forwarder.Serve(listener, forward.Handlers{
 			Public: x.publicServer.DecideRequest, Admin: x.adminServer.DecideRequest, Node: m.RequestHandlers(), MaxHeader: x.settings.Limits.Header,
@@ -203,16 +206,19 @@ type clusterRoles struct{ x *Exchange }
 // Lead begins to decide about requests.
 func (r clusterRoles) Lead(log *cluster.Log) {
 	x := r.x
+	<-x.cluster.joined
 	x.cluster.leading.Wait() // at most for the attempts to send webhooks in progress
 	x.cluster.leading.Add(1)
-	x.cluster.begun.Add(1)
+	leadership := x.cluster.begun.Add(1)
 	began := time.Now()
 	x.cluster.queue.Store(log)
 	_, at := x.log.LastDurableEntry()
 	x.clock.AdvanceTo(at)
 	err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), x.cluster.member.Load().ReplicateFile)
 	if err == nil {
-		err = x.startDeciding(clusterLogAdapter{log})
+		err = x.startDeciding(clusterLogAdapter{log}, func(deadline time.Time) bool {
+			return x.waitUntilMayDecide(leadership, deadline)
+		})
 	}
 	switch {
 	case err == nil:
@@ -238,7 +244,9 @@ func (r clusterRoles) Follow() {
 		defer x.cluster.leading.Done()
 		x.stopBackgroundDecisions()
 		x.keys.StopIssuing()
+		x.configMu.Lock() // a change of the configuration in progress ends before the next leadership
 		x.active.Store(nil)
+		x.configMu.Unlock()
 	}()
 }
 
@@ -252,7 +260,7 @@ func (x *Exchange) setAdminCluster() {
 		if m == nil || report == nil {
 			return 0, false
 		}
-		lag := report.ProgressStatus().Lag
+		lag := max(report.ProgressStatus().Lag, m.SinceLeaderContact())
 		if m.LagEntries() > 0 {
 			_, at := x.log.LastDurableEntry()
 			lag = max(lag, time.Duration(x.clock.Now()-at))
@@ -295,22 +303,26 @@ func (x *Exchange) currentLeader() forward.Leader {
 // mayDecide reports whether this node may decide about requests and send to buyers and suppliers: no other
 // node can be the leader.
 func (x *Exchange) mayDecide() bool {
-	return !x.isClustered() || x.deciding.Load() && x.cluster.member.Load().HoldsLease()
+	if !x.isClustered() {
+		return true
+	}
+	m := x.cluster.member.Load()
+	return m != nil && x.deciding.Load() && m.HoldsLease()
 }
 
 // leasePause is the time between two checks of waitUntilMayDecide.
 const leasePause = 2 * time.Millisecond
 
 // waitUntilMayDecide waits for the end of a short interruption of the lease, at most until the deadline. It
-// reports whether this node may decide.
-func (x *Exchange) waitUntilMayDecide(deadline time.Time) bool {
+// reports whether this node may still send in this leadership. In a later leadership another engine sends.
+func (x *Exchange) waitUntilMayDecide(leadership uint64, deadline time.Time) bool {
 	for !x.mayDecide() {
-		if !x.deciding.Load() || time.Now().After(deadline) {
+		if !x.deciding.Load() || x.cluster.begun.Load() != leadership || time.Now().After(deadline) {
 			return false
 		}
 		time.Sleep(leasePause)
 	}
-	return true
+	return x.cluster.begun.Load() == leadership
 }
 
 // replicatedState applies the log entries of other leaders to the state. The leader's own entries are

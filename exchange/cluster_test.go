@@ -427,3 +427,25 @@ func TestLeaderWithFullDiskHandsOver(t *testing.T) {
 	}
 	first.mustSell(leadBody(1)) // another node decides
 }
+
+// TestFollowerErasesKeysAtStart: a follower that ended between an erasure's entry and the key's erasure, or got
+// an older copy of its keys back, erases the key when it starts.
+func TestFollowerErasesKeysAtStart(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, "a", "b", "c")
+	leader := c.waitForLeader()
+	sold := leader.mustSell(leadBody(1))
+	c.waitForEqualStates()
+	keys := filepath.Join(c.dirs["b"].dataDir(), "keys", "leads", fmt.Sprintf("%020d", 1))
+	before := must.Value(os.ReadFile(keys))(t)
+	if got := leader.erase(`{"lead":"` + sold.leadID() + `"}`); got.Erased != 1 {
+		t.Fatalf("%d leads were erased, want 1", got.Erased)
+	}
+	c.waitForEqualStates()
+	c.nodes["b"].stop()
+	must.Succeed(t, os.WriteFile(keys, before, 0o600))
+	c.start("b")
+	if readable, erased := c.nodes["b"].countReadableLeads(); readable != 0 || erased != 1 {
+		t.Errorf("the follower can read %d leads and has erased %d keys, want 0 and 1", readable, erased)
+	}
+}

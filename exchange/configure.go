@@ -177,8 +177,11 @@ func (x *Exchange) ReloadConfiguration() error {
 	x.warnOfChangesThatNeedRestart(&built.Settings)
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
-	x.built.Store(built)
 	if !x.deciding.Load() { // a follower activates the file when it becomes the leader
+		if _, err := x.combineFileWithOwnEntries(built); err != nil {
+			return err
+		}
+		x.built.Store(built)
 		x.setTrustedProxies(built.Settings.TrustedProxies)
 		return nil
 	}
@@ -193,6 +196,7 @@ func (x *Exchange) ReloadConfiguration() error {
 	if err := x.activateAndAuditRevisionFromFileLocked(operationReload, revised); err != nil {
 		return err
 	}
+	x.built.Store(built)
 	x.logWarnings(withoutAuth)
 	x.warnOfIgnoredInitialValues(unapplied)
 	x.warnOfAPIEntriesNowInFile(revised)

@@ -30,7 +30,7 @@ func CreateCluster(configPath string, opt Options) error {
 	}
 	x := newExchange(configPath, opt, built)
 	x.built.Store(built)
-	if clustered, err := member.IsClusterData(x.settings.DataDir); clustered || err != nil {
+	if clustered, err := hasRaftEntries(x.settings.DataDir); clustered || err != nil {
 		return errors.Join(fmt.Errorf("data_dir %q has the data of a cluster's node already", x.settings.DataDir), err)
 	}
 	if err := x.beginLog(); err != nil {
@@ -57,6 +57,16 @@ func CreateCluster(configPath string, opt Options) error {
 		}
 	}
 	return errors.Join(err, m.Close(), x.replica.Close())
+}
+
+// hasRaftEntries reports whether the data directory is that of a cluster's node. A Raft log without entries is
+// the rest of a CreateCluster that a crash ended.
+func hasRaftEntries(dataDir string) (bool, error) {
+	if clustered, err := member.IsClusterData(dataDir); !clustered || err != nil {
+		return false, err
+	}
+	at, err := member.ReadRaftPosition(dataDir)
+	return at.Index > 0, err
 }
 
 // noRoles ignores the roles of a node.
@@ -146,6 +156,9 @@ func RecoverFromCluster(configPath string, opt Options) (last uint64, err error)
 		return 0, err
 	}
 	if err := member.ApplyRaftLog(dir, x.replica, &replicatedState{exchange: x}, x.logger); err != nil {
+		return 0, err
+	}
+	if err := x.keys.Erase(x.state.ErasedEncryptionKeySlots()); err != nil {
 		return 0, err
 	}
 	last, _ = x.log.LastDurableEntry()

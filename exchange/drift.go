@@ -35,7 +35,7 @@ func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 	if unreadable != nil {
 		drift.FileError = unreadable.Error()
 	}
-	drift.Entries = x.active.Load().drift()
+	drift.Entries = x.activeDriftOrNil()
 	return drift, nil
 }
 
@@ -61,10 +61,18 @@ func (x *Exchange) rereadConfigFileIfChangedLocked() (unreadable, err error) {
 	return nil, x.setComparedFileEntriesLocked(built)
 }
 
+// activeDriftOrNil returns the drift of the active configuration, or nil without one.
+func (x *Exchange) activeDriftOrNil() []admin.ConfigDriftEntry {
+	if now := x.active.Load(); now != nil {
+		return now.drift()
+	}
+	return nil
+}
+
 // warnOfConfigDrift logs the entries in which the configuration file differs from the exchange and that no
 // operator has decided about.
 func (x *Exchange) warnOfConfigDrift() {
-	for _, entry := range x.active.Load().drift() {
+	for _, entry := range x.activeDriftOrNil() {
 		x.logger.Warn("the configuration file differs from the exchange, which keeps its own entry; take one side with pingpost config take",
 			"entry", entry.Entry, "in_file", string(entry.Change), "file", x.path)
 	}

@@ -147,7 +147,7 @@ func newExchange(path string, opt Options, built *config.CompiledDocument) *Exch
 		snapshots: snapshotter{minBytes: snapshotBytes, interval: snapshotInterval}, eraseTimeout: eraseTimeout,
 		backupRunner: backupRunner{backupTimeouts: backupTimeouts{backupStartTimeout, backupFlushTimeout}},
 	}
-	x.cluster.forwarder = x.newForwarder()
+	x.cluster.forwarder, x.cluster.joined = x.newForwarder(), make(chan struct{})
 	x.meter = metrics.NewMeter(func(message string, err error) {
 		x.logger.Error(message, "error", err)
 	})

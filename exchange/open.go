@@ -38,12 +38,12 @@ func (x *Exchange) prepareToServePublic(built *config.CompiledDocument) error {
 	x.startTraceExportIfConfigured()
 	x.createClientAndServer()
 	if x.isClustered() {
-		x.cluster.reader.Store(x.newEngine(unwritableLog{}))
+		x.cluster.reader.Store(x.newEngine(unwritableLog{}, neverDecides))
 	} else {
 		if err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), nil); err != nil {
 			return err
 		}
-		if err := x.startDeciding(engineLogAdapter{x.log}); err != nil {
+		if err := x.startDeciding(engineLogAdapter{x.log}, alwaysDecides); err != nil {
 			return err
 		}
 	}
@@ -84,6 +84,11 @@ func (x *Exchange) openData() error {
 	if x.keys, err = leadkeys.OpenWithoutIssuing(dir, deriveChecksumKey(x.vault), x.logLeadKeyMakingResult); err != nil {
 		return err
 	}
+	if x.isClustered() { // a crash may have interrupted an erasure; a single node erases in startDeciding
+		if err := x.keys.Erase(x.state.ErasedEncryptionKeySlots()); err != nil {
+			return fmt.Errorf("cannot erase the keys of erased leads: %w", err)
+		}
+	}
 	x.tokens = token.New(x.vault.DeriveKey("tokens"))
 	x.instructions = x.newPostingInstructionPublisher()
 	x.startLogFailureWatcher()
@@ -119,8 +124,8 @@ func (x *Exchange) setTrustedProxies(proxies []netip.Prefix) {
 // startDeciding begins to decide about requests: it activates the configuration, continues the open
 // deliveries, and starts to send webhooks, alerts and reports by e-mail. The state has all entries of the
 // log, and no other node decides. stopDeciding ends it, also after an error.
-func (x *Exchange) startDeciding(log engine.Log) error {
-	e := x.newEngine(log)
+func (x *Exchange) startDeciding(log engine.Log, mayDecideBy func(deadline time.Time) bool) error {
+	e := x.newEngine(log, mayDecideBy)
 	x.engine.Store(e)
 	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
 		return err
@@ -139,9 +144,16 @@ func (x *Exchange) startDeciding(log engine.Log) error {
 	return nil
 }
 
-func (x *Exchange) newEngine(log engine.Log) *engine.Engine {
+// neverDecides is the mayDecideBy of an engine that only reads.
+func neverDecides(time.Time) bool { return false }
+
+// alwaysDecides is the mayDecideBy of a single node.
+func alwaysDecides(time.Time) bool { return true }
+
+// newEngine returns an engine. It sends to buyers while mayDecideBy returns true.
+func (x *Exchange) newEngine(log engine.Log, mayDecideBy func(deadline time.Time) bool) *engine.Engine {
 	return engine.New(engine.Options{
-		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, x.waitUntilMayDecide}, Clock: x.clock, Entropy: fillRandom,
+		State: x.state, Log: log, History: engineLogAdapter{x.log}, Buyers: engineBuyersAdapter{x.buyers, x.clock, mayDecideBy}, Clock: x.clock, Entropy: fillRandom,
 		Sealer: leadKeysForEngine{x.keys, &x.deciding},
 		Secret: x.vault.DeriveKey("hashes"), Admit: x.checkDiskLogQueueAndStopping, Observer: x.meter,
 		Idempotency: x.settings.Idempotency, PingIdempotency: x.settings.PingIdempotency, Keep: x.settings.History, MaxPosts: maxOpenPosts,
@@ -339,7 +351,7 @@ func fillRandom(p []byte) { _, _ = rand.Read(p) }
 // number of leads and the free disk space.
 func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_clock_ahead_seconds`, func() float64 { return x.clock.AheadOfWallClock().Seconds() })
-	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(x.countDriftingEntries()) })
+	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(len(x.activeDriftOrNil())) })
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCountWithExpired()) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCountWithExpired()) })

@@ -197,12 +197,3 @@ func (x *Exchange) countRunningDeliveries() int64 {
 	}
 	return 0
 }
-
-// countDriftingEntries returns the number of entries that differ from the configuration file, or 0 while no
-// configuration is active.
-func (x *Exchange) countDriftingEntries() int {
-	if now := x.active.Load(); now != nil {
-		return len(now.drift())
-	}
-	return 0
-}

@@ -144,6 +144,7 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
+	x.active.Store(nil) // the stored documents count: other nodes may have led since
 	revised, err := x.combineFileWithOwnEntries(built)
 	if err != nil {
 		return err

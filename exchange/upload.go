@@ -56,7 +56,7 @@ func (x *Exchange) ApplySuppressionUpload(upload *admin.SuppressionUpload) (*adm
 		return nil, err
 	}
 	file.Source, file.By, file.Uploaded = source, upload.By, true
-	return done, x.activateUploadedList(list, table, file, before)
+	return done, x.activateUploadedList(e, list, table, file, before)
 }
 
 // addUploadedLines collects the entries of all uploaded lines. It returns the SHA-256 of the lines and
@@ -112,16 +112,16 @@ func (x *Exchange) readListBeforeUpload(list *market.SuppressionListDefinition, 
 	return before, err
 }
 
-// activateUploadedList makes an uploaded table the entries of the list. It returns engine.ErrConflict
+// activateUploadedList makes an uploaded table the entries of the list. e is the engine of the upload's
+// beginning: the next leader may have removed the stored file. It returns engine.ErrConflict
 // if the list no longer has the state before, because another upload or a configuration change
 // came first.
-func (x *Exchange) activateUploadedList(list *market.SuppressionListDefinition, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
+func (x *Exchange) activateUploadedList(e *engine.Engine, list *market.SuppressionListDefinition, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.Ready() != nil {
 		return errNotReady
 	}
-	e := x.engine.Load()
 	now, err := e.SuppressionList(list.ID)
 	if err != nil {
 		return err

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,13 +41,14 @@ type confirmedPositions struct {
 }
 
 const (
-	confirmedFile = "confirmed.json"
+	// ConfirmedFile is the name of the file in the data directory.
+	ConfirmedFile = "confirmed.json"
 	// saveEvery is the time between two stores of the positions.
 	saveEvery = 5 * time.Second
 )
 
 func openConfirmedPositions(dir string) (*confirmedPositions, error) {
-	c := &confirmedPositions{path: filepath.Join(dir, confirmedFile), nodes: map[string]Position{}}
+	c := &confirmedPositions{path: filepath.Join(dir, ConfirmedFile), nodes: map[string]Position{}}
 	content, err := os.ReadFile(c.path)
 	if err == nil {
 		err = json.Unmarshal(content, &c.nodes)
@@ -70,6 +73,12 @@ func (c *confirmedPositions) confirm(node string, p Position) {
 	if after != before {
 		c.nodes[node], c.changed = after, true
 	}
+}
+
+func (c *confirmedPositions) names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.nodes))
 }
 
 func (c *confirmedPositions) of(node string) Position {

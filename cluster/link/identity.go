@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ func (r *Registry) ForgetExcept(members []string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var gone []string
-	for node := range r.met {
+	for _, node := range slices.Concat(slices.Collect(maps.Keys(r.met)), r.confirmed.names()) {
 		if node != r.node && !slices.Contains(members, node) {
 			gone = append(gone, node)
 		}

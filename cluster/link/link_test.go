@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -213,6 +214,11 @@ func TestOldCopySinceLastStart(t *testing.T) {
 			must.Succeed(t, talk(t, a, b, Raft))
 			a.self.Registry.Confirm("b", 100, 5, 0)
 			a.self.Registry.Confirm("b", 90, 4, 4)
+			a.self.Registry.Confirm("removed", 1000, 9, 9)
+			must.Succeed(t, a.self.Registry.ForgetExcept([]string{"b"}))
+			if left := a.self.Registry.confirmed.names(); !slices.Equal(left, []string{"b"}) {
+				t.Errorf("the positions of %q are remembered, want those of the member", left)
+			}
 			must.Succeed(t, a.Close())
 			a = startAt(t, "a", dir, Position{})
 			b = startAt(t, "b", b.folder, row.at)
@@ -312,5 +318,9 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 	for _, conn := range silent {
 		must.Succeed(t, conn.Close())
 	}
-	must.Succeed(t, talk(t, b, a, Requests))
+	for deadline := time.Now().Add(10 * time.Second); talk(t, b, a, Requests) != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the nodes cannot connect after the end of the silent connections")
+		}
+	}
 }

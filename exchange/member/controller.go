@@ -1,6 +1,7 @@
 package member
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -28,18 +29,22 @@ type seenStatus struct {
 // statusPause is the time between two requests to a node.
 const statusPause = time.Second
 
-// WatchOthers begins to ask the other nodes for their states, until Close.
-func (m *Member) WatchOthers(ask Ask) { m.seen.start(m, ask) }
+// SetAsk sets the function that asks other nodes. It is called once, before any other use of the member.
+func (m *Member) SetAsk(ask Ask) {
+	m.seen.ask, m.seen.quit, m.seen.last = ask, make(chan struct{}), map[string]seenStatus{}
+}
 
-func (s *statuses) start(m *Member, ask Ask) {
-	s.ask, s.quit, s.last = ask, make(chan struct{}), map[string]seenStatus{}
+// WatchOthers begins to ask the other nodes for their states, until Close.
+func (m *Member) WatchOthers() { m.seen.start(m) }
+
+func (s *statuses) start(m *Member) {
 	for id, address := range m.opt.Peers {
 		if id == m.opt.Node {
 			continue
 		}
 		s.done.Go(func() {
 			for {
-				answer, err := ask.status(id, address)
+				answer, err := s.ask.status(id, address)
 				m.logIfReachabilityChanged(id, s.record(id, answer, err), err)
 				select {
 				case <-time.After(statusPause):
@@ -131,7 +136,7 @@ func (m *Member) nodeStatus(id string, members map[string]string, self *NodeStat
 		}
 	}
 	if known {
-		lag := newest - last.Entry
+		lag := max(newest, last.Entry) - last.Entry
 		node.Entry, node.Lag, node.Version = &last.Entry, &lag, last.Version
 	}
 	if node.Reachable {
@@ -175,6 +180,10 @@ func (m *Member) AddNode(id string) error {
 	status, err := m.seen.ask.status(id, address) // a node that does not run could cost the cluster its majority
 	if err != nil {
 		return fmt.Errorf("%w: %w", clusterapi.ErrNotReachable, err)
+	}
+	if compacted, err := CompactedEntry(m.opt.DataDir); err != nil || status.Entry < compacted {
+		return errors.Join(fmt.Errorf("%w: its copy of the data ends with entry %d, and the leader's Raft log begins after entry %d; delete the data of node %s, except keys/exchange.key, and start it again",
+			clusterapi.ErrNotReachable, status.Entry, compacted, id), err)
 	}
 	if status.Role == RoleFailed {
 		return fmt.Errorf("%w: %s", clusterapi.ErrNotReachable, status.Error)

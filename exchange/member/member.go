@@ -53,6 +53,9 @@ type Member struct {
 	registry *link.Registry
 	seen     statuses
 	started  atomic.Pointer[cluster.Node]
+
+	copies       atomic.Int64 // that this node sends now
+	keepLogUntil atomic.Int64 // Unix nanoseconds: see mayCompact
 }
 
 func folder(dataDir string) string { return filepath.Join(dataDir, "cluster") }
@@ -83,7 +86,7 @@ func ApplyRaftLog(dataDir string, log *wal.Replica, machine cluster.StateMachine
 // RemoveMembership deletes the files of a stopped node's membership. Its data are then those of a single
 // exchange.
 func RemoveMembership(dataDir string) error {
-	for _, name := range []string{clusterid.FileName, link.RegistryFile, "incoming", filepath.Base(folder(dataDir))} { // the folder last: it marks the data
+	for _, name := range []string{clusterid.FileName, link.RegistryFile, link.ConfirmedFile, "incoming", filepath.Base(folder(dataDir))} { // the folder last: it marks the data
 		if err := os.RemoveAll(filepath.Join(dataDir, name)); err != nil {
 			return fmt.Errorf("cannot remove the node's membership: %w", err)
 		}
@@ -125,13 +128,16 @@ func Open(opt Options) (*Member, error) {
 			return m.network.Dial(link.Raft, id, address, timeout)
 		},
 		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
-		MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
+		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, m.network.Close())
 	}
 	m.started.Store(m.Node)
 	m.network.AllowOnly(m.MayConnect)
+	if members := m.Members(); len(members) > 0 {
+		m.forgetRemovedNodes(members)
+	}
 	return m, nil
 }
 

@@ -77,11 +77,12 @@ func (m *Member) RequestHandlers() map[string]fasthttp.RequestHandler {
 			ctx.SetBody(text)
 		},
 		pathCopy: func(ctx *fasthttp.RequestCtx) {
-			ctx.SetBodyStreamWriter(func(to *bufio.Writer) {
+			stream := fasthttp.NewStreamReader(func(to *bufio.Writer) {
 				if err := m.SendCopy(to); err != nil { // without its end, the other node knows that the copy is incomplete
 					m.opt.Logger.Warn("another node did not get a complete copy of the data", "error", err)
 				}
 			})
+			ctx.SetBodyStream(&renewingStream{stream, ctx.Conn()}, -1)
 		},
 	}
 }
