@@ -306,7 +306,9 @@ func (t *torture) failRaftLog(call string) bool {
 	defer func() { _ = os.Remove(trace) }()
 	t.Suppliers.SendLeads(fewLeads)
 	failed := func() bool { return strings.Contains(readText(trace), "(INJECTED)") }
-	for deadline := time.Now().Add(10 * time.Second); !failed() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	deadline := time.Now().Add(10 * time.Second)
+	for !failed() && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
 	}
 	if !failed() {
 		_ = cmd.Process.Signal(os.Interrupt)

@@ -37,7 +37,7 @@ func NewClusterHarness(t testing.TB, program, dir string, config *Config, seed u
 	s.startPeers(program, seed)
 	c := NewCluster(t, program, dir, config.document(0), "a", "b", "c")
 	arrange(c)
-	var addresses []string
+	addresses := make([]string, 0, len(c.Nodes))
 	for _, n := range c.Nodes {
 		n.readPatience, n.expectedError = readPatience, leadershipLost
 		addresses = append(addresses, fmt.Sprintf("http://%s:%d", n.PublicIP, nodePublicPort))
