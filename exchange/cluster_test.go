@@ -52,6 +52,13 @@ func startCluster(t *testing.T, ids ...string) *testCluster {
 // startClusterWith is startCluster with another configuration.
 func startClusterWith(t *testing.T, config string, ids ...string) *testCluster {
 	t.Helper()
+	return startClusterAfter(t, config, func(testDir) {}, ids...)
+}
+
+// startClusterAfter is startClusterWith, and calls prepare with the folder of the first node before the cluster
+// begins.
+func startClusterAfter(t *testing.T, config string, prepare func(testDir), ids ...string) *testCluster {
+	t.Helper()
 	c := &testCluster{t: t, ids: ids, dirs: map[string]testDir{}, nodes: map[string]*testExchange{}}
 	var peers []string
 	listen := map[string]string{}
@@ -63,6 +70,7 @@ func startClusterWith(t *testing.T, config string, ids ...string) *testCluster {
 	for _, id := range ids {
 		c.dirs[id] = newTestDir(t, fmt.Sprintf("%scluster: {node: %s, listen: %s, peers: {%s}}\n", config, id, listen[id], strings.Join(peers, ", ")))
 	}
+	prepare(c.dirs[ids[0]])
 	must.Succeed(t, CreateCluster(c.dirs[ids[0]].configPath(), Options{Env: env, Logger: c.dirs[ids[0]].logger()}))
 	c.start(ids[0])
 	c.waitForLeader()
@@ -448,4 +456,26 @@ func TestFollowerErasesKeysAtStart(t *testing.T) {
 	if readable, erased := c.nodes["b"].countReadableLeads(); readable != 0 || erased != 1 {
 		t.Errorf("the follower can read %d leads and has erased %d keys, want 0 and 1", readable, erased)
 	}
+}
+
+// TestClusterKeepsDataOfSingleExchange: a cluster that begins with the data of an exchange answers the repeat of
+// a request as that exchange did, also at a node that copied the data.
+func TestClusterKeepsDataOfSingleExchange(t *testing.T) {
+	t.Parallel()
+	var before *answer
+	c := startClusterAfter(t, clusterConfig, func(p testDir) {
+		whole := string(must.Value(os.ReadFile(p.configPath()))(t))
+		single, _, _ := strings.Cut(whole, "cluster:")
+		p.writeConfig(t, single)
+		x := must.Value(tryStart(t, p, func(*Exchange) {}))(t)
+		before = x.mustSell(leadBody(1), "Idempotency-Key", "before")
+		x.stop()
+		p.writeConfig(t, whole)
+	}, "a", "b")
+	for _, to := range []string{"b", "a"} {
+		if repeat := c.handOver(to).ingest(leadBody(1), "Idempotency-Key", "before"); repeat.body != before.body {
+			t.Errorf("node %s answers %s, want %s", to, repeat.body, before.body)
+		}
+	}
+	c.waitForEqualStates()
 }

@@ -182,8 +182,7 @@ func (m *Member) AddNode(id string) error {
 		return fmt.Errorf("%w: %w", clusterapi.ErrNotReachable, err)
 	}
 	if compacted, err := CompactedEntry(m.opt.DataDir); err != nil || status.Entry < compacted {
-		return errors.Join(fmt.Errorf("%w: its copy of the data ends with entry %d, and the leader's Raft log begins after entry %d; delete the data of node %s, except keys/exchange.key, and start it again",
-			clusterapi.ErrNotReachable, status.Entry, compacted, id), err)
+		return errors.Join(fmt.Errorf("%w: it ends with entry %d, and the leader's Raft log begins after entry %d", clusterapi.ErrStaleCopy, status.Entry, compacted), err)
 	}
 	if status.Role == RoleFailed {
 		return fmt.Errorf("%w: %s", clusterapi.ErrNotReachable, status.Error)

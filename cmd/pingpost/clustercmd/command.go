@@ -31,8 +31,8 @@ type AddCommand struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*AddCommand) Help() string {
-	return `The node must be in cluster.peers of each node's configuration, run, and have caught up.
-Add one node at a time, and wait until pingpost cluster shows no lag.
+	return `The node must be in cluster.peers of each node's configuration, and run. Add one node at a
+time, and wait until pingpost cluster shows no lag before you add the next.
 
   pingpost cluster add c`
 }

@@ -119,7 +119,7 @@ func (s *clusterStatus) hints() (lines []string) {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Reachable && !n.Member {
 			id := terminal.ReplaceUnprintable(n.ID)
-			lines = append(lines, "Node "+id+" is not a member. Once it has no lag, run pingpost cluster add "+id+".\n")
+			lines = append(lines, "Node "+id+" is not a member. To make it one, run pingpost cluster add "+id+".\n")
 		}
 	}
 	return lines

@@ -25,7 +25,8 @@ type Controller interface {
 var (
 	ErrNoCluster     = errors.New("the exchange is a single node")
 	ErrUnknownNode   = errors.New("the configuration has no node with this id")
-	ErrNotReachable  = errors.New("the node cannot be reached, or it has not caught up")
+	ErrNotReachable  = errors.New("the node cannot be reached, or it has failed")
+	ErrStaleCopy     = errors.New("the node's copy of the data is too old to join the cluster")
 	ErrAlreadyMember = errors.New("the node is a member already")
 	ErrNotMember     = errors.New("the node is not a member")
 	ErrIsLeader      = errors.New("the node is the leader")

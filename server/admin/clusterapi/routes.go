@@ -66,9 +66,11 @@ func newAPIError(id string, err error) error {
 	case errors.Is(err, ErrUnknownNode):
 		return httperror.New(404, errcode.NotFound, "The configuration has no node "+shown+". Add it to cluster.peers of each node, and restart them.")
 	case errors.Is(err, ErrNotReachable) && id == "":
-		return httperror.New(409, errcode.Conflict, "No other member can be reached and has caught up. Start one, and wait until GET cluster shows no lag.")
+		return httperror.New(409, errcode.Conflict, "No other member can be reached and is ready to lead. Start one, and wait until GET cluster shows no lag.")
 	case errors.Is(err, ErrNotReachable):
-		return httperror.New(409, errcode.Conflict, "The node "+shown+" cannot be reached or has not caught up. Start it, and wait until GET cluster shows no lag.")
+		return httperror.New(409, errcode.Conflict, "The node "+shown+" cannot be reached, or it has failed. Start it, and read its log.")
+	case errors.Is(err, ErrStaleCopy):
+		return httperror.New(409, errcode.Conflict, "The node "+shown+" has a copy of the data that is too old to join. Delete its data directory, except keys/exchange.key, and start it again: it then copies the data anew.")
 	case errors.Is(err, ErrAlreadyMember):
 		return httperror.New(409, errcode.Conflict, "The node "+shown+" is a member already.")
 	case errors.Is(err, ErrNotMember):
