@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"pingpost/config"
-	"pingpost/exchange/member"
 	"pingpost/server/certificate"
 )
 
@@ -70,13 +69,6 @@ func CheckCertificateFiles(settings *config.Settings) (err error) {
 		one, wrong := loadCertificateIfSet(key, files)
 		if wrong == nil && one.pair != nil && !time.Now().Before(one.pair.NotAfter()) {
 			wrong = fmt.Errorf("%s: the certificate expired at %s; renew it", key, one.pair.NotAfter().UTC().Format(time.RFC3339))
-		}
-		err = errors.Join(err, wrong)
-	}
-	if files := settings.Cluster.TLS; files.IsSet() {
-		loaded, wrong := member.LoadTLS(files.CertFile, files.KeyFile, files.AuthorityFile)
-		if wrong == nil && !time.Now().Before(loaded.Certificates[0].Leaf.NotAfter) {
-			wrong = fmt.Errorf("cluster.tls: the certificate expired at %s; renew it", loaded.Certificates[0].Leaf.NotAfter.UTC().Format(time.RFC3339))
 		}
 		err = errors.Join(err, wrong)
 	}

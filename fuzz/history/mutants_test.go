@@ -47,7 +47,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a leader decides without the lease", File: "exchange/cluster.go",
-			Old: "x.deciding.Load() && x.cluster.member.Load().HoldsLease()\n", New: "x.deciding.Load()\n",
+			Old: "x.deciding.Load() && m.HoldsLease()\n", New: "x.deciding.Load()\n",
 		}, "leader stopped", 60, []string{"lead model: Illegal", "budget model: Illegal", "auction model: Illegal"},
 	},
 	{

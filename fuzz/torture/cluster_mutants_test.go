@@ -26,7 +26,7 @@ var clusterMutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a node decides without the lease", File: "exchange/cluster.go",
-			Old: "x.deciding.Load() && x.cluster.member.Load().HoldsLease()\n", New: "x.deciding.Load()\n",
+			Old: "x.deciding.Load() && m.HoldsLease()\n", New: "x.deciding.Load()\n",
 		}, "leader partitioned,leader held,leader's disk,leader deaf", 120 * time.Second, []string{"cannot have this answer", "both must be equal", "which the log does not sell to it", "since the request it was"},
 	},
 	{
