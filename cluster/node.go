@@ -114,7 +114,7 @@ func (n *Node) fail(err error) {
 	defer n.failMu.Unlock()
 	if n.failure == nil {
 		n.failure = err
-		n.opt.Logger.Error("this node left the cluster's work: it applies nothing more; repair the cause and restart it", "node", n.opt.ID, "error", err)
+		n.opt.Logger.Error("this node failed and applies no further log entry; repair the cause and restart it", "node", n.opt.ID, "error", err)
 		close(n.failed)
 	}
 }

@@ -26,14 +26,14 @@ import (
 // the leader decides about requests; its engine lasts as long as its leadership. The other nodes forward
 // requests to it.
 type clusterMembership struct {
-	member    atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
-	forwarder *forward.Forwarder            // nil in a single node
-	joined    chan struct{}                 // closed once member is set
-	reader    atomic.Pointer[engine.Engine] // reads the state of this node for answers that may be old
-	queue     atomic.Pointer[cluster.Log]   // of the leader
-	leading   sync.WaitGroup                // the last leadership, and the end of its work that the next one repeats
-	closing   sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
-	begun     atomic.Uint64                 // leaderships of this node since its start
+	member         atomic.Pointer[member.Member] // nil in a single node, and until joinCluster
+	forwarder      *forward.Forwarder            // nil in a single node
+	joined         chan struct{}                 // closed once member is set
+	reader         atomic.Pointer[engine.Engine] // reads the state of this node for answers that may be old
+	queue          atomic.Pointer[cluster.Log]   // of the leader
+	lastLeadership sync.WaitGroup                // until its end, and until the work has ended that the next one repeats
+	oldEngines     sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
+	leaderships    atomic.Uint64                 // of this node since its start
 }
 
 func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
@@ -129,7 +129,7 @@ func (x *Exchange) addClusterGauges(m *member.Member, s *member.Settings) {
 	gauge(`pingpost_cluster_members`, func() int { return len(m.Members()) })
 	gauge(`pingpost_cluster_reachable_members`, m.CountReachableMembers)
 	gauge(`pingpost_cluster_lag_entries`, m.LagEntries)
-	gauge(`pingpost_cluster_leaderships_total`, func() int { return int(x.cluster.begun.Load()) })
+	gauge(`pingpost_cluster_leaderships_total`, func() int { return int(x.cluster.leaderships.Load()) })
 }
 
 // watchMembership ends the exchange if its node can take no further part in the cluster. If this node leads
@@ -140,7 +140,7 @@ func (x *Exchange) watchMembership(m *member.Member) {
 	for {
 		select {
 		case <-m.Failed():
-			x.broken <- fmt.Errorf("this node left the cluster's work: %w", m.Err())
+			x.broken <- fmt.Errorf("this node of the cluster failed: %w", m.Err())
 			return
 		case err := <-m.MustStop():
 			x.broken <- err
@@ -149,7 +149,10 @@ func (x *Exchange) watchMembership(m *member.Member) {
 			return
 		case <-ticker.C:
 			if x.disk.low.Load() && x.mayDecide() && m.CountReachableMembers() > 1 {
-				x.logger.Warn("this node makes another node the leader, because the free disk space is low", "error", m.HandOver(""))
+				x.logger.Warn("this node makes another node the leader, because the free disk space is low")
+				if err := m.HandOver(""); err != nil {
+					x.logger.Warn("this node cannot make another node the leader", "error", err)
+				}
 			}
 		}
 	}
@@ -181,20 +184,20 @@ func (x *Exchange) leaveCluster() error {
 		return nil
 	}
 	err := errors.Join(m.Close(), x.cluster.forwarder.Shutdown())
-	x.cluster.leading.Wait()
-	x.cluster.closing.Wait()
+	x.cluster.lastLeadership.Wait()
+	x.cluster.oldEngines.Wait()
 	return err
 }
 
-// readingEngine returns an engine to read the state: on a follower too.
-func (x *Exchange) readingEngine() *engine.Engine {
+// engineForReading returns an engine that can read the state. A follower has one too.
+func (x *Exchange) engineForReading() *engine.Engine {
 	if reader := x.cluster.reader.Load(); reader != nil {
 		return reader
 	}
 	return x.engine.Load()
 }
 
-// unwritableLog is the log of an engine that only reads.
+// unwritableLog is the log of an engine that only reads: it accepts no entry.
 type unwritableLog struct{}
 
 // Append returns ErrNotLeader.
@@ -207,9 +210,9 @@ type clusterRoles struct{ x *Exchange }
 func (r clusterRoles) Lead(log *cluster.Log) {
 	x := r.x
 	<-x.cluster.joined
-	x.cluster.leading.Wait() // at most for the attempts to send webhooks in progress
-	x.cluster.leading.Add(1)
-	leadership := x.cluster.begun.Add(1)
+	x.cluster.lastLeadership.Wait() // at most for the attempts to send webhooks in progress
+	x.cluster.lastLeadership.Add(1)
+	leadership := x.cluster.leaderships.Add(1)
 	began := time.Now()
 	x.cluster.queue.Store(log)
 	_, at := x.log.LastDurableEntry()
@@ -238,11 +241,11 @@ func (r clusterRoles) Follow() {
 	x.deciding.Store(false)
 	x.publicServer.SetEngine(nil)
 	if ended := x.engine.Load(); ended != nil {
-		x.cluster.closing.Go(ended.Close)
+		x.cluster.oldEngines.Go(ended.Close)
 	}
 	go func() {
-		defer x.cluster.leading.Done()
-		x.stopBackgroundDecisions()
+		defer x.cluster.lastLeadership.Done()
+		x.stopBackgroundSending()
 		x.keys.StopIssuing()
 		x.configMu.Lock() // a change of the configuration in progress ends before the next leadership
 		x.active.Store(nil)
@@ -317,12 +320,12 @@ const leasePause = 2 * time.Millisecond
 // reports whether this node may still send in this leadership. In a later leadership another engine sends.
 func (x *Exchange) waitUntilMayDecide(leadership uint64, deadline time.Time) bool {
 	for !x.mayDecide() {
-		if !x.deciding.Load() || x.cluster.begun.Load() != leadership || time.Now().After(deadline) {
+		if !x.deciding.Load() || x.cluster.leaderships.Load() != leadership || time.Now().After(deadline) {
 			return false
 		}
 		time.Sleep(leasePause)
 	}
-	return x.cluster.begun.Load() == leadership
+	return x.cluster.leaderships.Load() == leadership
 }
 
 // replicatedState applies the log entries of other leaders to the state. The leader's own entries are

@@ -106,7 +106,7 @@ var (
 	errStarting  = errors.New("starting: the log is being replayed")
 	errDraining  = errors.New("stopping: waiting for the requests in flight")
 	errLogFailed = errors.New("the log has failed")
-	// errNotDeciding is the reason on a node of a cluster that is not the leader.
+	// The reasons why a node of a cluster accepts no requests, or does not decide about them.
 	errNoMember    = errors.New("this node is no member of the cluster; add it with pingpost cluster add")
 	errNoLeader    = errors.New("the cluster has no leader at present")
 	errNotDeciding = errors.New("this node of the cluster is not the leader")

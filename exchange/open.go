@@ -164,14 +164,14 @@ func (x *Exchange) newEngine(log engine.Log, mayDecideBy func(deadline time.Time
 // logged.
 func (x *Exchange) stopDeciding() {
 	x.deciding.Store(false)
-	x.stopBackgroundDecisions() // while the engine still logs the results of the last attempts
+	x.stopBackgroundSending() // while the engine still logs the results of the last attempts
 	if e := x.engine.Load(); e != nil {
 		e.Close()
 	}
 }
 
-// stopBackgroundDecisions stops to send webhooks, alerts and reports by e-mail.
-func (x *Exchange) stopBackgroundDecisions() {
+// stopBackgroundSending ends the sending of webhooks, alerts and e-mailed reports.
+func (x *Exchange) stopBackgroundSending() {
 	x.stopWebhookSender()
 	x.reportMail.close()
 	x.alerts.close()

@@ -56,7 +56,8 @@ func (x *Exchange) EngineWhileReady() *engine.Engine {
 }
 
 // StateHash returns a hash of the whole state and the number of the log entry to which it belongs.
-// It runs between two batches of the log, so that no event changes the state meanwhile.
+// In a single node it runs between two batches of the log, and in a cluster under the state's lock, so that
+// no event changes the state meanwhile.
 func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 	if err := x.Ready(); err != nil {
 		return 0, 0, err

@@ -30,7 +30,7 @@ func (x *Exchange) startWebhookSender() {
 // postWebhookWhileDeciding makes one attempt to send a webhook. A node that may no longer decide sends
 // nothing.
 func (x *Exchange) postWebhookWhileDeciding(request *market.WebhookRequest) market.WebhookAttemptResult {
-	if x.isClustered() && !x.waitUntilMayDecide(x.cluster.begun.Load(), request.Deadline) {
+	if x.isClustered() && !x.waitUntilMayDecide(x.cluster.leaderships.Load(), request.Deadline) {
 		return market.WebhookAttemptResult{Fault: market.FaultConnect}
 	}
 	return x.webhookClient.Post(request)

@@ -55,7 +55,7 @@ func (h *personHasher) hashPhonesAndEmails(fields []event.LeadField) (hashes []p
 // hashContact returns the hashes of a lead's contact data. It returns none for a lead that is erased, or
 // whose key cannot be read.
 func (x *Exchange) hashContact(h *personHasher, lead *event.LeadDecided) (nilIfUnreadable []projection.ContactHash) {
-	contact, err := x.readingEngine().DecryptContact(lead)
+	contact, err := x.engineForReading().DecryptContact(lead)
 	if err != nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (x *Exchange) readContactIfKept(seq uint64, lead market.LeadID) (nilIfUnrea
 }
 
 func (x *Exchange) decryptFields(decided *event.LeadDecided) ([]person.ContactField, error) {
-	contact, err := x.readingEngine().DecryptContact(decided)
+	contact, err := x.engineForReading().DecryptContact(decided)
 	if err != nil {
 		return nil, err
 	}

@@ -38,8 +38,8 @@ type Options struct {
 	// AtLeast is the newest sequence in a snapshot that has verified. Open rejects a log that
 	// ends before it, because that log has lost entries.
 	AtLeast uint64
-	// MustReach is the last entry that a cluster no longer delivers again. OpenReplica rejects a log that
-	// ends before it.
+	// MustReach is an entry of a cluster's log. The cluster does not deliver the entries up to it again, so
+	// OpenReplica rejects a log that ends before it.
 	MustReach uint64
 	// NotBefore is the minimum time of a batch, in unix nanoseconds, for a log that is
 	// empty after a snapshot.

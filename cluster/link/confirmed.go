@@ -23,10 +23,10 @@ type Position struct {
 	Vote  uint64 `json:"vote"` // term of the last vote
 }
 
-// isBefore reports whether a node with this position has forgotten a part of another one that it confirmed.
+// hasForgotten reports whether a node with this position lacks entries, a term or a vote that it confirmed.
 // In a later term the log may be shorter, because the leader of that term may have replaced entries that no
 // majority had.
-func (p Position) isBefore(confirmed Position) bool {
+func (p Position) hasForgotten(confirmed Position) bool {
 	return p.Term < confirmed.Term || p.Vote < confirmed.Vote || p.Term == confirmed.Term && p.Index < confirmed.Index
 }
 

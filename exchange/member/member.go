@@ -119,7 +119,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 func Open(opt Options) (*Member, error) {
 	m := &Member{opt: opt}
 	var err error
-	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.mayBeMember); err != nil {
+	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.isPossibleMember); err != nil {
 		return nil, err
 	}
 	m.Node, err = cluster.Start(cluster.Options{
@@ -141,8 +141,9 @@ func Open(opt Options) (*Member, error) {
 	return m, nil
 }
 
-// mayBeMember reports whether a node is a member. Until this node has started it can be one.
-func (m *Member) mayBeMember(id string) bool { return m.started.Load() == nil || m.isMember(id) }
+// isPossibleMember reports whether a node is a member. It returns true for every node until this one has
+// started, because the members are unknown before.
+func (m *Member) isPossibleMember(id string) bool { return m.started.Load() == nil || m.isMember(id) }
 
 func (m *Member) isMember(id string) bool {
 	return slices.ContainsFunc(m.started.Load().Members(), func(member cluster.Member) bool { return member.ID == id })

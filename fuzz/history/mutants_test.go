@@ -53,7 +53,7 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a deposed leader answers from its state", File: "exchange/cluster.go",
-			Old: "\tcase x.mayDecide():\n", New: "\tcase x.cluster.begun.Load() > 0 && x.engine.Load() != nil:\n\t\tx.publicServer.SetEngine(x.engine.Load())\n",
+			Old: "\tcase x.mayDecide():\n", New: "\tcase x.cluster.leaderships.Load() > 0 && x.engine.Load() != nil:\n\t\tx.publicServer.SetEngine(x.engine.Load())\n",
 		}, "hand-over", 20, []string{"lead model: Illegal", "budget model: Illegal", "auction model: Illegal"},
 	},
 	{

@@ -21,7 +21,7 @@ var clusterMutants = []mutantCase{
 		mutant.Mutation{
 			Name: "a leader decides before it has the entries of the last one", File: "cluster/roles.go",
 			Old: "\tif err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {\n", New: "\tif err := n.Err(); err != nil {\n",
-		}, "killed,hand-over,flaps", 90 * time.Second, []string{"a node of the cluster decides", "ended unexpectedly", "failed:", "left the cluster's work", "both must be equal", "cannot have this answer", "is not in the log"},
+		}, "killed,hand-over,flaps", 90 * time.Second, []string{"a node of the cluster decides", "ended unexpectedly", "failed:", "this node of the cluster failed", "both must be equal", "cannot have this answer", "is not in the log"},
 	},
 	{
 		mutant.Mutation{
