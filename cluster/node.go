@@ -51,9 +51,10 @@ func Start(opt Options) (*Node, error) {
 	if err := n.startRaft(); err != nil {
 		return nil, errors.Join(err, n.closeStores())
 	}
-	n.loops.Add(2)
+	n.loops.Add(3)
 	go n.trackRole()
 	go n.watchForStalls()
+	go n.watchForLeaderLoss()
 	return n, nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // DefaultHeartbeat is the default of Options.Heartbeat.
-const DefaultHeartbeat = 200 * time.Millisecond
+const DefaultHeartbeat = 250 * time.Millisecond
 
 // Options of a node. Only the fields with a default may be zero.
 type Options struct {

@@ -16,7 +16,7 @@ const maxAppendEntries = 64
 func (n *Node) raftConfig(logger hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(n.opt.ID)
-	c.HeartbeatTimeout, c.ElectionTimeout = n.opt.Heartbeat, n.opt.Heartbeat
+	c.HeartbeatTimeout, c.ElectionTimeout = n.opt.Heartbeat, electionTimeout(n.opt.Heartbeat)
 	c.LeaderLeaseTimeout = n.opt.Heartbeat
 	c.CommitTimeout = min(n.opt.Heartbeat/8, 50*time.Millisecond)
 	c.MaxAppendEntries = maxAppendEntries
