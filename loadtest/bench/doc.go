@@ -38,7 +38,7 @@
 // # Clusters
 //
 // A cluster is three processes. They are never paused, because they would elect a leader
-// afterwards. A supplier in this process sends leads while the leader is killed or stopped.
+// afterwards. A supplier in this process sends leads while the leader is killed or stopped, or its disk stalls.
 // It repeats each lead at the next node until one acknowledges it. At the end, the log of
 // each node must have each acknowledged lead once. During a hand-over each lead is sent once.
 //

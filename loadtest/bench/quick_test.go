@@ -50,7 +50,7 @@ func TestQuickCluster(t *testing.T) {
 	}
 	for _, row := range []string{
 		"until another node acknowledges a lead, 1 times: p50", "until another node acknowledges a lead, 1 times: p99", "SIGSTOP of a cluster's leader",
-		"after these kills and stops | 0 of ", "failed requests | ", "longest wait of a lead", "p50 over a single node's", "p99 over a single node's", "p50 over the leader's", "p99 over the leader's",
+		"after these takeovers | 0 of ", "failed requests | ", "longest wait of a lead", "p50 over a single node's", "p99 over a single node's", "p50 over the leader's", "p99 over the leader's",
 		"leads/s over a single node's", "elections during these runs of a cluster",
 	} {
 		if !strings.Contains(out.String(), row) {
