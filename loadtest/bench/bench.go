@@ -97,6 +97,9 @@ func newBench(ctx context.Context, f *flags, progress io.Writer) (*bench, error)
 	if b.size.runs < 1 || b.size.duration <= 0 {
 		return nil, errors.New("--runs and --seconds must be more than zero")
 	}
+	if f.Append && (len(f.Only) == 0 || f.Quick || f.Out != "") {
+		return nil, errors.New("--append needs --only, and neither --quick nor --out")
+	}
 	if b.size.kills < 1 || b.size.kills > maxKills {
 		return nil, fmt.Errorf("--kills must be from 1 to %d", maxKills)
 	}

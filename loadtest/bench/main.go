@@ -25,6 +25,7 @@ type flags struct {
 	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`
 	Dir          string   `placeholder:"DIR" help:"Parent of the temporary data folder. By default tmp/ of the repository, because /tmp is often in memory."`
 	Out          string   `placeholder:"FILE" help:"File for the table. By default BENCHMARKS.md of the repository; with --only or --quick, the table only goes to the terminal."`
+	Append       bool     `help:"With --only: add the table to BENCHMARKS.md, below the last full one, in place of an earlier one of the same measurements."`
 	Quick        bool     `help:"Run everything in about a minute. This only shows that the benchmark works."`
 	Noise        float64  `default:"0.04" help:"Repeat a run during which other programs used more than this share of the machine's time (${default})."`
 	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare.sh."`
@@ -81,8 +82,13 @@ func (f *flags) run(out, progress io.Writer) (err error) {
 	text := t.markdown()
 	fmt.Fprint(out, text)
 	path := f.outputPath(b.root)
-	if path == "" || err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f.Append:
+		return appendTable(b.root+tablePath, strings.Join(f.Only, ", "), text)
+	case path == "":
+		return nil
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return err
@@ -158,5 +164,7 @@ func (f *flags) outputPath(root string) string {
 	case len(f.Only) > 0 || f.Quick:
 		return ""
 	}
-	return root + "/BENCHMARKS.md"
+	return root + tablePath
 }
+
+const tablePath = "/BENCHMARKS.md"

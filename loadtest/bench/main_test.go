@@ -44,6 +44,7 @@ func TestMistakesAreReported(t *testing.T) {
 		"unknown measurement": {"--only", "weather"},
 		"no runs":             {"--runs", "0"},
 		"no time":             {"--seconds", "0"},
+		"a part of nothing":   {"--append"},
 		"too many kills":      {"--kills", "101"},
 		"a folder in a file":  {"--dir", filepath.Join("main_test.go", "x")},
 	} {

@@ -85,6 +85,31 @@ func (t *table) markdown() string {
 	return s.String()
 }
 
+// sectionStart begins the section of a table that appendTable added.
+const sectionStart = "\n## Only "
+
+// appendTable writes a table with only some measurements below the full one in a file. It replaces an earlier
+// table of the same measurements.
+func appendTable(path, names, markdown string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("cannot add a table to the full one; run the benchmark without --only first: %w", err)
+	}
+	full, sections, _ := strings.Cut(strings.TrimRight(string(text), "\n")+"\n", sectionStart)
+	var s strings.Builder
+	s.WriteString(full)
+	if sections != "" {
+		for section := range strings.SplitSeq(sections, sectionStart) {
+			if !strings.HasPrefix(section, names+"\n") {
+				s.WriteString(sectionStart + section)
+			}
+		}
+	}
+	_, body, _ := strings.Cut(markdown, "\n- ") // without the title
+	s.WriteString(sectionStart + names + "\n\n- " + body)
+	return os.WriteFile(path, []byte(s.String()), 0o644)
+}
+
 func writeBullets(s *strings.Builder, lines []string) {
 	for _, line := range lines {
 		s.WriteString("- " + line + "\n")

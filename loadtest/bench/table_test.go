@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"pingpost/internal/must"
 )
 
 func TestVerdicts(t *testing.T) {
@@ -93,5 +97,22 @@ func TestATableEndsWhenInterrupted(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestAppendTable: a table of some measurements replaces only the earlier one of the same measurements.
+func TestAppendTable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "BENCHMARKS.md")
+	must.Succeed(t, os.WriteFile(path, []byte("# Benchmarks\n\n- full\n"), 0o600))
+	for _, run := range [][2]string{{"cluster", "slow"}, {"start, seed", "other"}, {"cluster", "fast"}} {
+		must.Succeed(t, appendTable(path, run[0], "# Benchmarks\n\nWritten by make bench.\n\n- "+run[1]+"\n"))
+	}
+	const want = "# Benchmarks\n\n- full\n\n## Only start, seed\n\n- other\n\n## Only cluster\n\n- fast\n"
+	if got := string(must.Value(os.ReadFile(path))(t)); got != want {
+		t.Errorf("the file is\n%s\nwant\n%s", got, want)
+	}
+	if err := appendTable(path+".missing", "cluster", "# Benchmarks\n"); err == nil {
+		t.Error("a table without a full one above it is written")
 	}
 }
