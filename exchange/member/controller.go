@@ -1,11 +1,11 @@
 package member
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"pingpost/internal/timer"
 	"pingpost/server/admin/clusterapi"
 )
 
@@ -47,7 +47,7 @@ func (s *statuses) start(m *Member) {
 				answer, err := s.ask.status(id, address)
 				m.logIfReachabilityChanged(id, s.record(id, answer, err), err)
 				select {
-				case <-time.After(statusPause):
+				case <-timer.After(statusPause):
 				case <-s.quit:
 					return
 				}
@@ -181,8 +181,12 @@ func (m *Member) AddNode(id string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", clusterapi.ErrNotReachable, err)
 	}
-	if compacted, err := CompactedEntry(m.opt.DataDir); err != nil || status.Entry < compacted {
-		return errors.Join(fmt.Errorf("%w: it ends with entry %d, and the leader's Raft log begins after entry %d", clusterapi.ErrStaleCopy, status.Entry, compacted), err)
+	compacted, err := CompactedEntry(m.opt.DataDir)
+	if err != nil {
+		return fmt.Errorf("cannot find the first entry of this node's Raft log: %w", err)
+	}
+	if status.Entry < compacted {
+		return fmt.Errorf("%w: it ends with entry %d, and the leader's Raft log begins after entry %d", clusterapi.ErrStaleCopy, status.Entry, compacted)
 	}
 	if status.Role == RoleFailed {
 		return fmt.Errorf("%w: %s", clusterapi.ErrNotReachable, status.Error)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,7 @@ func TestChangesOfCluster(t *testing.T) {
 		"hand over to unknown":       {"POST /admin/v1/cluster/handover", `{"to":"x"}`, clusterapi.ErrUnknownNode, 422, "GET cluster lists them", "hand over to x"},
 		"add unknown":                {"POST /admin/v1/cluster/nodes/x", "", clusterapi.ErrUnknownNode, 404, "cluster.peers", "add x"},
 		"add unreachable":            {"POST /admin/v1/cluster/nodes/b", "", clusterapi.ErrNotReachable, 409, `\"b\" cannot be reached`, "add b"},
+		"add a stale copy":           {"POST /admin/v1/cluster/nodes/b", "", fmt.Errorf("%w: it ends with entry 4", clusterapi.ErrStaleCopy), 409, "Delete its data directory, except keys/exchange.key", "add b"},
 		"hand over, no one to":       {"POST /admin/v1/cluster/handover", "", clusterapi.ErrNotReachable, 409, "No other member", "hand over to "},
 		"add a member":               {"POST /admin/v1/cluster/nodes/b", "", clusterapi.ErrAlreadyMember, 409, "member already", "add b"},
 		"remove another":             {"DELETE /admin/v1/cluster/nodes/b", "", clusterapi.ErrNotMember, 409, "not a member", "remove b"},
