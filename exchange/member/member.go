@@ -122,14 +122,7 @@ func Open(opt Options) (*Member, error) {
 	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.isPossibleMember); err != nil {
 		return nil, err
 	}
-	m.Node, err = cluster.Start(cluster.Options{
-		ID: opt.Node, Dir: folder(opt.DataDir), DataDir: opt.DataDir, Listener: m.network.Listener(link.Raft), Address: opt.Peers[opt.Node],
-		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
-			return m.network.Dial(link.Raft, id, address, timeout)
-		},
-		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
-		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
-	})
+	m.Node, err = cluster.Start(m.nodeOptions())
 	if err != nil {
 		return nil, errors.Join(err, m.network.Close())
 	}
@@ -139,6 +132,18 @@ func Open(opt Options) (*Member, error) {
 		m.forgetRemovedNodes(members)
 	}
 	return m, nil
+}
+
+func (m *Member) nodeOptions() cluster.Options {
+	opt := &m.opt
+	return cluster.Options{
+		ID: opt.Node, Dir: folder(opt.DataDir), DataDir: opt.DataDir, Listener: m.network.Listener(link.Raft), Address: opt.Peers[opt.Node],
+		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
+			return m.network.Dial(link.Raft, id, address, timeout)
+		},
+		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
+		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
+	}
 }
 
 // isPossibleMember reports whether a node is a member. It returns true for every node until this one has
