@@ -238,10 +238,9 @@ func (x *Exchange) ActiveConfigurationJSON() (jsonOrNil []byte) {
 // variables come from the sender's environment. The exchange encrypts the values of secrets.
 // The values of other variables become part of the document.
 func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]string, dryRun bool, operator string) (changed admin.ConfigurationChangeResult, err error) {
-	if x.Ready() != nil {
-		return changed, errNotReady
+	if err := x.lockConfigIfReady(); err != nil {
+		return changed, err
 	}
-	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	source, err := config.ParseSentDocument(x.path, document, variables)
 	if err != nil {
@@ -275,6 +274,20 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 }
 
 var errNotReady = errors.New("the exchange is not ready")
+
+// lockConfigIfReady locks configMu, for a change of the active configuration. It returns errNotReady if there is
+// none, which may be so only after the wait for the lock: this node may have lost the leadership meanwhile.
+func (x *Exchange) lockConfigIfReady() error {
+	if x.Ready() != nil {
+		return errNotReady
+	}
+	x.configMu.Lock()
+	if x.Ready() != nil {
+		x.configMu.Unlock()
+		return errNotReady
+	}
+	return nil
+}
 
 // replaceOwnFileNameInError replaces the exchange's file name in validation errors, because the
 // mistakes are in a document that an operator sent. Without this, errors would name the

@@ -26,7 +26,9 @@ func (x *Exchange) ConfigDrift() (*admin.ConfigDrift, error) {
 	if x.settings.Enforce {
 		return drift, nil
 	}
-	x.configMu.Lock()
+	if err := x.lockConfigIfReady(); err != nil {
+		return nil, err
+	}
 	defer x.configMu.Unlock()
 	unreadable, err := x.rereadConfigFileIfChangedLocked()
 	if err != nil {
@@ -131,10 +133,9 @@ func findUnacceptedFileChanges(now *activeConfigWithSources) (entries []admin.Co
 // an entry that the file no longer has is removed. With the exchange's side, the exchange keeps its
 // version, and the difference is no drift until the file changes again.
 func (x *Exchange) ResolveConfigDrift(request *admin.ConfigDriftResolution) (*admin.ConfigurationChangeResult, error) {
-	if x.Ready() != nil {
-		return nil, errNotReady
+	if err := x.lockConfigIfReady(); err != nil {
+		return nil, err
 	}
-	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	if x.settings.Enforce {
 		return nil, &admin.ConfigChangeRefusedError{Message: "the exchange has provisioning: enforce, so the file always applies and there is no drift"}

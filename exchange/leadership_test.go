@@ -1,13 +1,18 @@
 package exchange
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"pingpost/config/canonical"
+	"pingpost/engine"
 	"pingpost/engine/event"
+	"pingpost/internal/must"
+	"pingpost/server/admin"
 	"pingpost/wal"
 )
 
@@ -49,6 +54,7 @@ func TestLeadershipsOfOneNode(t *testing.T) {
 		})
 	}
 	run("engine", func(t *testing.T, x *testExchange) { checkEngineEndsWithItsLeadership(t, x, buyer, released) })
+	run("change of the configuration", checkChangeEndsWithLeadership)
 }
 
 func slowEndpoint(b *fakeBuyer) string { return ", endpoint: " + b.URL + ", post_timeout: 20s" }
@@ -88,4 +94,32 @@ func checkEngineEndsWithItsLeadership(t *testing.T, x *testExchange, buyer *fake
 	if n := countResults(); n != 1 {
 		t.Errorf("the log has %d results of the post, want 1", n)
 	}
+}
+
+// checkChangeEndsWithLeadership: a change in progress, which holds configMu, cannot use the engine of
+// the next leadership, because another leader may have changed the configuration in between.
+func checkChangeEndsWithLeadership(t *testing.T, x *testExchange) {
+	version, leadership, own := x.state.CurrentConfigVersion().Version, x.cluster.leaderships.Load(), x.engine.Load()
+	red := canonical.EntryRef{Kind: canonical.Buyers, ID: "buy_red"}
+	x.configMu.Lock()
+	unlock := sync.OnceFunc(x.configMu.Unlock)
+	t.Cleanup(unlock) // before the node stops
+	revised := must.Value(x.reviseWithEntry(must.Value(x.loadActiveConfigEntries())(t), &admin.ConfigEntryChange{EntryRef: red, Document: []byte(redBuyer)}))(t)
+	x.endLeadership()
+	for range 20 { // a next leadership that does not wait begins meanwhile
+		if x.engine.Load() != own {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := x.activateRevisionLocked(revised); !errors.Is(err, engine.ErrNotLeader) {
+		t.Errorf("a change of the earlier leadership: %v, want %v", err, engine.ErrNotLeader)
+	}
+	unlock()
+	x.waitForLeadership(leadership + 1)
+	if got := x.state.CurrentConfigVersion().Version; got != version {
+		t.Errorf("the configuration has version %d, want %d", got, version)
+	}
+	x.adminRequest("GET", configURL+"buyers/buy_red", "").mustFail(t, 404, "not_found")
+	x.putEntry("buyers/buy_red", redBuyer)
 }

@@ -117,11 +117,10 @@ func (x *Exchange) readListBeforeUpload(list *market.SuppressionListDefinition, 
 // if the list no longer has the state before, because another upload or a configuration change
 // came first.
 func (x *Exchange) activateUploadedList(e *engine.Engine, list *market.SuppressionListDefinition, table *fingerprint.FingerprintTable, file state.SuppressionListFile, before suppressionListBeforeUpload) error {
-	x.configMu.Lock()
-	defer x.configMu.Unlock()
-	if x.Ready() != nil {
-		return errNotReady
+	if err := x.lockConfigIfReady(); err != nil {
+		return err
 	}
+	defer x.configMu.Unlock()
 	now, err := e.SuppressionList(list.ID)
 	if err != nil {
 		return err
