@@ -183,6 +183,7 @@ func (x *Exchange) ReloadConfiguration() error {
 		}
 		x.built.Store(built)
 		x.setTrustedProxies(built.Settings.TrustedProxies)
+		x.logger.Info("this node is not the leader: it accepted the configuration file, and activates it when it becomes the leader; only trusted_proxies is in force", "file", x.path)
 		return nil
 	}
 	x.comparedFile = nil

@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -55,6 +56,7 @@ func TestLeadershipsOfOneNode(t *testing.T) {
 	}
 	run("engine", func(t *testing.T, x *testExchange) { checkEngineEndsWithItsLeadership(t, x, buyer, released) })
 	run("change of the configuration", checkChangeEndsWithLeadership)
+	run("configuration of a follower", func(t *testing.T, x *testExchange) { checkConfigurationOfFollower(t, x, slowEndpoint(buyer)) })
 }
 
 func slowEndpoint(b *fakeBuyer) string { return ", endpoint: " + b.URL + ", post_timeout: 20s" }
@@ -122,4 +124,75 @@ func checkChangeEndsWithLeadership(t *testing.T, x *testExchange) {
 	}
 	x.adminRequest("GET", configURL+"buyers/buy_red", "").mustFail(t, 404, "not_found")
 	x.putEntry("buyers/buy_red", redBuyer)
+}
+
+// beginFollowing ends the node's leadership, and returns a function that begins the next one. Three changes of the
+// configuration wait for configMu while the leadership ends. Their results are in waiting.
+func (r *testExchange) beginFollowing() (waiting chan error, lead func()) {
+	leadership := r.cluster.leaderships.Load()
+	r.configMu.Lock()
+	document := must.Value(os.ReadFile(r.configPath()))(r.t)
+	waiting = make(chan error, 3)
+	go func() {
+		_, err := r.ConfigDrift()
+		waiting <- err
+	}()
+	go func() {
+		_, err := r.ResolveConfigDrift(&admin.ConfigDriftResolution{Side: admin.DriftSideFile})
+		waiting <- err
+	}()
+	go func() {
+		_, err := r.ApplyConfiguration(document, nil, false, "")
+		waiting <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	r.cluster.lastLeadership.Add(1) // the next leadership waits for it
+	lead = sync.OnceFunc(func() {
+		r.cluster.lastLeadership.Done()
+		r.waitForLeadership(leadership + 1)
+	})
+	r.t.Cleanup(lead) // before the node stops
+	r.endLeadership()
+	r.active.Store(nil) // as Follow does, which may get the lock before the changes
+	r.configMu.Unlock()
+	return waiting, lead
+}
+
+// checkConfigurationOfFollower: a follower changes no configuration. It checks the file at a reload, and activates the
+// last good one when it becomes the leader.
+func checkConfigurationOfFollower(t *testing.T, x *testExchange, endpoint string) {
+	waiting, lead := x.beginFollowing()
+	for range cap(waiting) {
+		if err := <-waiting; !errors.Is(err, errNotReady) {
+			t.Errorf("a change that waited for the end of the leadership: %v, want %v", err, errNotReady)
+		}
+	}
+	seq, _ := x.log.LastDurableEntry()
+	file := string(must.Value(os.ReadFile(x.configPath()))(t))
+	good := strings.Replace(file, "campaigns:\n", "campaigns:\n  - {id: cmp_new, method: waterfall, buyers: [{buyer: buy_blue, price: 5}]}\n", 1)
+	x.reloadWith(strings.Replace(good, "listen: 127.0.0.1:0\n", "listen: 127.0.0.1:1\ntrusted_proxies: [10.9.8.7]\n", 1))
+	for _, line := range []string{`take effect at the next start" tenant=production settings=listen`, "this node is not the leader"} {
+		if !strings.Contains(x.logged.String(), line) {
+			t.Errorf("the log lacks %q", line)
+		}
+	}
+	for config, want := range map[string]string{
+		"no configuration": "exchange.yaml",
+		strings.NewReplacer("trusted_networks: [127.0.0.0/8]\n", "", endpoint, "").Replace(file): "change the entries in the exchange first",
+	} {
+		x.writeConfig(t, config)
+		if err := x.ReloadConfiguration(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a reload of a file with a mistake: %v, want %q", err, want)
+		}
+	}
+	if after, _ := x.log.LastDurableEntry(); after != seq || x.ActiveConfigurationJSON() != nil {
+		t.Errorf("the log has %d entries, want %d; the active configuration is %s", after, seq, x.ActiveConfigurationJSON())
+	}
+	lead()
+	if active := string(x.ActiveConfigurationJSON()); !strings.Contains(active, "10.9.8.7") || strings.Contains(active, "cmp_new") {
+		t.Errorf("the leader has the configuration %s, want the settings of the last good file, and its own entries", active)
+	}
+	if drift := x.activeDriftOrNil(); len(drift) != 1 || drift[0].ID != "cmp_new" {
+		t.Errorf("the file differs in %+v, want cmp_new", drift)
+	}
 }

@@ -140,7 +140,11 @@ func (x *Exchange) compileSettingsWithEntries(built *config.CompiledDocument, en
 	}
 	merged, err := combined.Compile(nil)
 	if err != nil && !takesOver {
-		return nil, fmt.Errorf("the exchange keeps its own entries, and they do not fit the settings of the file; restore the setting, or start once with provisioning: enforce: %w", err)
+		remedy := "start once with provisioning: enforce"
+		if x.isClustered() { // its nodes cannot enforce their files
+			remedy = "change the entries in the exchange first"
+		}
+		return nil, fmt.Errorf("the exchange keeps its own entries, and they do not fit the settings of the file; restore the setting, or %s: %w", remedy, err)
 	}
 	if err != nil {
 		return nil, err
