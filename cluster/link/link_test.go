@@ -294,14 +294,21 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// TestSilentConnectionsAreLimited: programs that connect and send no byte occupy a limited number of
-// connections, for at most the time of a handshake.
-func TestSilentConnectionsAreLimited(t *testing.T) {
-	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
-	var silent []net.Conn
-	for range maxHandshakes + 20 {
-		silent = append(silent, must.Value(net.Dial("tcp", a.address))(t))
+// silentConns opens connections to the node, from an address of this machine, that send no byte.
+func silentConns(t *testing.T, to *node, from string, count int) (silent []net.Conn) {
+	t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	for range count {
+		conn := must.Value(dialer.Dial("tcp", to.address))(t)
+		t.Cleanup(func() { conn.Close() })
+		silent = append(silent, conn)
 	}
+	return silent
+}
+
+// countRefused waits until the node has accepted or refused the connections, and returns how many it refused.
+func countRefused(t *testing.T, silent []net.Conn) int {
+	t.Helper()
 	var closed atomic.Int64
 	var reads sync.WaitGroup
 	for _, conn := range silent {
@@ -312,15 +319,25 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 			}
 		})
 	}
-	if reads.Wait(); closed.Load() != 20 {
-		t.Errorf("%d of %d silent connections are closed, want 20", closed.Load(), len(silent))
+	reads.Wait()
+	return int(closed.Load())
+}
+
+// TestSilentConnectionsAreLimited: programs that connect and send no byte occupy a limited number of
+// connections, for at most the time of a handshake. They keep no node from connecting: a new one while they
+// have one address, and a known one even if they have many.
+func TestSilentConnectionsAreLimited(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	silent := silentConns(t, a, "127.0.0.2", maxHandshakes)
+	if got, want := countRefused(t, silent), maxHandshakes-maxOfStranger; got != want {
+		t.Errorf("%d of %d silent connections from one address are refused, want %d", got, len(silent), want)
 	}
-	for _, conn := range silent {
-		must.Succeed(t, conn.Close())
+	must.Succeed(t, talk(t, b, a, Requests))
+	for _, from := range []string{"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"} {
+		silent = append(silent, silentConns(t, a, from, maxOfStranger)...)
 	}
-	for deadline := time.Now().Add(10 * time.Second); talk(t, b, a, Requests) != nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the nodes cannot connect after the end of the silent connections")
-		}
+	if got, want := countRefused(t, silent), len(silent)-maxHandshakes; got != want {
+		t.Errorf("%d of %d silent connections are refused, want %d", got, len(silent), want)
 	}
+	must.Succeed(t, talk(t, b, a, Requests))
 }

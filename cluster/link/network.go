@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -22,8 +23,9 @@ type Network struct {
 	ended    chan struct{}
 	conns    sync.WaitGroup
 
-	mu   sync.Mutex
-	open map[net.Conn]struct{} // in their handshakes
+	mu    sync.Mutex
+	open  map[net.Conn]netip.Addr // in their handshakes, with the addresses of the other ends
+	nodes map[netip.Addr]struct{} // addresses of nodes
 }
 
 // Listen serves the listener. config holds the certificate that the node shows to the others, and the
@@ -34,7 +36,7 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 	}
 	n := &Network{
 		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), ended: make(chan struct{}),
-		open: map[net.Conn]struct{}{}, purposes: map[Purpose]*purposeListener{},
+		open: map[net.Conn]netip.Addr{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
 	}
 	for _, purpose := range []Purpose{Raft, Requests} {
 		n.purposes[purpose] = &purposeListener{network: n, accepted: make(chan net.Conn)}
@@ -65,6 +67,7 @@ func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duratio
 	if err != nil {
 		return nil, err
 	}
+	n.rememberNode(addressOf(conn)) // the address is that of a member or in the configuration
 	if n.tls != nil {
 		config := n.tls.Clone()
 		if config.ServerName, _, err = net.SplitHostPort(address); err != nil {
@@ -110,19 +113,49 @@ func (n *Network) acceptLoop() {
 	}
 }
 
-// maxHandshakes limits the connections of programs that are no nodes, or not yet known as such.
-const maxHandshakes = 64
+const (
+	// maxHandshakes limits the handshakes with strangers, and those with each address of a node.
+	maxHandshakes = 64
+	// maxOfStranger limits the handshakes with each other address.
+	maxOfStranger = 16
+)
+
+// admit registers a handshake. It returns false if too many are open. Strangers never take the place of a node.
+func (n *Network) admit(conn net.Conn) bool {
+	from := addressOf(conn)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ofAddress, ofStrangers := 0, 0
+	for _, address := range n.open {
+		if address == from {
+			ofAddress++
+		}
+		if _, isNode := n.nodes[address]; !isNode {
+			ofStrangers++
+		}
+	}
+	if _, isNode := n.nodes[from]; ofAddress >= maxHandshakes || !isNode && (ofAddress >= maxOfStranger || ofStrangers >= maxHandshakes) {
+		return false
+	}
+	n.open[conn] = from
+	return true
+}
+
+func addressOf(conn net.Conn) netip.Addr {
+	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
+	return at.Addr().Unmap()
+}
+
+func (n *Network) rememberNode(address netip.Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.nodes[address] = struct{}{}
+}
 
 // handshake performs the handshake of an accepted connection and passes it to its listener.
 func (n *Network) handshake(conn net.Conn) {
 	defer n.conns.Done()
-	n.mu.Lock()
-	full := len(n.open) >= maxHandshakes
-	if !full {
-		n.open[conn] = struct{}{}
-	}
-	n.mu.Unlock()
-	if full {
+	if !n.admit(conn) {
 		_ = conn.Close() // the other node tries again
 		return
 	}
@@ -130,6 +163,9 @@ func (n *Network) handshake(conn net.Conn) {
 	n.mu.Lock()
 	delete(n.open, conn)
 	n.mu.Unlock()
+	if err == nil {
+		n.rememberNode(addressOf(conn))
+	}
 	to := n.purposes[purpose]
 	if err == nil && to == nil {
 		err = fmt.Errorf("the other node wants the unknown purpose %d; it may have a newer program", purpose)
