@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -86,16 +87,35 @@ func (n *Node) ReplicateFile(name string, content []byte) error {
 		if offset+len(c.data) == len(content) && !bytes.Equal(sent.Sum(nil), c.sum[:]) {
 			return fmt.Errorf("cannot replicate file %q: BUG: the caller changed its content", name)
 		}
-		result := n.raft.ApplyLog(raft.Log{Data: encodeFileChunk(&c)}, 0)
-		err := result.Error()
-		if err == nil {
-			err, _ = result.Response().(error)
-		}
-		if err != nil {
+		if err := n.replicateFileChunk(&c); err != nil {
 			return fmt.Errorf("cannot replicate file %q: %w", name, errorOfWaiter(err))
 		}
 		if offset+len(c.data) == len(content) {
 			return nil
 		}
 	}
+}
+
+// replicateFileChunk waits until a part is applied. watchForStalls sees for how long, except for the last
+// part of a large file: to apply it, a node reads and syncs the whole file, which may take longer than MaxStall.
+func (n *Node) replicateFileChunk(c *fileChunk) error {
+	if c.offset == 0 || c.offset+uint64(len(c.data)) < c.total {
+		n.openChunks.Store(c.transfer, time.Now())
+		defer n.openChunks.Delete(c.transfer)
+	}
+	result := n.raft.ApplyLog(raft.Log{Data: encodeFileChunk(c)}, 0)
+	if err := result.Error(); err != nil {
+		return err
+	}
+	err, _ := result.Response().(error)
+	return err
+}
+
+// ageOfOldestFileChunk returns how long the oldest part without a result waits; 0 if there is none.
+func (n *Node) ageOfOldestFileChunk(now time.Time) (age time.Duration) {
+	n.openChunks.Range(func(_, began any) bool {
+		age = max(age, now.Sub(began.(time.Time)))
+		return true
+	})
+	return age
 }

@@ -16,18 +16,19 @@ import (
 
 // Node is a member of a cluster.
 type Node struct {
-	opt       Options
-	raft      *raft.Raft
-	started   atomic.Pointer[raft.Raft] // the same, for Raft's own goroutines, which run before raft is set
-	transport *nodeTransport
-	store     *raftwal.WAL
-	machine   *raftMachine
-	leading   atomic.Pointer[leadership] // until all its waiters have their results
-	lease     lease
-	stable    stableStore
-	network   *nodeNetwork
-	check     chan struct{} // holds at most one token: compare the role with Raft's
-	handOver  chan handOverRequest
+	opt        Options
+	raft       *raft.Raft
+	started    atomic.Pointer[raft.Raft] // the same, for Raft's own goroutines, which run before raft is set
+	transport  *nodeTransport
+	store      *raftwal.WAL
+	machine    *raftMachine
+	leading    atomic.Pointer[leadership] // until all its waiters have their results
+	lease      lease
+	stable     stableStore
+	network    *nodeNetwork
+	openChunks sync.Map      // of ReplicateFile: time.Time of the start by transfer
+	check      chan struct{} // holds at most one token: compare the role with Raft's
+	handOver   chan handOverRequest
 	// handOverTerm is the term of the present hand-over. released is the last term in which this node sent
 	// a message for one. It never leads again in that term, because the message may arrive late.
 	handOverTerm, released atomic.Uint64
