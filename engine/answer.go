@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"pingpost/api/errcode"
 	"pingpost/engine/event"
@@ -107,13 +108,20 @@ func (stoppedError) Error() string { return ErrUnavailable.Error() }
 
 func (stoppedError) Is(target error) bool { return target == ErrUnavailable || target == ErrNotLeader }
 
-// hideNotLeader returns ErrUnavailable for an ErrNotLeader, and other errors unchanged. It is for the
-// errors of a request that has committed an event: no other node may decide about it again.
-func hideNotLeader(err error) error {
-	if errors.Is(err, ErrNotLeader) {
+// ErrNextLeaderAnswers is the ErrNotLeader of a request that has committed an event under its idempotency
+// key. The next leader answers the same request with the result of that event.
+var ErrNextLeaderAnswers = fmt.Errorf("%w, which has its result", ErrNotLeader)
+
+// errorAfterEvent translates an error of a request that has committed an event. Without an idempotency key no
+// other node may decide about the request again, so the error is not ErrNotLeader.
+func errorAfterEvent(err error, key []byte) error {
+	switch {
+	case !errors.Is(err, ErrNotLeader):
+		return err
+	case len(key) == 0:
 		return ErrUnavailable
 	}
-	return err
+	return ErrNextLeaderAnswers
 }
 
 // ErrUnavailable is returned if the exchange cannot serve a request now. It is starting or

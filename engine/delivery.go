@@ -228,11 +228,10 @@ func (in *ingestOrPostWorkspace) endDeliveryAndWakeWaiters(d *delivery.Delivery)
 }
 
 // endDeliveryAfterError ends a delivery whose intent is durable, after a later event could not be
-// committed. The next start of the process, or the next leader, continues it. The error is never
-// ErrNotLeader: the buyer may have the lead, so no other node may decide about the request again.
+// committed. The next start of the process, or the next leader, continues it.
 func (in *ingestOrPostWorkspace) endDeliveryAfterError(d *delivery.Delivery, err error) (IngestAnswer, error) {
 	in.endDeliveryAndWakeWaiters(d)
-	return IngestAnswer{}, hideNotLeader(err)
+	return IngestAnswer{}, errorAfterEvent(err, in.req.Key)
 }
 
 // newDeliveries returns the set of running deliveries. It gives them the engine's clock, buyers,

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,12 +43,13 @@ type requestWithHistory struct {
 	sold    engine.IngestAnswer
 }
 
-// A request returns ErrNotLeader only if none of its events was committed.
-func TestErrNotLeaderMeansNoEvent(t *testing.T) {
-	post := func(replies ...postReply) func(x *requestWithHistory) error {
+// A request returns ErrNotLeader only if no event of it was committed, or if the next leader has the event
+// under the request's key.
+func TestErrNotLeaderAllowsRepeat(t *testing.T) {
+	post := func(key string, replies ...postReply) func(x *requestWithHistory) error {
 		return func(x *requestWithHistory) error {
 			x.buyers.scriptPosts("blue", replies...)
-			return errorOf(x.ingest(leadRequest(1).withKey("k")))
+			return errorOf(x.ingest(leadRequest(1).withKey(key)))
 		}
 	}
 	sale := func(replies ...postReply) func(x *requestWithHistory) error {
@@ -63,16 +65,20 @@ func TestErrNotLeaderMeansNoEvent(t *testing.T) {
 	}{
 		"unsold":              {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.ingest(leadRequest(1, "state", "AK"))) }, 1},
 		"sold without a post": {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.ingest(leadRequest(1).withKey("k"))) }, 1},
-		"posted":              {twoPostBuyers(), post(accepts), 2},
-		"posted, repeated":    {twoPostBuyers(), post(serverError, accepts), 3},
-		"posted, refused":     {twoPostBuyers(), post(refuses), 3},
-		"posted, hanging":     {twoPostBuyers(), post(hangs), 2},
-		"auction and post":    {twoBidders(), post(accepts), 2},
+		"posted":              {twoPostBuyers(), post("", accepts), 2},
+		"posted, repeated":    {twoPostBuyers(), post("", serverError, accepts), 3},
+		"posted, refused":     {twoPostBuyers(), post("", refuses), 3},
+		"posted, hanging":     {twoPostBuyers(), post("", hangs), 2},
+		"posted, key":         {twoPostBuyers(), post("k", accepts), 2},
+		"repeated, key":       {twoPostBuyers(), post("k", serverError, accepts), 3},
+		"refused, key":        {twoPostBuyers(), post("k", refuses), 3},
+		"hanging, key":        {twoPostBuyers(), post("k", hangs), 2},
+		"auction and post":    {twoBidders(), post("", accepts), 2},
 		"ping":                {twoBidders(), func(x *requestWithHistory) error { return errorOf(x.ping(supplierPing(2))) }, 1},
 		"availability":        {twoBidders(), func(x *requestWithHistory) error { return errorOf(x.requestAvailability(availabilityRequest())) }, 1},
-		"sale at a bid":       {twoBidders(), sale(accepts), 2},
-		"sale, refused":       {twoBidders(), sale(refuses), 2},
-		"sale, hanging":       {twoBidders(), sale(hangs), 2},
+		"sale at a bid, key":  {twoBidders(), sale(accepts), 2},
+		"sale refused, key":   {twoBidders(), sale(refuses), 2},
+		"sale hanging, key":   {twoBidders(), sale(hangs), 2},
 		"one report":          {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.report(newReport(x.sold, "contacted"))) }, 1},
 		"many reports":        {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.reportAll(newReport(x.sold, "contacted"))) }, 1},
 		"a return":            {threeBuyers(market.Waterfall), func(x *requestWithHistory) error { return errorOf(x.report(newReport(x.sold, "returned"))) }, 1},
@@ -80,7 +86,7 @@ func TestErrNotLeaderMeansNoEvent(t *testing.T) {
 		for after := range row.events {
 			for _, queued := range []bool{false, true} {
 				runInVirtualTime(t, fmt.Sprintf("%s, %d events committed, queued: %t", name, after, queued), func(t *testing.T) {
-					checkErrNotLeader(t, row.market, row.request, after, queued)
+					checkErrNotLeader(t, row.market, row.request, after, queued, strings.HasSuffix(name, ", key"))
 				})
 			}
 		}
@@ -88,7 +94,7 @@ func TestErrNotLeaderMeansNoEvent(t *testing.T) {
 }
 
 // checkErrNotLeader sends a request whose node loses the leadership after some of its events.
-func checkErrNotLeader(t *testing.T, m marketSpec, request func(x *requestWithHistory) error, after int, queued bool) {
+func checkErrNotLeader(t *testing.T, m marketSpec, request func(x *requestWithHistory) error, after int, queued, keyed bool) {
 	log := &logThatLoses{after: -1, queue: queued}
 	x := requestWithHistory{testExchange: newExchange(t, m, func(o *engine.Options) { log.Log, o.Log = o.Log, log })}
 	if m.campaigns[0].method == market.PingPost {
@@ -103,8 +109,11 @@ func checkErrNotLeader(t *testing.T, m marketSpec, request func(x *requestWithHi
 	if err == nil {
 		t.Fatal("the request succeeded")
 	}
-	if got := errors.Is(err, engine.ErrNotLeader); got != (x.log.len() == before) {
-		t.Errorf("%v with %d committed events", err, x.log.len()-before)
+	if got := errors.Is(err, engine.ErrNotLeader); got != (after == 0 || keyed) {
+		t.Errorf("%v with %d committed events", err, after)
+	}
+	if got := errors.Is(err, engine.ErrNextLeaderAnswers); got != (after > 0 && keyed) {
+		t.Errorf("%v with %d committed events", err, after)
 	}
 	if x.log.len()-before != after {
 		t.Errorf("%d committed events, want %d", x.log.len()-before, after)

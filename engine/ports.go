@@ -30,8 +30,8 @@ var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepa
 // does not lead: the entry never becomes durable, and another node may accept the request.
 //
 // Ingest, SellAtBid, PingForBestBid, PingForAllBids and the two methods for status reports return
-// ErrNotLeader only if no event of the request was committed. The caller may then send the same request
-// to another node, without the danger of two decisions.
+// ErrNotLeader only if no event of the request was committed, or for ErrNextLeaderAnswers. The caller may then
+// send the same request to another node, without the danger of two decisions.
 var ErrNotLeader = errors.New("this node does not lead the cluster; send the request to the leader")
 
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not

@@ -52,6 +52,7 @@ type clientRequest struct {
 	body   *keptBody     // nil: the request has no body, or it cannot be sent again
 	budget time.Duration // how long the request may still wait for a leader
 	sent   bool          // a part of a body that is not kept was read
+	event  bool          // the log has an event of the request: see httperror.WriteNextLeaderAnswers
 }
 
 // retryPause is the pause before the next attempt while the leader does not change. A new leader needs
@@ -66,11 +67,13 @@ func (r *clientRequest) serve() {
 		case leader.Self:
 			r.decide(r.ctx)
 			if !httperror.IsNotDecided(r.ctx) {
+				r.removeReplayMark()
 				if held {
 					r.f.opt.Count(r.kind, Answered)
 				}
 				return
 			}
+			r.event = r.event || httperror.NextLeaderAnswers(r.ctx)
 			r.sent = r.sent || r.body == nil && r.ctx.RequestBodyStream() != nil
 		case leader.ID != "":
 			if bad := request.CheckHead(r.ctx); bad.Status != 0 {
@@ -86,6 +89,13 @@ func (r *clientRequest) serve() {
 			return
 		}
 		r.reset()
+	}
+}
+
+// removeReplayMark makes the answer the first one if an earlier leader decided about this request.
+func (r *clientRequest) removeReplayMark() {
+	if r.event {
+		r.ctx.Response.Header.Del(httperror.HeaderReplayed)
 	}
 }
 

@@ -3,8 +3,9 @@
 //
 // Invariant: a request is sent to a second leader only if the first one has certainly not decided about
 // it. That is so in three cases: no byte of the request left this node; its head was not sent
-// completely; or the answer is marked as not decided (httperror.MarkNotDecided). After any other error
-// the client gets a 503, and learns the result when it repeats the request under its Idempotency-Key.
+// completely; or the answer is marked as not decided (httperror.MarkNotDecided). The mark may also say that the
+// log has the decision under the request's Idempotency-Key: the next leader then finds it. After any other
+// error the client gets a 503, and learns the result when it repeats the request under its Idempotency-Key.
 //
 // The package has its own small HTTP client. The library's client writes the head anew, with changed
 // paths and header names, and it does not report how many bytes of a request were sent.

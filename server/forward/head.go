@@ -13,6 +13,7 @@ const (
 	headerKind       = "X-Pingpost-Forwarded-Kind"   // of the request
 	headerClient     = "X-Pingpost-Forwarded-Client" // address and port from which the client sent the request
 	headerNotDecided = "X-Pingpost-Not-Decided"      // of an answer: see httperror.MarkNotDecided
+	markEvent        = "event"                       // its value after httperror.WriteNextLeaderAnswers
 
 	headerAuthenticated = "X-Pingpost-Authenticated" // of an answer: see connection.MarkAuthenticated
 )

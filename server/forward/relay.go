@@ -67,6 +67,7 @@ func (r *clientRequest) copyHead(answer *fasthttp.Response) {
 	answer.Header.CopyTo(header)
 	header.DisableNormalizing()
 	header.SetNoDefaultContentType(true)
+	r.removeReplayMark()
 	connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(r.ctx)
 }
 

@@ -78,7 +78,8 @@ func (r *clientRequest) sendOver(conn *nodeConn, leader Leader) sendResult {
 		conn.close()
 		return sendUnknown
 	}
-	if len(answer.Header.Peek(headerNotDecided)) > 0 {
+	if mark := answer.Header.Peek(headerNotDecided); len(mark) > 0 {
+		r.event = r.event || string(mark) == markEvent
 		r.dropAnswer(conn, answer)
 		return sendNotDecided
 	}

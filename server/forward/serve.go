@@ -108,7 +108,11 @@ func (f *Forwarder) forwardedHandler(handlers *Handlers) fasthttp.RequestHandler
 			ctx.Response.Header.Set(headerAuthenticated, "1")
 		}
 		if httperror.IsNotDecided(ctx) {
-			ctx.Response.Header.Set(headerNotDecided, "1")
+			mark := "1"
+			if httperror.NextLeaderAnswers(ctx) {
+				mark = markEvent
+			}
+			ctx.Response.Header.Set(headerNotDecided, mark)
 		}
 	}
 }

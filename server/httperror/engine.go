@@ -23,6 +23,9 @@ func WriteEngineErrorOrUnavailable(ctx *fasthttp.RequestCtx, id market.RequestID
 	case errors.Is(err, ErrTooLarge):
 		Write(ctx, id, LeadTooLarge)
 		return
+	case errors.Is(err, engine.ErrNextLeaderAnswers):
+		WriteNextLeaderAnswers(ctx, id)
+		return
 	case errors.Is(err, engine.ErrNotLeader):
 		WriteNotDecided(ctx, id)
 		return
