@@ -150,3 +150,34 @@ func TestEndedAuctionReturnsErrNotLeader(t *testing.T) {
 		}
 	})
 }
+
+// A report that confirms a delivery commits that first. If the node loses the leadership then, the next leader
+// decides the same report, with the same result.
+func TestReportConfirmsDeliveryBeforeErrNotLeader(t *testing.T) {
+	for _, reportAll := range []bool{false, true} {
+		runInVirtualTime(t, fmt.Sprintf("many: %t", reportAll), func(t *testing.T) {
+			log := &logThatLoses{after: -1, queue: true}
+			x := newExchange(t, returnsMarket(returnRule(nil)).withPostEndpoints(), func(o *engine.Options) { log.Log, o.Log = o.Log, log })
+			x.buyers.scriptPosts("blue", serverError)
+			sold := x.soldLead(1)
+			time.Sleep(time.Hour)
+			report := func() (engine.StatusReportAnswer, error) {
+				if reportAll {
+					return x.reportAll(newReport(sold, "returned"))
+				}
+				return x.report(newReport(sold, "returned"))
+			}
+			before := x.log.len()
+			log.after = 1
+			if _, err := report(); !errors.Is(err, engine.ErrNotLeader) || x.log.len() != before+1 {
+				t.Fatalf("%v with %d committed events, want ErrNotLeader after the first", err, x.log.len()-before)
+			}
+			log.after = -1
+			answer := must.Value(report())(t)
+			if len(answer.Results) != 1 || answer.Results[0].Code != "" || answer.Replayed || x.log.len() != before+2 {
+				t.Errorf("the next leader answers %+v, want one more event", answer)
+			}
+			expectEqual(t, x.leadState(sold)+", "+x.balance("blue"), "returned confirmed, 100")
+		})
+	}
+}

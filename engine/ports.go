@@ -31,7 +31,8 @@ var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepa
 //
 // Ingest, SellAtBid, PingForBestBid, PingForAllBids and the two methods for status reports return
 // ErrNotLeader only if no event of the request was committed, or for ErrNextLeaderAnswers. The caller may then
-// send the same request to another node, without the danger of two decisions.
+// send the same request to another node, without the danger of two decisions. A status report may have
+// confirmed the delivery before; a repeat finds it confirmed.
 var ErrNotLeader = errors.New("this node does not lead the cluster; send the request to the leader")
 
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
