@@ -11,6 +11,8 @@ var (
 	// ErrNotLeader means that this node is not the leader. The entry was not proposed, and never becomes
 	// durable; the leader may accept the request.
 	ErrNotLeader = errors.New("cluster: this node is not the leader")
+	// ErrNotTakenOver means that a hand-over failed, because the other node lacks entries or does not answer.
+	ErrNotTakenOver = errors.New("cluster: the other node did not take over, because it lacks entries or does not answer; wait until it lacks no entry, and try again")
 	// ErrUnknown means that this node lost the leadership after it had proposed the entry. The entry may
 	// become durable, or not. Only the next leader knows.
 	ErrUnknown = errors.New("cluster: this node lost the leadership before it knew whether a majority has the entry")

@@ -37,7 +37,8 @@ func (n *Node) Remove(id string) error {
 
 // HandOver makes another member the leader: the one with the id to, or for "" the one with the most
 // entries. First this node finishes its leadership: it rejects new entries with ErrNotLeader, and waits for
-// the results of those that it has proposed. So a planned hand-over leaves no result unknown. If the
+// the results of those that it has proposed. So a planned hand-over leaves no result unknown. A chosen member
+// gets up to four heartbeat timeouts for the entries that it lacks. Then the error is ErrNotTakenOver. If the
 // hand-over fails after its message was sent, this node does not lead again in its term. After MaxStall it
 // makes room for another leader.
 func (n *Node) HandOver(to string) error {

@@ -32,6 +32,7 @@ type Node struct {
 	// handOverTerm is the term of the present hand-over. released is the last term in which this node sent
 	// a message for one. It never leads again in that term, because the message may arrive late.
 	handOverTerm, released atomic.Uint64
+	handingOver            atomic.Bool // transferLeadership waits for the other node
 	stop                   chan struct{}
 	loops                  sync.WaitGroup
 

@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -48,23 +50,43 @@ type handOverRequest struct {
 	done chan error
 }
 
+// transferTries is how often the leader begins a hand-over to a chosen node. Raft gives up after one heartbeat
+// timeout if that node lacks entries. Requests wait meanwhile.
+const transferTries = 4
+
 func (n *Node) transferLeadership(to string) error {
 	if n.raft.State() != raft.Leader {
 		return ErrNotLeader
 	}
-	if to == "" {
-		n.stopLeading()
-		n.handOverTerm.Store(n.raft.CurrentTerm())
-		return n.raft.LeadershipTransfer().Error()
-	}
-	for _, m := range n.Members() {
-		if m.ID == to && to != n.opt.ID {
-			n.stopLeading()
-			n.handOverTerm.Store(n.raft.CurrentTerm())
-			return n.raft.LeadershipTransferToServer(raft.ServerID(m.ID), raft.ServerAddress(m.Address)).Error()
+	transfer, tries := n.raft.LeadershipTransfer, 1 // a node with all entries exists
+	if to != "" {
+		members := n.Members()
+		i := slices.IndexFunc(members, func(m Member) bool { return m.ID == to && to != n.opt.ID })
+		if i < 0 {
+			return fmt.Errorf("cluster: node %q is no other member", to)
 		}
+		transfer, tries = func() raft.Future {
+			return n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(members[i].Address))
+		}, transferTries
 	}
-	return fmt.Errorf("cluster: node %q is no other member", to)
+	n.stopLeading()
+	term := n.raft.CurrentTerm()
+	n.handOverTerm.Store(term)
+	n.handingOver.Store(true)
+	defer n.handingOver.Store(false)
+	for {
+		err := transfer().Error()
+		tries--
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, raft.ErrNotLeader):
+			return ErrNotLeader
+		case tries == 0 || n.released.Load() == term:
+			return fmt.Errorf("%w: %w", ErrNotTakenOver, err)
+		}
+		time.Sleep(n.opt.Heartbeat / 20) // Raft ends the try before a moment later
+	}
 }
 
 // tryToLead begins a leadership after this node has applied all entries before it. If it cannot, it

@@ -115,6 +115,42 @@ func checkStalledLeader(t *testing.T, begin func(*member) error) {
 	}
 }
 
+// TestHandOverWaitsForSlowNode: the disk of the chosen node is slow, so the node lacks entries when the
+// hand-over begins. The leader, which commits no entry meanwhile, is not replaced. If the disk stalls for longer, the hand-over fails, and the leader goes on.
+func TestHandOverWaitsForSlowNode(t *testing.T) {
+	t.Parallel()
+	disks := map[string]*sync.RWMutex{"a": {}, "b": {}, "c": {}}
+	c := startCluster(t, func(o *Options) {
+		disk := disks[o.ID]
+		o.wrapLogStore = func(s raft.LogStore) raft.LogStore { return &stallingStore{s, disk} }
+		o.Heartbeat, o.MaxStall = time.Second, time.Second
+	})
+	leader, _ := c.awaitLeader()
+	var chosen *member
+	for _, m := range c.members {
+		if m != leader {
+			chosen = m
+		}
+	}
+	for _, stall := range []time.Duration{time.Minute, 2 * time.Second} {
+		disk := disks[chosen.id]
+		disk.Lock()
+		must.Succeed(t, leader.put("lead"))
+		works := time.AfterFunc(stall, disk.Unlock)
+		err := leader.HandOver(chosen.id)
+		if works.Stop() {
+			disk.Unlock()
+			if !errors.Is(err, ErrNotTakenOver) {
+				t.Errorf("a hand-over to a stalled node: %v", err)
+			}
+			awaitTrue(t, "the leader goes on", func() bool { return leader.put("lead") == nil })
+			continue
+		}
+		must.Succeed(t, err)
+		awaitTrue(t, "the chosen node leads", func() bool { return chosen.leading.Load() != nil })
+	}
+}
+
 // TestFailedLeaderIsReplaced: the disk with the leader's own log fails, or that with its Raft log. The node
 // reports the error, and another node takes over although the failed one could still be elected.
 func TestFailedLeaderIsReplaced(t *testing.T) {

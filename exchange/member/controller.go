@@ -1,10 +1,12 @@
 package member
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"pingpost/cluster"
 	"pingpost/internal/timer"
 	"pingpost/server/admin/clusterapi"
 )
@@ -217,7 +219,14 @@ func (m *Member) HandOver(to string) error {
 	case to != "" && !m.isMember(to):
 		return clusterapi.ErrNotMember
 	}
-	return m.Node.HandOver(to)
+	switch err := m.Node.HandOver(to); {
+	case errors.Is(err, cluster.ErrNotTakenOver):
+		return fmt.Errorf("%w: %w", clusterapi.ErrNotTakenOver, err)
+	case errors.Is(err, cluster.ErrNotLeader):
+		return clusterapi.ErrNotLeader
+	default:
+		return err
+	}
 }
 
 // Starting is the controller of a node that replays its log or copies the data of another node.

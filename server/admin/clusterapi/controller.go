@@ -29,6 +29,7 @@ var (
 	ErrStaleCopy     = errors.New("the node's copy of the data is too old to join the cluster")
 	ErrAlreadyMember = errors.New("the node is a member already")
 	ErrNotMember     = errors.New("the node is not a member")
+	ErrNotTakenOver  = errors.New("the node did not take over")
 	ErrIsLeader      = errors.New("the node is the leader")
 	ErrNotLeader     = errors.New("this node is not the leader")
 )

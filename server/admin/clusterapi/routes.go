@@ -65,10 +65,12 @@ func newAPIError(id string, err error) error {
 		return httperror.New(409, errcode.Conflict, "This exchange is a single node. Configure cluster to make it a node of a cluster.")
 	case errors.Is(err, ErrUnknownNode):
 		return httperror.New(404, errcode.NotFound, "The configuration has no node "+shown+". Add it to cluster.peers of each node, and restart them.")
-	case errors.Is(err, ErrNotReachable) && id == "":
+	case errors.Is(err, ErrNotTakenOver) && id == "":
 		return httperror.New(409, errcode.Conflict, "No other member can be reached and is ready to lead. Start one, and wait until GET cluster shows no lag.")
 	case errors.Is(err, ErrNotReachable):
 		return httperror.New(409, errcode.Conflict, "The node "+shown+" cannot be reached, or it has failed. Start it, and read its log.")
+	case errors.Is(err, ErrNotTakenOver):
+		return httperror.New(409, errcode.Conflict, "The node "+shown+" did not take over, because it lacks log entries or does not answer. Wait until GET cluster shows no lag of this node, and send this request again.")
 	case errors.Is(err, ErrStaleCopy):
 		return httperror.New(409, errcode.Conflict, "The node "+shown+" has a copy of the data that is too old to join. Delete its data directory, except keys/exchange.key, and start it again: it then copies the data anew.")
 	case errors.Is(err, ErrAlreadyMember):
