@@ -116,7 +116,7 @@ var ErrNextLeaderAnswers = fmt.Errorf("%w, which has its result", ErrNotLeader)
 // other node may decide about the request again, so the error is not ErrNotLeader.
 func errorAfterEvent(err error, key []byte) error {
 	switch {
-	case !errors.Is(err, ErrNotLeader):
+	case !IsEndOfLeadership(err):
 		return err
 	case len(key) == 0:
 		return ErrUnavailable

@@ -35,6 +35,16 @@ var ErrBusy = errors.New("the log's queue is full, or no encryption key is prepa
 // confirmed the delivery before; a repeat finds it confirmed.
 var ErrNotLeader = errors.New("this node does not lead the cluster; send the request to the leader")
 
+// ErrLeadershipLost is passed to CommitWaiter.Failed if this node of a cluster lost the leadership before it
+// knew whether the entry becomes durable.
+var ErrLeadershipLost = errors.New("this node lost the leadership of the cluster before it knew the result; send the request again")
+
+// IsEndOfLeadership reports whether an error says only that this node of a cluster does not lead. It is then no
+// fault: the next leader repeats the work.
+func IsEndOfLeadership(err error) bool {
+	return errors.Is(err, ErrNotLeader) || errors.Is(err, ErrLeadershipLost)
+}
+
 // Log makes events durable. Append adds an encoded event to the log's queue; the caller must not
 // change data until the waiter has the result. After an error of Append the entry was not queued,
 // and the waiter gets no result.

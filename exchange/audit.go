@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"pingpost/config/canonical"
+	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/server/admin/audit"
 	"pingpost/server/httperror"
@@ -38,7 +39,7 @@ func (x *Exchange) activateAndAuditRevisionFromFileLocked(operation string, r *p
 	if err != nil {
 		ended.Status = 500
 	}
-	if recordErr := actions.RecordAction(&ended); recordErr != nil {
+	if recordErr := actions.RecordAction(&ended); recordErr != nil && !engine.IsEndOfLeadership(recordErr) {
 		x.logger.Error("cannot record in the audit log whether the change of the configuration succeeded", "error", recordErr)
 	}
 	return err

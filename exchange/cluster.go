@@ -217,7 +217,9 @@ func (r clusterRoles) Lead(log *cluster.Log) {
 	x.cluster.queue.Store(log)
 	_, at := x.log.LastDurableEntry()
 	x.clock.AdvanceTo(at)
-	err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), x.cluster.member.Load().ReplicateFile)
+	err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), func(name string, content []byte) error {
+		return engineLogError(x.cluster.member.Load().ReplicateFile(name, content))
+	})
 	if err == nil {
 		err = x.startDeciding(clusterLogAdapter{log}, func(deadline time.Time) bool {
 			return x.waitUntilMayDecide(leadership, deadline)
@@ -226,7 +228,7 @@ func (r clusterRoles) Lead(log *cluster.Log) {
 	switch {
 	case err == nil:
 		x.logger.Info("this node decides about requests now", "node", x.settings.Cluster.Node, "seconds", time.Since(began).Seconds())
-	case errors.Is(err, cluster.ErrNotLeader) || errors.Is(err, cluster.ErrUnknown) || errors.Is(err, engine.ErrNotLeader):
+	case engine.IsEndOfLeadership(err):
 		x.logger.Info("this node lost the leadership before it decided about requests", "node", x.settings.Cluster.Node, "error", err)
 	default:
 		x.broken <- fmt.Errorf("this node of the cluster cannot decide about requests, and stops: %w", err)

@@ -338,10 +338,11 @@ func (x *Exchange) warnOfExtraBuyerAnswers(host string) {
 // logLeadKeyMakingResult logs message: as an error if no encryption keys for leads can be
 // created, or as information, with a nil err, when they can again.
 func (x *Exchange) logLeadKeyMakingResult(message string, err error) {
-	if err != nil {
-		x.logger.Error(message, "error", err)
-	} else {
+	switch {
+	case err == nil:
 		x.logger.Info(message)
+	case !engine.IsEndOfLeadership(err): // the next leader makes them
+		x.logger.Error(message, "error", err)
 	}
 }
 

@@ -68,6 +68,8 @@ func engineLogError(err error) error {
 		return httperror.ErrTooLarge
 	case errors.Is(err, cluster.ErrNotLeader):
 		return engine.ErrNotLeader
+	case errors.Is(err, cluster.ErrUnknown):
+		return engine.ErrLeadershipLost
 	}
 	return err
 }

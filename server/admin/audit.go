@@ -115,7 +115,7 @@ func (a *Admin) isStartingOrStopping() bool { return a.exchange.EngineWhileReady
 // fault only while the exchange serves: the log accepts no records once the exchange stops, or once this
 // node no longer leads its cluster.
 func (a *Admin) unrecordedError(operation string, cause error) httperror.Error {
-	if a.isStartingOrStopping() || errors.Is(cause, engine.ErrNotLeader) {
+	if a.isStartingOrStopping() || engine.IsEndOfLeadership(cause) {
 		return httperror.Unavailable
 	}
 	a.logger.Error("an operator's action was refused, because the audit log cannot record it", "operation", operation, "error", cause)

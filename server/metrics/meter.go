@@ -175,8 +175,11 @@ func (m *Meter) WarnOfUnconfirmedDelivery(lead market.LeadID, buyer string) {
 		"lead_id", lead.String(), "buyer_id", buyer)
 }
 
-// ReportFault counts and reports an internal fault.
+// ReportFault counts and reports an internal fault. The end of a leadership in a cluster is none.
 func (m *Meter) ReportFault(what string, err error) {
+	if engine.IsEndOfLeadership(err) {
+		return
+	}
 	m.faults.Inc()
 	m.reportFault(what, err)
 }

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -24,6 +25,8 @@ func TestEachReasonAndVerdictHasCounter(t *testing.T) {
 		m.PostAttempted("buyer", &market.BuyerPostResult{Verdict: verdict})
 	}
 	m.ReportFault("what", errors.New("why"))
+	m.ReportFault("the next leader does it", fmt.Errorf("webhook: %w", engine.ErrNotLeader))
+	m.ReportFault("the next leader does it", fmt.Errorf("webhook: %w", engine.ErrLeadershipLost))
 	for on, status := range map[Route]int{RouteIngest: 201, RouteNone: 777} {
 		var answer fasthttp.Response
 		answer.SetStatusCode(status)

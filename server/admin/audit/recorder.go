@@ -142,10 +142,16 @@ func (a *Action) recordEndWithTarget(ended *event.OperatorActionRecorded, result
 	if ended.Status < fasthttp.StatusBadRequest || after != a.record.Before {
 		ended.After = after
 	}
-	if err := a.engine.AsOperator(a.actor).RecordAction(ended); err != nil && !a.recorder.options.IsStopping() {
+	if err := a.engine.AsOperator(a.actor).RecordAction(ended); a.recorder.isFault(err) {
 		a.recorder.options.Logger.Error("cannot record the outcome of an operator's action; the audit log shows it without one",
 			"action", a.record.Action, "operation", a.record.Operation, "error", err)
 	}
+}
+
+// isFault reports whether an error of RecordAction is a fault of the log. It is none once the exchange stops, or
+// once this node no longer leads its cluster.
+func (r *Recorder) isFault(err error) bool {
+	return err != nil && !r.options.IsStopping() && !engine.IsEndOfLeadership(err)
 }
 
 // RecordSignIn records a sign-in with the status of its answer. After an error the session must not
@@ -177,7 +183,7 @@ func (r *Recorder) RecordOrCountFailure(e *engine.Engine, actor *Actor, operatio
 	}
 	record := actor.newRecord(operation, event.ActionWhole)
 	record.TargetKind, record.Status, record.Omitted = targetKind, uint32(status), r.omitted.Swap(0)
-	if err := e.AsOperator(actor.Name).RecordAction(&record); err != nil && !r.options.IsStopping() {
+	if err := e.AsOperator(actor.Name).RecordAction(&record); r.isFault(err) {
 		r.options.Logger.Error("cannot record a failed sign-in or a refused action in the audit log", "operation", operation, "error", err)
 	}
 }
