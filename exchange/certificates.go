@@ -4,9 +4,11 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"pingpost/config"
+	"pingpost/exchange/member"
 	"pingpost/server/certificate"
 )
 
@@ -73,6 +75,24 @@ func CheckCertificateFiles(settings *config.Settings) (err error) {
 		err = errors.Join(err, wrong)
 	}
 	return err
+}
+
+// CheckClusterCertificateFiles checks the files of cluster.tls, if they are configured. A file that cannot be
+// read is only a warning, because the machine that checks a configuration may not have the node's files.
+func CheckClusterCertificateFiles(settings *config.Settings) (warning, err error) {
+	files := settings.Cluster.TLS
+	if !files.IsSet() {
+		return nil, nil
+	}
+	loaded, err := member.LoadTLS(files.CertFile, files.KeyFile, files.AuthorityFile)
+	var unreadable *fs.PathError
+	switch {
+	case errors.As(err, &unreadable):
+		return fmt.Errorf("%w; the node needs the file at its start", err), nil
+	case err == nil && !time.Now().Before(loaded.Certificates[0].Leaf.NotAfter):
+		err = fmt.Errorf("cluster.tls: the certificate expired at %s; renew it", loaded.Certificates[0].Leaf.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return nil, err
 }
 
 // startCertificateWatchers starts a background watcher for each configured certificate, which reloads

@@ -188,6 +188,41 @@ func TestStartChecksCertificates(t *testing.T) {
 	}
 }
 
+// TestCheckClusterCertificates: a missing file is a warning, because the files may be on another machine. A file
+// with other content is an error.
+func TestCheckClusterCertificates(t *testing.T) {
+	t.Parallel()
+	issuer := newCertIssuer(t)
+	p, _ := newTLSDir(t, issuer)
+	cert, key, _ := issuer.issue(time.Now().Add(time.Hour))
+	expired, expiredKey, _ := issuer.issue(time.Now().Add(-time.Minute))
+	for name, content := range map[string]string{"node.crt": cert, "node.key": key, "ca.crt": cert, "old.crt": expired, "old.key": expiredKey, "text": "x"} {
+		p.writeFile(t, name, content)
+	}
+	for name, row := range map[string]struct {
+		cert, key, authority string
+		warns, fails         bool
+	}{
+		"valid":               {"node.crt", "node.key", "ca.crt", false, false},
+		"certificate missing": {"node.cert", "node.key", "ca.crt", true, false},
+		"key missing":         {"node.crt", "node.pem", "ca.crt", true, false},
+		"authority missing":   {"node.crt", "node.key", "ca.pem", true, false},
+		"another key":         {"node.crt", "old.key", "ca.crt", false, true},
+		"expired":             {"old.crt", "old.key", "ca.crt", false, true},
+		"invalid authority":   {"node.crt", "node.key", "text", false, true},
+	} {
+		var settings config.Settings
+		files := &settings.Cluster.TLS
+		files.CertFile, files.KeyFile, files.AuthorityFile = p.dir+"/"+row.cert, p.dir+"/"+row.key, p.dir+"/"+row.authority
+		if warning, err := CheckClusterCertificateFiles(&settings); warning != nil != row.warns || err != nil != row.fails {
+			t.Errorf("%s: warning %v, error %v", name, warning, err)
+		}
+	}
+	if warning, err := CheckClusterCertificateFiles(&config.Settings{}); warning != nil || err != nil {
+		t.Errorf("without cluster.tls: %v, %v", warning, err)
+	}
+}
+
 // TestTLSChangeNeedsRestart: the differences say so. Plain HTTP to a TLS port gets an error that
 // names https.
 func TestTLSChangeNeedsRestart(t *testing.T) {

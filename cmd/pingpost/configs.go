@@ -42,8 +42,15 @@ func (c *validateConfigCmd) Run() error {
 	if err := exchange.CheckCertificateFiles(&built.Settings); err != nil {
 		return err
 	}
+	unreadable, err := exchange.CheckClusterCertificateFiles(&built.Settings)
+	if err != nil {
+		return err
+	}
 	wrong, warnings := exchange.CheckInitialListFiles(built)
 	warnings = append(built.Warnings, warnings...)
+	if unreadable != nil {
+		warnings = append(warnings, syntax.Problem{File: c.File, Path: "cluster.tls", Message: unreadable.Error()})
+	}
 	colors := terminal.ColorsOf(os.Stderr)
 	fmt.Fprint(os.Stderr, colors.PaintLines(warnings.FormatAsWarnings(), map[string]func(string) string{"warning: ": colors.Yellow}))
 	if len(wrong) > 0 {
