@@ -17,7 +17,7 @@ func (f *Forwarder) Ask(id, address, path string, limit time.Duration) (status i
 			return status, body, nil
 		}
 	}
-	conn, err := f.conns.dialNew(to, limit, nil)
+	conn, err := f.conns.dialNew(to, limit)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -55,14 +55,13 @@ type clientRequest struct {
 	event  bool          // the log has an event of the request: see httperror.WriteNextLeaderAnswers
 }
 
-// retryPause is the pause before the next attempt while the leader does not change. A new leader needs
-// a moment before it decides.
+// retryPause is the pause before the next attempt.
 const retryPause = 10 * time.Millisecond
 
 // serve answers the request.
 func (r *clientRequest) serve() {
 	for held := false; ; held = true {
-		leader, changed := r.f.leaderAndChange()
+		leader := r.f.opt.Leader()
 		switch {
 		case leader.Self:
 			r.decide(r.ctx)
@@ -80,11 +79,11 @@ func (r *clientRequest) serve() {
 				r.rejectUnread(bad)
 				return
 			}
-			if r.send(leader, changed) {
+			if r.send(leader) {
 				return
 			}
 		}
-		if r.sent || !r.wait(changed) {
+		if r.sent || !r.wait() {
 			r.answerUnavailable(NoLeader)
 			return
 		}
@@ -100,17 +99,12 @@ func (r *clientRequest) removeReplayMark() {
 }
 
 // wait waits for the next attempt. It returns false if the time for which the request is held is over.
-func (r *clientRequest) wait(changed <-chan struct{}) bool {
+func (r *clientRequest) wait() bool {
 	if r.budget <= 0 {
 		return false
 	}
 	began := time.Now()
-	timer := time.NewTimer(min(retryPause, r.budget))
-	select {
-	case <-changed:
-	case <-timer.C:
-	}
-	timer.Stop()
+	time.Sleep(min(retryPause, r.budget))
 	r.budget -= time.Since(began)
 	return true
 }

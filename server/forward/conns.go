@@ -17,6 +17,9 @@ const (
 	maxConns = 4096
 	// dialPause is the pause after a failed dial. Held requests would otherwise dial all the time.
 	dialPause = 20 * time.Millisecond
+	// dialTime is the longest wait for a connection to the leader before the next look for a new one. A lost
+	// machine never answers.
+	dialTime = 250 * time.Millisecond
 	// answerBuffer is the size of the read buffer, which must hold the head of an answer.
 	answerBuffer = 16 << 10
 )
@@ -79,9 +82,9 @@ func (c *nodeConns) takeIdle(to nodeKey) *nodeConn {
 	}
 }
 
-// dialNew opens a connection. It gives up after the time limit, or if stop closes; the connection is then
+// dialNew opens a connection. It gives up after the time limit; the connection is then
 // kept for a later request.
-func (c *nodeConns) dialNew(to nodeKey, limit time.Duration, stop <-chan struct{}) (*nodeConn, error) {
+func (c *nodeConns) dialNew(to nodeKey, limit time.Duration) (*nodeConn, error) {
 	c.mu.Lock()
 	paused := time.Since(c.failed[to]) < dialPause
 	c.mu.Unlock()
@@ -120,7 +123,6 @@ func (c *nodeConns) dialNew(to nodeKey, limit time.Duration, stop <-chan struct{
 	case err := <-dialed:
 		return conn, err
 	case <-timer.C:
-	case <-stop:
 	}
 	close(gone)
 	return nil, errDialTime

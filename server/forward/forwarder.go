@@ -36,12 +36,11 @@ const (
 
 // Options configure a Forwarder.
 type Options struct {
-	Leader  func() Leader
-	Changed func() <-chan struct{} // closed at the next change of the leader; nil: the forwarder only polls
-	Dial    func(id, address string, timeout time.Duration) (net.Conn, error)
-	Hold    time.Duration // how long a request waits for a leader; 0: one second
-	Logger  *slog.Logger
-	Count   func(Kind, Outcome) // counts forwarded and held requests; nil: not counted
+	Leader func() Leader
+	Dial   func(id, address string, timeout time.Duration) (net.Conn, error)
+	Hold   time.Duration // how long a request waits for a leader; 0: one second
+	Logger *slog.Logger
+	Count  func(Kind, Outcome) // counts forwarded and held requests; nil: not counted
 }
 
 // Forwarder forwards the requests of one node, and serves those that other nodes forward to it.
@@ -68,13 +67,3 @@ func New(opt Options) *Forwarder {
 
 // IsLeader reports whether this node decides now.
 func (f *Forwarder) IsLeader() bool { return f.opt.Leader().Self }
-
-// leaderAndChange returns the leader, and a channel that closes when it changes. The channel is nil
-// without Options.Changed.
-func (f *Forwarder) leaderAndChange() (Leader, <-chan struct{}) {
-	if f.opt.Changed == nil {
-		return f.opt.Leader(), nil
-	}
-	changed := f.opt.Changed() // first, so that no change is missed
-	return f.opt.Leader(), changed
-}

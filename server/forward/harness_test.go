@@ -25,9 +25,8 @@ type testCluster struct {
 	t     *testing.T
 	nodes map[string]*testNode
 
-	mu      sync.Mutex
-	leader  string // empty: none
-	changed chan struct{}
+	mu     sync.Mutex
+	leader string // empty: none
 }
 
 // testNode is a node with a server for clients and a listener for other nodes.
@@ -48,7 +47,7 @@ type testNode struct {
 // newCluster returns a cluster of nodes with these ids, whose handler answers 201. The first one leads.
 func newCluster(t *testing.T, ids ...string) *testCluster {
 	t.Helper()
-	c := &testCluster{t: t, nodes: make(map[string]*testNode), leader: ids[0], changed: make(chan struct{})}
+	c := &testCluster{t: t, nodes: make(map[string]*testNode), leader: ids[0]}
 	for _, id := range ids {
 		c.nodes[id] = c.newNode(id)
 	}
@@ -59,8 +58,6 @@ func (c *testCluster) setLeader(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leader = id
-	close(c.changed)
-	c.changed = make(chan struct{})
 }
 
 func (c *testCluster) leaderSeenBy(id string) Leader {
@@ -73,12 +70,6 @@ func (c *testCluster) leaderSeenBy(id string) Leader {
 		return Leader{Self: true, ID: id}
 	}
 	return Leader{ID: c.leader, Address: c.nodes[c.leader].internal}
-}
-
-func (c *testCluster) changedChannel() <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.changed
 }
 
 // acceptedConns remembers the connections that it accepts.
@@ -118,7 +109,7 @@ func (n *testNode) handle(h fasthttp.RequestHandler) { n.decide.Store(&h) }
 func (c *testCluster) newNode(id string) *testNode {
 	n := &testNode{id: id, counts: make(map[Outcome]int)}
 	n.Forwarder = New(Options{
-		Leader: func() Leader { return c.leaderSeenBy(id) }, Changed: c.changedChannel, Logger: slog.New(slog.DiscardHandler),
+		Leader: func() Leader { return c.leaderSeenBy(id) }, Logger: slog.New(slog.DiscardHandler),
 		Dial: func(_, address string, timeout time.Duration) (net.Conn, error) {
 			n.dials.Add(1)
 			return net.DialTimeout("tcp", address, timeout)

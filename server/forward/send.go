@@ -31,7 +31,7 @@ const (
 
 // send lets the leader answer the request. It returns false if the leader has certainly not decided, so
 // that the request may be sent again.
-func (r *clientRequest) send(leader Leader, changed <-chan struct{}) (done bool) {
+func (r *clientRequest) send(leader Leader) (done bool) {
 	if length := bodyLength(r.ctx); !r.body.isComplete(length) {
 		r.rejectUnread(request.ErrorOfFailedRead(r.body.err))
 		return true
@@ -41,7 +41,7 @@ func (r *clientRequest) send(leader Leader, changed <-chan struct{}) (done bool)
 	if conn == nil {
 		began := time.Now()
 		var err error
-		if conn, err = r.f.conns.dialNew(to, r.budget, changed); err != nil {
+		if conn, err = r.f.conns.dialNew(to, min(r.budget, dialTime)); err != nil {
 			r.budget -= time.Since(began)
 			r.f.opt.Logger.Debug("cannot connect to the leader", "node", to.id, "error", err)
 			return false
