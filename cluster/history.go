@@ -13,7 +13,7 @@ import (
 // ErrOtherHistory means that this node's log has other entries than the leader's. It comes from another
 // cluster, from a backup, or from a node with a damaged memory. The node needs a copy of another node's
 // data.
-var ErrOtherHistory = errors.New("cluster: BUG: this node's log has other entries than the leader's; copy the data of another node, and find out where this node's log comes from")
+var ErrOtherHistory = errors.New("cluster: this node's log has other entries than the leader's, from damage or from another cluster; copy the data of another node, and check this node's disk and the origin of its data")
 
 // history compares the batches of the Raft log with the node's log. Each batch contains the fingerprint of
 // the entry before it. Entries that the log has already are compared byte for byte: Raft delivers them

@@ -29,12 +29,12 @@ type Node struct {
 	openChunks sync.Map      // of ReplicateFile: time.Time of the start by transfer
 	check      chan struct{} // holds at most one token: compare the role with Raft's
 	handOver   chan handOverRequest
-	// handOverTerm is the term of the present hand-over. released is the last term in which this node sent
+	// handOverTerm is the term of the present hand-over. lastHandOver is the last term in which this node sent
 	// a message for one. It never leads again in that term, because the message may arrive late.
-	handOverTerm, released atomic.Uint64
-	handingOver            atomic.Bool // transferLeadership waits for the other node
-	stop                   chan struct{}
-	loops                  sync.WaitGroup
+	handOverTerm, lastHandOver atomic.Uint64
+	handingOver                atomic.Bool // transferLeadership waits for the other node
+	stop                       chan struct{}
+	loops                      sync.WaitGroup
 
 	failMu  sync.Mutex
 	failure error

@@ -38,7 +38,7 @@ func (n *Node) trackRole() {
 		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
 			n.stopLeading()
 		}
-		if n.leading.Load() == nil && n.raft.State() == raft.Leader && n.raft.CurrentTerm() > n.released.Load() {
+		if n.leading.Load() == nil && n.raft.State() == raft.Leader && n.raft.CurrentTerm() > n.lastHandOver.Load() {
 			n.tryToLead()
 		}
 	}
@@ -82,7 +82,7 @@ func (n *Node) transferLeadership(to string) error {
 			return nil
 		case errors.Is(err, raft.ErrNotLeader):
 			return ErrNotLeader
-		case tries == 0 || n.released.Load() == term:
+		case tries == 0 || n.lastHandOver.Load() == term:
 			return fmt.Errorf("%w: %w", ErrNotTakenOver, err)
 		}
 		time.Sleep(n.opt.Heartbeat / 20) // Raft ends the try before a moment later

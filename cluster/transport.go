@@ -192,7 +192,7 @@ func (t *nodeTransport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, 
 	if t.node.raft.CurrentTerm() != term {
 		return errLateHandOver
 	}
-	t.node.released.Store(term)
+	t.node.lastHandOver.Store(term)
 	if t.node.opt.loseHandOver {
 		return nil
 	}
