@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -22,45 +23,91 @@ type recordReader struct {
 	unfinished map[string]*Call // by thread
 	text       map[*Call]string // first lines of unfinished calls
 	last       map[string]*Call // by thread
+	start      time.Time        // of the ticks; zero: they count lines
+	lastTick   int
 }
 
 // ReadRecord reads a whole record. It returns the calls in the order of their starts. Ticks start
 // after afterTick and end with lastTick.
 func ReadRecord(from io.Reader, afterTick int) (calls []*Call, lastTick int, err error) {
-	r := &recordReader{unfinished: map[string]*Call{}, text: map[*Call]string{}, last: map[string]*Call{}}
+	return readTicks(from, afterTick, time.Time{})
+}
+
+// ReadTimedRecord reads a whole record whose ticks are nanoseconds since start. So the ticks of several
+// processes on one machine are comparable.
+func ReadTimedRecord(from io.Reader, start time.Time) (calls []*Call, lastTick int, err error) {
+	return readTicks(from, 0, start)
+}
+
+func readTicks(from io.Reader, afterTick int, start time.Time) (calls []*Call, lastTick int, err error) {
+	r := &recordReader{unfinished: map[string]*Call{}, text: map[*Call]string{}, last: map[string]*Call{}, start: start, lastTick: afterTick}
 	lines := bufio.NewReaderSize(from, 1<<20)
-	lastTick = afterTick
 	for {
 		line, err := lines.ReadString('\n')
 		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			lastTick += 2
-			if err := r.readLine(line, lastTick); err != nil {
-				return nil, lastTick, fmt.Errorf("line %.200q: %w", line, err)
+			if err := r.readLine(line); err != nil {
+				return nil, r.lastTick, fmt.Errorf("line %.200q: %w", line, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, lastTick, err
+			return nil, r.lastTick, err
 		}
 	}
 	for _, c := range r.unfinished {
 		if err := c.parseCall(r.text[c]); err != nil && !c.Torn {
-			return nil, lastTick, err
+			return nil, r.lastTick, err
 		}
 	}
 	for _, c := range r.last {
 		c.markUncertainWriteUnfinished()
 	}
-	return r.calls, lastTick + 1, nil
+	return r.calls, r.lastTick + 1, nil
 }
 
-// readLine reads a line. Its call starts at tick and, if the line is complete, ends at the next
-// tick.
-func (r *recordReader) readLine(line string, tick int) error {
+// nextTick returns the tick of a line, and the line without its time. The order of the lines is exact, so
+// ticks rise even if times do not.
+func (r *recordReader) nextTick(line string) (tick int, rest string, err error) {
+	tick = r.lastTick + 2
+	if line == "" || line[0] < '0' || line[0] > '9' {
+		return tick, line, nil // recorded without times
+	}
+	text, rest, _ := strings.Cut(line, " ")
+	if r.start.IsZero() {
+		return tick, rest, nil
+	}
+	seconds, fraction, _ := strings.Cut(text, ".")
+	s, err1 := strconv.ParseInt(seconds, 10, 64)
+	ns, err2 := strconv.ParseInt(fraction, 10, 64)
+	if err := errors.Join(err1, err2); err != nil || len(fraction) != 9 {
+		return 0, "", fmt.Errorf("%q is not a time in nanoseconds: %w", text, err)
+	}
+	return max(tick, int(time.Unix(s, ns).Sub(r.start))), rest, nil
+}
+
+// duration returns the time that a complete line's call took, in ticks; at least 1.
+func (r *recordReader) duration(line string) int {
+	at := strings.LastIndexByte(line, '<')
+	if r.start.IsZero() || at < 0 {
+		return 1
+	}
+	seconds, err := strconv.ParseFloat(strings.TrimSuffix(line[at+1:], ">"), 64)
+	if err != nil {
+		return 1
+	}
+	return max(1, int(seconds*1e9))
+}
+
+// readLine reads a line. Its call starts at the line's tick and, if the line is complete, ends after it.
+func (r *recordReader) readLine(line string) error {
 	thread, rest, _ := strings.Cut(line, " ")
-	rest = strings.TrimLeft(rest, " ")
+	tick, rest, err := r.nextTick(strings.TrimLeft(rest, " "))
+	if err != nil {
+		return err
+	}
+	r.lastTick = tick
 	begun, torn := strings.CutSuffix(rest, detachedMark)
 	if torn {
 		if strings.HasPrefix(rest, resumedMark) {
@@ -90,7 +137,8 @@ func (r *recordReader) readLine(line string, tick int) error {
 		c.Name, _, _ = strings.Cut(begun, "(")
 		return nil
 	}
-	c.Done = tick + 1
+	c.Done = tick + r.duration(rest)
+	r.lastTick = c.Done - 1
 	return c.parseFinishedLine(rest)
 }
 

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"pingpost/internal/must"
 )
 
 // formatCall formats a call as one line.
@@ -134,5 +137,30 @@ func TestReadRejectsInvalidRecord(t *testing.T) {
 		if calls, _, err := ReadRecord(strings.NewReader(line+"\n"), 0); err == nil {
 			t.Errorf("%s was read as %s", what, formatCall(calls[0]))
 		}
+	}
+}
+
+// Records of several processes have one clock. The order of the lines is exact, so a time that stays
+// behind does not change it.
+func TestTicksAreTimes(t *testing.T) {
+	record := strings.Join([]string{
+		`10 100.000000500 fsync(3) = 0 <0.000000300>`,
+		`10 100.000001000 write(3, "\x61", 1 <unfinished ...>`,
+		`11 100.000000900 fsync(4) = 0 <0.000000001>`,
+		`10 100.000002000 <... write resumed>) = 1 <0.000001000>`,
+	}, "\n")
+	calls, last, err := ReadTimedRecord(strings.NewReader(record), time.Unix(100, 0))
+	must.Succeed(t, err)
+	want := [][2]int{{500, 800}, {1000, 2000}, {1002, 1003}}
+	for i, c := range calls {
+		if got := [2]int{c.Enter, c.Done}; got != want[i] {
+			t.Errorf("call %d is at ticks %v, want %v", i, got, want[i])
+		}
+	}
+	if last != 2001 || len(calls) != len(want) {
+		t.Errorf("%d calls until tick %d", len(calls), last)
+	}
+	if _, _, err := ReadTimedRecord(strings.NewReader("10 100.5 fsync(3) = 0\n"), time.Unix(100, 0)); err == nil {
+		t.Error("a time in tenths was accepted")
 	}
 }

@@ -38,7 +38,7 @@ func CheckAvailable() error {
 // program; the record is complete when it has ended.
 func Command(ctx context.Context, out, program string, args ...string) *exec.Cmd {
 	all := append(make([]string, 0, 16+len(args)),
-		"-f", "--seccomp-bpf", "-y", "-xx", "-s", strconv.Itoa(maxStringBytes), "-e", "signal=none", "-e", "trace="+tracedCalls, "-o", out, program)
+		"-f", "--seccomp-bpf", "-y", "-xx", "--absolute-timestamps=format:unix,precision:ns", "--syscall-times=ns", "-s", strconv.Itoa(maxStringBytes), "-e", "signal=none", "-e", "trace="+tracedCalls, "-o", out, program)
 	return exec.CommandContext(ctx, "strace", append(all, args...)...)
 }
 
