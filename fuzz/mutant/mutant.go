@@ -8,6 +8,7 @@ package mutant
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,9 +26,9 @@ type Mutation struct {
 	New  string
 }
 
-// mutatedText returns the file with the mutation.
-func (m *Mutation) mutatedText(moduleRoot string) ([]byte, error) {
-	whole, err := os.ReadFile(filepath.Join(moduleRoot, filepath.FromSlash(m.File)))
+// mutatedText returns the text of a source file with the mutation.
+func (m *Mutation) mutatedText(source string) ([]byte, error) {
+	whole, err := os.ReadFile(source)
 	if err != nil {
 		return nil, fmt.Errorf("mutation %q: %w", m.Name, err)
 	}
@@ -38,7 +39,7 @@ func (m *Mutation) mutatedText(moduleRoot string) ([]byte, error) {
 }
 
 // WriteOverlay writes the mutated files into overlayDir. It returns the path of the file for `go
-// build -overlay` and `go test -overlay`. A source file can have only one mutation. The caller
+// build -overlay` and `go test -overlay`. Several mutations of one file apply in their order. The caller
 // removes overlayDir after the build.
 func WriteOverlay(moduleRoot, overlayDir string, mutations ...Mutation) (path string, err error) {
 	moduleRoot, err = filepath.Abs(moduleRoot)
@@ -48,13 +49,10 @@ func WriteOverlay(moduleRoot, overlayDir string, mutations ...Mutation) (path st
 	replace := make(map[string]string, len(mutations))
 	for i := range mutations {
 		m := &mutations[i]
-		text, err := m.mutatedText(moduleRoot)
+		original := filepath.Join(moduleRoot, filepath.FromSlash(m.File))
+		text, err := m.mutatedText(cmp.Or(replace[original], original))
 		if err != nil {
 			return "", err
-		}
-		original := filepath.Join(moduleRoot, filepath.FromSlash(m.File))
-		if _, twice := replace[original]; twice {
-			return "", fmt.Errorf("mutation %q: %s already has a mutation", m.Name, m.File)
 		}
 		mutated := filepath.Join(overlayDir, "mutant"+strconv.Itoa(i)+".go")
 		if err := os.WriteFile(mutated, text, 0o600); err != nil {

@@ -29,6 +29,7 @@ func TestBuildBreaksTheProgramAndLeavesTheTree(t *testing.T) {
 	for want, mutations := range map[string][]Mutation{
 		"whole":  nil,
 		"broken": {{Name: "another word", File: "word.go", Old: `"whole"`, New: `"broken"`}},
+		"both":   {{File: "word.go", Old: `"whole"`, New: `"bo"`}, {File: "word.go", Old: `"bo"`, New: `"bo" + "th"`}},
 	} {
 		if err := Build(t.Context(), root, ".", out, []string{"-trimpath"}, mutations...); err != nil {
 			t.Fatal(err)
@@ -50,7 +51,7 @@ func TestMutationWithoutEffectIsRejected(t *testing.T) {
 		"text occurs twice":       {{File: "word.go", Old: "o", New: "a"}},
 		"missing file":            {{File: "words.go", Old: "whole", New: "broken"}},
 		"no change":               {{File: "word.go", Old: "whole", New: "whole"}},
-		"two mutations of a file": {good, good},
+		"the same mutation twice": {good, good},
 	} {
 		if _, err := WriteOverlay(root, t.TempDir(), mutations...); err == nil {
 			t.Errorf("%s: the mutation was accepted", name)
