@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
 	"pingpost/internal/must"
@@ -141,6 +144,27 @@ func TestTermNeverFalls(t *testing.T) {
 	} {
 		if err := s.SetUint64([]byte(row.key), row.value); (err == nil) != row.valid {
 			t.Errorf("%s = %d: %v", row.key, row.value, err)
+		}
+	}
+}
+
+// TestSnapshotIsCompleteOrAbsent: a snapshot whose folder cannot be fsynced must not exist, because Raft
+// would delete its log.
+func TestSnapshotIsCompleteOrAbsent(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		dir := t.TempDir()
+		store := must.Value(openSnapshotStore(dir, hclog.NewNullLogger()))(t)
+		to := must.Value(store.Create(raft.SnapshotVersionMax, 7, 2, raft.Configuration{}, 1, nil))(t)
+		must.Value(io.WriteString(to, "position"))(t)
+		if broken {
+			must.Succeed(t, os.RemoveAll(filepath.Join(dir, "snapshots", to.ID()+".tmp")))
+		}
+		if err := to.Close(); (err == nil) == broken {
+			t.Fatalf("the folder is missing: %v; the result is %v", broken, err)
+		}
+		must.Succeed(t, to.Close()) // Raft calls it twice
+		if list := must.Value(store.List())(t); len(list) > 0 == broken {
+			t.Errorf("the folder is missing: %v; the store has %d snapshots", broken, len(list))
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (n *Node) startRaft() error {
 	if n.store, err = raftwal.Open(logDir, raftwal.WithLogger(logger)); err != nil {
 		return fmt.Errorf("cannot open the Raft log in %q: %w", logDir, err)
 	}
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(n.opt.Dir, keptSnapshots, logger)
+	snapshots, err := openSnapshotStore(n.opt.Dir, logger)
 	if err != nil {
 		return fmt.Errorf("cannot open the Raft snapshots in %q: %w", n.opt.Dir, err)
 	}

@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"pingpost/internal/durable"
 )
 
 // CompactedEntry returns the log entry up to which a node's Raft log may be deleted, for the MustReach of its
@@ -29,6 +32,57 @@ func CompactedEntry(dir string) (uint64, error) {
 	defer content.Close()
 	at, err := readMarker(bufio.NewReader(content))
 	return at.LastEntry, err
+}
+
+// durableSnapshotStore is a store whose complete snapshots survive a power loss, because Raft deletes its log
+// after a snapshot. Raft's own store fsyncs the files of a snapshot and the folder with all snapshots, but
+// not their names in the folder of each. A file system such as btrfs may then lose these names.
+type durableSnapshotStore struct {
+	raft.SnapshotStore
+	folder string // with all snapshots
+}
+
+// openSnapshotStore opens the store in dir, the Options.Dir of a node.
+func openSnapshotStore(dir string, logger hclog.Logger) (raft.SnapshotStore, error) {
+	files, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, logger)
+	if err == nil {
+		err = durable.SyncFolder(dir) // it has the name of the store's folder
+	}
+	return &durableSnapshotStore{files, filepath.Join(dir, "snapshots")}, err
+}
+
+// Create begins a snapshot.
+func (s *durableSnapshotStore) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, transport raft.Transport) (raft.SnapshotSink, error) {
+	sink, err := s.SnapshotStore.Create(version, index, term, members, membersIndex, transport)
+	if err != nil {
+		return nil, err
+	}
+	return &durableSink{SnapshotSink: sink, folder: filepath.Join(s.folder, sink.ID()+".tmp")}, nil
+}
+
+// durableSink is a snapshot that is written into a folder. The folder has the names of all its files from the
+// beginning, and gets its final name at the end.
+type durableSink struct {
+	raft.SnapshotSink
+	folder string
+	ended  bool
+}
+
+// Close completes the snapshot. Raft calls it again after Persist has called it.
+func (s *durableSink) Close() error {
+	if !s.ended {
+		s.ended = true
+		if err := durable.SyncFolder(s.folder); err != nil {
+			return errors.Join(fmt.Errorf("cannot fsync the folder of a Raft snapshot: %w", err), s.SnapshotSink.Cancel())
+		}
+	}
+	return s.SnapshotSink.Close()
+}
+
+// Cancel deletes the snapshot.
+func (s *durableSink) Cancel() error {
+	s.ended = true
+	return s.SnapshotSink.Cancel()
 }
 
 // keptSnapshots is the number of Raft snapshots that a node keeps.

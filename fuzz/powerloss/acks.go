@@ -36,8 +36,8 @@ func parseAcks(calls []*strace.Call) (found []ack, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if bytes.Contains(sent, []byte(metricPrefix)) {
-			continue // no request depends on metrics
+		if bytes.Contains(sent, []byte(metricPrefix)) || isBetweenNodes(sent) {
+			continue // no request depends on them
 		}
 		some, err := parseMessages(sent, c.Enter)
 		if err != nil {
@@ -46,6 +46,12 @@ func parseAcks(calls []*strace.Call) (found []ack, err error) {
 		found = append(found, some...)
 	}
 	return found, nil
+}
+
+// isBetweenNodes reports whether a message is a request that a node of a cluster forwards to the leader, or a
+// copy of its data for a new node. The leader's answers to forwarded requests count as acks.
+func isBetweenNodes(sent []byte) bool {
+	return bytes.Contains(sent, []byte("\r\nX-Pingpost-Forwarded-Kind: ")) || bytes.HasPrefix(sent, []byte("HTTP/")) && bytes.Contains(sent, []byte("\r\nTransfer-Encoding: chunked\r\n"))
 }
 
 // parseMessages parses all messages that one call sent.

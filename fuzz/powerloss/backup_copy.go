@@ -27,6 +27,11 @@ func backupDir(folder string) string     { return filepath.Join(folder, "place",
 func identityFile(folder string) string  { return filepath.Join(folder, "backup.key") }
 func recipientFile(folder string) string { return filepath.Join(folder, "backup.recipient") }
 
+// backupFlags are the flags with which the exchange backs itself up.
+func backupFlags(folder string) []string {
+	return []string{"--backup-to", backupDir(folder), "--backup-key-file", recipientFile(folder)}
+}
+
 // makeBackupKey creates the backup's key pair.
 func makeBackupKey(folder string) error {
 	identity, recipient, err := backup.GenerateAgeKeyFileText()

@@ -27,9 +27,11 @@ type openedDir struct {
 
 // openDir opens a data directory: the newest snapshot and the log entries after it. It needs no
 // operator.
-func openDir(dir string) (*openedDir, error) {
+func openDir(dir string) (*openedDir, error) { return openDirWith(dir, wal.Options{}, wal.Open) }
+
+// openDirWith opens a data directory, and its log with a function.
+func openDirWith(dir string, opt wal.Options, openLog func(string, wal.Options) (*wal.Log, error)) (*openedDir, error) {
 	o := &openedDir{dir: dir, state: state.New()}
-	var opt wal.Options
 	snapshot, err := wal.OpenNewestValidSnapshot(dir)
 	var none *wal.NoSnapshotError
 	switch {
@@ -53,7 +55,7 @@ func openDir(dir string) (*openedDir, error) {
 		o.snapshot = snapshot.Newest
 		opt.From, opt.AtLeast = snapshot.LastInAllSections+1, snapshot.Newest
 	}
-	if o.log, err = wal.Open(dir, opt); err != nil {
+	if o.log, err = openLog(dir, opt); err != nil {
 		return nil, err
 	}
 	if err := o.readEntries(); err != nil {

@@ -35,3 +35,33 @@ var shorterLimits = []mutant.Mutation{
 		Old: "const keyFileSettleTime = 2 * time.Second", New: "const keyFileSettleTime = 100 * time.Millisecond",
 	},
 }
+
+// shorterClusterLimits let the nodes of a cluster shorten Raft's log all the time. A recorded node is slow, so
+// it gets more time until the others replace it.
+var shorterClusterLimits = []mutant.Mutation{
+	{
+		Name: "Raft's log is shortened at once", File: "cluster/options.go",
+		Old: "	setIfZero(&o.CompactEvery, 16_384)\n	setIfZero(&o.KeepFor, 10*time.Minute)\n",
+		New: "	setIfZero(&o.CompactEvery, 48)\n	setIfZero(&o.KeepFor, 2*time.Second)\n",
+	},
+	{
+		Name: "nodes have more time", File: "cluster/options.go",
+		Old: "const DefaultHeartbeat = 200 * time.Millisecond", New: "const DefaultHeartbeat = 500 * time.Millisecond",
+	},
+	{
+		Name: "disks have more time", File: "cluster/options.go",
+		Old: "setIfZero(&o.MaxStall, 400*time.Millisecond)", New: "setIfZero(&o.MaxStall, 2*time.Second)",
+	},
+	{
+		Name: "Raft looks often whether its log is long", File: "cluster/raft_config.go",
+		Old: "c.SnapshotInterval = 10 * time.Second", New: "c.SnapshotInterval = 100 * time.Millisecond",
+	},
+	{
+		Name: "segments of Raft's log have 64 KB", File: "cluster/node.go",
+		Old: "raftwal.WithLogger(logger))", New: "raftwal.WithLogger(logger), raftwal.WithSegmentSize(64<<10))",
+	},
+	{
+		Name: "a copy delays the shortening for a moment", File: "exchange/member/copy.go",
+		Old: "keepLogAfterCopy = 30 * time.Minute", New: "keepLogAfterCopy = 3 * time.Second",
+	},
+}

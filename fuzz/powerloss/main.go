@@ -60,8 +60,10 @@ type flags struct {
 	Lives   int     `default:"7" help:"Starts of the exchange in each recording (${default})."`
 	Serve   int     `default:"50" help:"Start the exchange at every n-th power loss (${default})."`
 	Short   bool    `help:"Make one short recording, within half a minute."`
+	Cluster bool    `help:"Record three nodes of a cluster, with Raft's log and the exchange's log."`
 	Mutants bool    `help:"Run programs that break one promise each, and fail unless each is detected."`
 	Only    string  `placeholder:"WORDS" help:"Run only mutants whose name contains these words."`
+	Program string  `placeholder:"FILE" help:"Test this program, which has the shorter limits, instead of building one."`
 	Root    string  `default:"." placeholder:"DIR" help:"The repository."`
 	Dir     string  `placeholder:"DIR" help:"Create the recordings' folder here (default: the system's temporary directory). It is removed unless a check fails."`
 }

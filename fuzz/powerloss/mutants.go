@@ -90,3 +90,53 @@ var mutants = []mutant.Mutation{
 		New: "	if err := s.removeObjectsMergedInto(ctx, logObject{first: s.tail.first, last: s.tail.due - 1}); err != nil {\n		return err\n	}\n	name, err := s.gen.box.put(ctx, logObjectPrefix(folder, s.tail.first, s.tail.due-1, s.tail.at), s.tail.buf)\n",
 	},
 }
+
+// clusterMutants break the promises of a cluster.
+var clusterMutants = [][]mutant.Mutation{
+	{{
+		Name: "leads are acknowledged before a majority has them", File: "cluster/leadership.go",
+		Old: "\t\tof.proposed <- p\n",
+		New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tof.proposed <- p\n",
+	}},
+	{{
+		Name: "the log is not fsynced before Raft deletes its entries", File: "cluster/marker.go",
+		Old: "	durable, err := s.node.opt.Log.Sync()\n", New: "	durable, err := s.marker.LastEntry, error(nil)\n",
+	}},
+	{{
+		Name: "the log is fsynced after Raft deletes its entries", File: "cluster/marker.go",
+		Old: "	durable, err := s.node.opt.Log.Sync()\n", New: "	defer s.node.opt.Log.Sync()\n	durable, err := s.marker.LastEntry, error(nil)\n",
+	}},
+	{{
+		Name: "a replicated file is not fsynced", File: "cluster/transfers.go",
+		Old: "errors.Join(err, f.Sync(), f.Close(), durable", New: "errors.Join(err, f.Close(), durable",
+	}},
+	{{
+		Name: "the folder of a replicated file is not fsynced", File: "cluster/transfers.go",
+		Old: "	return durable.SyncFolder(filepath.Dir(to))\n", New: "	return nil\n",
+	}},
+	{{
+		Name: "the names of a Raft snapshot's files are not fsynced", File: "cluster/snapshot_store.go",
+		Old: "durable.SyncFolder(s.folder)", New: "error(nil)",
+	}},
+	{{
+		Name: "the name of the folder of Raft's snapshots is not fsynced", File: "cluster/snapshot_store.go",
+		Old: "		err = durable.SyncFolder(dir) // it has", New: "		err = nil // it has",
+	}},
+	{
+		{
+			Name: "Raft's log is not fsynced", File: "cluster/node.go",
+			Old: "	raftwal \"github.com/hashicorp/raft-wal\"\n",
+			New: "	raftwal \"github.com/hashicorp/raft-wal\"\n	raftfs \"github.com/hashicorp/raft-wal/fs\"\n	\"github.com/hashicorp/raft-wal/segment\"\n	\"github.com/hashicorp/raft-wal/types\"\n",
+		},
+		{
+			File: "cluster/node.go", Old: "raftwal.Open(logDir, ",
+			New: "raftwal.Open(logDir, raftwal.WithSegmentFiler(segment.NewFiler(logDir, unsyncedFS{raftfs.New()})), ",
+		},
+		{
+			File: "cluster/node.go", Old: "// Node is a member of a cluster.\n",
+			New: "type unsyncedFS struct{ *raftfs.FS }\n\ntype unsyncedFile struct{ types.WritableFile }\n\nfunc (unsyncedFile) Sync() error { return nil }\n\n" +
+				"func (f unsyncedFS) Create(dir, name string, size uint64) (types.WritableFile, error) {\n	file, err := f.FS.Create(dir, name, size)\n	return unsyncedFile{file}, err\n}\n\n" +
+				"func (f unsyncedFS) OpenWriter(dir, name string) (types.WritableFile, error) {\n	file, err := f.FS.OpenWriter(dir, name)\n	return unsyncedFile{file}, err\n}\n\n// Node is a member of a cluster.\n",
+		},
+	},
+}

@@ -19,7 +19,7 @@ import (
 )
 
 // patience limits every wait. It measures no speed.
-const patience = 60 * time.Second
+const patience = 15 * time.Second
 
 // process is one lifetime of the exchange, recorded or not.
 type process struct {
@@ -32,11 +32,8 @@ type process struct {
 
 // startProcess starts the program on a folder that contains a configuration. It records the
 // calls into the file record, unless that is empty.
-func startProcess(ctx context.Context, program, folder, record string) (p *process, err error) {
-	args := []string{
-		"serve", "--config", filepath.Join(folder, "exchange.json"), "--log-format", "json",
-		"--backup-to", backupDir(folder), "--backup-key-file", recipientFile(folder),
-	}
+func startProcess(ctx context.Context, program, folder, record string, flags ...string) (p *process, err error) {
+	args := append([]string{"serve", "--config", filepath.Join(folder, "exchange.json"), "--log-format", "json"}, flags...)
 	p = &process{serving: make(chan struct{})}
 	if record == "" {
 		p.command = exec.CommandContext(ctx, program, args...)

@@ -70,15 +70,11 @@ func (r *recording) configFile() string { return filepath.Join(r.folder, "exchan
 // makeRecording records lifetimes with the given endings. The caller closes the recording, also
 // after an error.
 func makeRecording(ctx context.Context, program, folder string, endings []ending, seed uint64, logf func(string, ...any)) (*recording, error) {
-	r := &recording{
-		program: program, folder: folder, random: rand.New(rand.NewPCG(seed, 0)), locator: witness.NewLocator(), buyerURLs: map[string]string{}, tick: 2, logf: logf,
-	}
-	r.clients = newClients(r.locator)
-	ctx, r.stop = context.WithCancel(ctx)
-	r.ctx, r.erased = ctx, map[string]bool{}
-	if err := r.startPeers(ctx, seed); err != nil {
+	r, err := startRecording(ctx, program, folder, seed, logf)
+	if err != nil {
 		return r, err
 	}
+	ctx = r.ctx
 	if err := errors.Join(os.MkdirAll(dataDir(folder), 0o700), os.MkdirAll(backupDiskDir(folder), 0o700), makeBackupKey(folder), r.writeConfig()); err != nil {
 		return r, err
 	}
@@ -90,12 +86,28 @@ func makeRecording(ctx context.Context, program, folder string, endings []ending
 			return r, fmt.Errorf("life %d: %w", n+1, err)
 		}
 	}
+	return r, r.endClients()
+}
+
+// startRecording starts the peers of a recording without lifetimes. The caller closes it, also after an error.
+func startRecording(ctx context.Context, program, folder string, seed uint64, logf func(string, ...any)) (*recording, error) {
+	r := &recording{
+		program: program, folder: folder, random: rand.New(rand.NewPCG(seed, 0)), locator: witness.NewLocator(), buyerURLs: map[string]string{}, tick: 2, logf: logf,
+	}
+	r.clients = newClients(r.locator)
+	r.ctx, r.stop = context.WithCancel(ctx)
+	r.erased = map[string]bool{}
+	return r, r.startPeers(r.ctx, seed)
+}
+
+// endClients stops the clients. It returns an error if one of them got a wrong answer.
+func (r *recording) endClients() error {
 	r.clients.shutDown()
 	r.clients.stop = nil
 	if wrong := r.clients.answers.violationList(); len(wrong) > 0 {
-		return r, errors.New(strings.Join(wrong[:min(len(wrong), 5)], "\n"))
+		return errors.New(strings.Join(wrong[:min(len(wrong), 5)], "\n"))
 	}
-	return r, nil
+	return nil
 }
 
 // close stops the clients and the peers.
@@ -144,7 +156,7 @@ func (r *recording) writeConfig() error {
 // recordLifetime records one lifetime.
 func (r *recording) recordLifetime(ctx context.Context, number int, end ending) error {
 	trace := filepath.Join(r.folder, fmt.Sprintf("life-%d.strace", number))
-	p, err := startProcess(ctx, r.program, r.folder, trace)
+	p, err := startProcess(ctx, r.program, r.folder, trace, backupFlags(r.folder)...)
 	if err != nil {
 		return err
 	}
@@ -173,25 +185,33 @@ func (r *recording) recordLifetime(ctx context.Context, number int, end ending) 
 	return nil
 }
 
+// startClients fetches the tokens of the clients from a started exchange, and starts the clients.
+func (r *recording) startClients(ctx context.Context, publicURL string) error {
+	for _, id := range reportingBuyers {
+		token, err := witness.FetchToken(ctx, publicURL, id, "webhook")
+		if err != nil {
+			return err
+		}
+		r.clients.tokens[id] = token
+	}
+	token, err := witness.FetchToken(ctx, publicURL, witness.ClientID, "ping", "post")
+	if err != nil {
+		return err
+	}
+	r.clients.tokens[witness.ClientID] = token
+	r.clients.start(ctx, r.random.Uint64())
+	return nil
+}
+
 // generateLoad runs requests, configurations, erasures and edits for a while.
 func (r *recording) generateLoad(ctx context.Context, p *process, number int) error {
 	if err := p.awaitServing(); err != nil {
 		return err
 	}
 	if number == 0 {
-		for _, id := range reportingBuyers {
-			token, err := witness.FetchToken(ctx, p.public, id, "webhook")
-			if err != nil {
-				return err
-			}
-			r.clients.tokens[id] = token
-		}
-		token, err := witness.FetchToken(ctx, p.public, witness.ClientID, "ping", "post")
-		if err != nil {
+		if err := r.startClients(ctx, p.public); err != nil {
 			return err
 		}
-		r.clients.tokens[witness.ClientID] = token
-		r.clients.start(ctx, r.random.Uint64())
 	}
 	r.locator.Publish(p.public)
 	watched := p.pollMetrics(ctx)

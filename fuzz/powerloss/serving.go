@@ -43,7 +43,7 @@ func (r *recording) checkServing(ctx context.Context, p lossPoint, folder string
 	if err := os.WriteFile(filepath.Join(folder, "exchange.json"), []byte(enableReport(l.config)), 0o600); err != nil {
 		return err
 	}
-	server, err := startProcess(ctx, r.program, folder, "")
+	server, err := startProcess(ctx, r.program, folder, "", backupFlags(folder)...)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,15 @@ func (s *session) logf(format string, args ...any) {
 
 // buildProgram builds the program with shorter limits and the mutations.
 func (s *session) buildProgram(ctx context.Context, broken ...mutant.Mutation) (program string, err error) {
+	if s.Program != "" && len(broken) == 0 {
+		return s.Program, nil
+	}
 	program = filepath.Join(s.dir, "pingpost")
-	return program, mutant.Build(ctx, s.Root, "./cmd/pingpost", program, nil, append(broken, shorterLimits...)...)
+	mutations := slices.Concat(broken, shorterLimits)
+	if s.Cluster {
+		mutations = slices.Concat(mutations, shorterClusterLimits)
+	}
+	return program, mutant.Build(ctx, s.Root, "./cmd/pingpost", program, nil, mutations...)
 }
 
 // recordUntilDone makes and checks recordings until the time is over, at least one.
@@ -60,11 +68,19 @@ func (s *session) recordUntilDone(ctx context.Context) error {
 	}
 	until := time.Now().Add(time.Duration(s.Minutes * float64(time.Minute)))
 	for n := uint64(0); n == 0 || time.Now().Before(until) && ctx.Err() == nil; n++ {
-		if err := s.recordAndCheck(ctx, program, s.Seed+n); err != nil {
+		if err := s.recordAndCheckAny(ctx, program, s.Seed+n); err != nil {
 			return fmt.Errorf("SEED=%d: %w", s.Seed+n, err)
 		}
 	}
 	return nil
+}
+
+// recordAndCheckAny makes one recording, of a single exchange or of a cluster, and checks it.
+func (s *session) recordAndCheckAny(ctx context.Context, program string, seed uint64) error {
+	if s.Cluster {
+		return s.recordAndCheckCluster(ctx, program, seed)
+	}
+	return s.recordAndCheck(ctx, program, seed)
 }
 
 // recordAndCheck makes one recording and checks it.
@@ -75,16 +91,7 @@ func (s *session) recordAndCheck(ctx context.Context, program string, seed uint6
 	if err != nil {
 		return err
 	}
-	s.recordings++
-	s.lifetimes += len(r.lifetimes)
-	for _, l := range r.lifetimes {
-		s.calls, s.acks = s.calls+l.calls, s.acks+len(l.acks)
-		s.endings[l.ending]++
-	}
-	for _, t := range r.clients.answers.answers {
-		kind, _, _ := strings.Cut(t.Key, "-")
-		s.requests[kind]++
-	}
+	s.count(r)
 	for i, p := range r.drawLossPoints(s.Points, s.Backups, rand.New(rand.NewPCG(seed, 1))) {
 		if ctx.Err() != nil {
 			return nil
@@ -100,6 +107,20 @@ func (s *session) recordAndCheck(ctx context.Context, program string, seed uint6
 		}
 	}
 	return os.RemoveAll(folder)
+}
+
+// count adds a recording to the counters.
+func (s *session) count(r *recording) {
+	s.recordings++
+	s.lifetimes += len(r.lifetimes)
+	for _, l := range r.lifetimes {
+		s.calls, s.acks = s.calls+l.calls, s.acks+len(l.acks)
+		s.endings[l.ending]++
+	}
+	for _, t := range r.clients.answers.answers {
+		kind, _, _ := strings.Cut(t.Key, "-")
+		s.requests[kind]++
+	}
 }
 
 // drawEndings draws the endings of a recording's lifetimes. A mutant never starts on the result
@@ -124,36 +145,48 @@ const mutantAttempts = 3
 // the recording.
 func (s *session) detectMutants(ctx context.Context) error {
 	var missed []error
-	for i := range mutants {
-		if !strings.Contains(mutants[i].Name, s.Only) {
+	for _, broken := range s.allMutants() {
+		name := broken[0].Name
+		if !strings.Contains(name, s.Only) {
 			continue
 		}
-		found, err := s.detectMutant(ctx, mutants[i])
+		found, err := s.detectMutant(ctx, broken...)
 		if err != nil {
 			return err
 		}
 		if found == nil {
-			missed = append(missed, fmt.Errorf("not detected: %s", mutants[i].Name))
+			missed = append(missed, fmt.Errorf("not detected: %s", name))
 			continue
 		}
-		s.logf("detected: %s\n  %s", mutants[i].Name, strings.SplitN(found.Error(), "\n", 2)[0])
+		s.logf("detected: %s\n  %s", name, strings.SplitN(found.Error(), "\n", 2)[0])
 	}
 	return errors.Join(missed...)
 }
 
+// allMutants returns the mutations of each mutant. The first one has its name.
+func (s *session) allMutants() (all [][]mutant.Mutation) {
+	if s.Cluster {
+		return clusterMutants
+	}
+	for i := range mutants {
+		all = append(all, mutants[i:i+1])
+	}
+	return all
+}
+
 // detectMutant returns the first failure of a mutant, or nil.
-func (s *session) detectMutant(ctx context.Context, broken mutant.Mutation) (found *failure, err error) {
-	program, err := s.buildProgram(ctx, broken)
+func (s *session) detectMutant(ctx context.Context, broken ...mutant.Mutation) (found *failure, err error) {
+	program, err := s.buildProgram(ctx, broken...)
 	if err != nil {
 		return nil, err
 	}
 	for n := range uint64(mutantAttempts) {
-		err := s.recordAndCheck(ctx, program, s.Seed+n)
+		err := s.recordAndCheckAny(ctx, program, s.Seed+n)
 		if errors.As(err, &found) {
 			return found, os.RemoveAll(filepath.Dir(found.folder))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", broken.Name, err)
+			return nil, fmt.Errorf("%s: %w", broken[0].Name, err)
 		}
 	}
 	return nil, nil //nolint:nilnil // nothing found is an answer
