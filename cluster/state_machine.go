@@ -124,6 +124,11 @@ func (m *raftMachine) applyNewEntries(b *batch) error {
 	if known >= uint64(len(b.entries)) {
 		return nil
 	}
+	if known > 0 {
+		if err := log.ContinueBatch(b.first); err != nil {
+			return err
+		}
+	}
 	first, at, err := log.AppendBatch(b.at, b.entries[known:])
 	if err != nil {
 		if own != nil {

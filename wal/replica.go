@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,7 @@ var ErrReplica = errors.New("this log only copies the batches of its cluster")
 type Replica struct {
 	*Log
 	closeOnce sync.Once
+	continued uint64 // number of the batch that the next record continues; 0: it begins a batch
 
 	lastMu sync.Mutex
 	last   *openSegment
@@ -76,11 +78,26 @@ func (r *Replica) AppendBatch(at int64, entries [][]byte) (first uint64, batchTi
 	return first, l.at, nil
 }
 
+// ContinueBatch makes the next AppendBatch continue the batch that begins with an entry of the log. After a
+// power loss the log may have only the first entries of it, and must get the bytes of the other nodes' logs.
+func (r *Replica) ContinueBatch(begin uint64) error {
+	end := r.durableEnd()
+	if end.off == 0 {
+		return nil // a segment begins with a batch
+	}
+	last, err := r.EntryAt(end.seq)
+	if err == nil && last.Batch >= begin {
+		r.continued = last.Batch
+	}
+	return err
+}
+
 // appendWithoutSync writes l.batch. If that fills the segment, the batch is durable and the next segment
 // begins. Otherwise only the operating system has it.
 func (r *Replica) appendWithoutSync() error {
 	l := r.Log
-	l.encodeBatch(frameHeader{seq: l.end.seq, batch: l.end.seq + 1, at: l.at, epoch: l.epoch}, l.batch)
+	l.encodeBatch(frameHeader{seq: l.end.seq, batch: cmp.Or(r.continued, l.end.seq+1), at: l.at, epoch: l.epoch}, l.batch)
+	r.continued = 0
 	b := BatchStats{Entries: len(l.batch), Bytes: len(l.encoded)}
 	took, full, err := l.writer.write(l.encoded, len(l.batch))
 	if err != nil {

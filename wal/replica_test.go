@@ -148,6 +148,52 @@ func TestReplicaAfterPowerLoss(t *testing.T) {
 	equal(t, "bytes", string(mustRead(t, lastPath(t, dir))), string(mustRead(t, lastPath(t, whole))))
 }
 
+// TestReplicaContinuesTornBatch: after a power loss the log ends within a batch. It gets the same bytes when
+// the cluster delivers the rest, also if the batch fills several segments.
+func TestReplicaContinuesTornBatch(t *testing.T) {
+	leads := make([]string, 9)
+	for n := range leads {
+		leads[n] = fmt.Sprintf("lead %d", n+1)
+	}
+	opt := Options{SegmentSize: 4 * recordSize(6)}
+	whole := t.TempDir()
+	r := mustOpenReplica(t, whole, opt)
+	appendBatch(t, r, 1, "lead 0")
+	appendBatch(t, r, 2, leads...)
+	must.Succeed(t, r.Close())
+	for known := range len(leads) {
+		dir := t.TempDir()
+		r := mustOpenReplica(t, dir, opt)
+		appendBatch(t, r, 1, "lead 0")
+		appendBatch(t, r, 2, leads...)
+		must.Succeed(t, r.Close())
+		cutAfter(t, dir, uint64(known)+1)
+		r = mustOpenReplica(t, dir, opt)
+		if known > 0 {
+			must.Succeed(t, r.ContinueBatch(2))
+		}
+		appendBatch(t, r, 2, leads[known:]...)
+		must.Succeed(t, r.Close())
+		for i, s := range mustSegments(t, whole) {
+			equal(t, fmt.Sprintf("bytes of segment %d after entry %d was the last", i+1, known+1), string(mustRead(t, mustSegments(t, dir)[i].Path)), string(mustRead(t, s.Path)))
+		}
+	}
+}
+
+// cutAfter removes all entries of the log after one.
+func cutAfter(t *testing.T, dir string, last uint64) {
+	t.Helper()
+	for _, s := range mustSegments(t, dir) {
+		if s.First > last+1 {
+			must.Succeed(t, os.Remove(s.Path))
+			continue
+		}
+		if at := records(t, s.Path); uint64(len(at)) > last+1-s.First {
+			edit(t, s.Path, func(b []byte) []byte { return b[:at[last+1-s.First]] })
+		}
+	}
+}
+
 // TestDamageBeforeLastSegment: only the last segment of a replica can have bad bytes after a power loss.
 func TestDamageBeforeLastSegment(t *testing.T) {
 	dir := t.TempDir()
