@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants powerloss-cluster powerloss-cluster-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -258,6 +258,13 @@ powerloss:
 
 powerloss-mutants:
 	$(GO) run ./fuzz/powerloss --mutants --lives 3 --points 600 $(ARGS)
+
+# The same for the three nodes of a cluster, each with its log and Raft's log.
+powerloss-cluster:
+	$(GO) run ./fuzz/powerloss --cluster $(ARGS)
+
+powerloss-cluster-mutants:
+	$(GO) run ./fuzz/powerloss --cluster --mutants --lives 2 --points 600 $(ARGS)
 
 # Plays random histories against the engine and a model of it. SECONDS is the duration,
 # DAYS the length of each history; SEED plays one history.

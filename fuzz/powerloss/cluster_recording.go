@@ -200,7 +200,11 @@ func (r *clusterRecording) disturbNode(l *lifetime) error {
 		}
 	}
 	time.Sleep(time.Duration(r.random.IntN(300)) * time.Millisecond)
-	return n.start(r.ctx, r.program)
+	if err := n.start(r.ctx, r.program); err != nil {
+		return err
+	}
+	_, err := awaitLeader(r.ctx, r.nodes) // it has appended the acknowledged entries that only Raft's log had
+	return err
 }
 
 // losePower replaces a node's folder by the content after a power loss at a tick.

@@ -96,6 +96,11 @@ func (n *node) load(from int) error {
 func (n *node) stop(signal syscall.Signal) error {
 	ended := n.process
 	n.process = nil
+	select {
+	case <-ended.Ended:
+		return fmt.Errorf("node %s ended unexpectedly: %w\n%s", n.id, ended.Err, ended.LastLines())
+	default:
+	}
 	if err := ended.stop(signal); err != nil {
 		return fmt.Errorf("node %s: %w", n.id, err)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // patience limits every wait. It measures no speed.
-const patience = 15 * time.Second
+const patience = 60 * time.Second
 
 // process is one lifetime of the exchange, recorded or not.
 type process struct {
