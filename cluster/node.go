@@ -68,6 +68,9 @@ func (n *Node) startRaft() error {
 	if err := durable.MakeFolder(logDir); err != nil {
 		return fmt.Errorf("cannot create %q: %w", logDir, err)
 	}
+	if err := replaceSealedTail(logDir); err != nil {
+		return fmt.Errorf("cannot repair the Raft log in %q: %w", logDir, err)
+	}
 	logger := newRaftLogger(n.opt.Logger)
 	var err error
 	if n.store, err = raftwal.Open(logDir, raftwal.WithLogger(logger)); err != nil {

@@ -93,6 +93,9 @@ func (r *clusterRecording) rebuildAndCheck(p clusterLossPoint, folder string, su
 		if torn, _ := filepath.Glob(filepath.Join(folder, n.id, "data", "damage", "*.torn")); len(torn) > 0 {
 			sum.tornLogs++
 		}
+		if o.isShortened {
+			sum.shortened++
+		}
 	}
 	if p.tick < r.memberTick {
 		return nil // a majority has fewer nodes
@@ -126,6 +129,8 @@ type openedNode struct {
 	id      string
 	at      cluster.RaftPosition
 	entries []wal.Entry // of the exchange's log, and of the Raft log after it
+	// isShortened reports that the first segment of the Raft log was deleted.
+	isShortened bool
 }
 
 func (o *openedNode) isOlderThan(other *openedNode) bool {
@@ -174,6 +179,8 @@ func openNode(id, dir string, written *writtenLog) (n *openedNode, err error) {
 	if isMember, err := member.IsClusterData(dir); !isMember || err != nil {
 		return n, err
 	}
+	first, _ := filepath.Glob(filepath.Join(dir, "cluster", "log", "00000000000000000001-*.wal"))
+	n.isShortened = len(first) == 0
 	if n.at, err = member.ReadRaftPosition(dir); err != nil {
 		return nil, err
 	}

@@ -33,6 +33,7 @@ type lossStats struct {
 	lostBytes, mostBytes                    int64
 	lostEntries                             uint64 // written entries that no rebuilt log has; no output relied on them
 	tornLogs                                int    // logs with a torn end, cut at the start
+	shortened                               int    // nodes of a cluster whose Raft log begins after its first segment
 }
 
 func (l *lossStats) add(m *disk.Image) {

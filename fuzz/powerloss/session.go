@@ -212,6 +212,11 @@ func (s *session) table() string {
 	row("bytes in them, at most in one", fmt.Sprintf("%d, %d", s.stats.lostBytes, s.stats.mostBytes))
 	row("pages torn", s.stats.tornPages)
 	row("logs whose torn end was cut", s.stats.tornLogs)
+	if s.Cluster {
+		row("Raft logs whose first segment was deleted", s.stats.shortened)
+		row("clusters that were started on three folders", s.stats.served)
+		return out.String()
+	}
 	row("backups rebuilt too", s.stats.backups)
 	row("  on a disk without losses", s.stats.intactBackups)
 	row("  with promises about them", s.stats.promisedBackups)
