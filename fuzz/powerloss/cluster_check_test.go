@@ -64,9 +64,9 @@ func TestMajoritiesHavePromises(t *testing.T) {
 func TestMessagesBetweenNodesAreNoAcks(t *testing.T) {
 	for text, between := range map[string]bool{
 		"POST /v1/post HTTP/1.1\r\nX-Pingpost-Forwarded-Kind: public\r\n\r\n{}": true,
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n":             true,
-		"POST /v1/post HTTP/1.1\r\nHost: buyer\r\n\r\n{}":                         false,
-		"HTTP/1.1 201 Created\r\nX-Request-Id: req_1\r\n\r\n{}":                   false,
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n":            true,
+		"POST /v1/post HTTP/1.1\r\nHost: buyer\r\n\r\n{}":                       false,
+		"HTTP/1.1 201 Created\r\nX-Request-Id: req_1\r\n\r\n{}":                 false,
 	} {
 		if got := isBetweenNodes([]byte(text)); got != between {
 			t.Errorf("%q: %v", text, got)

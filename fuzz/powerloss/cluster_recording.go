@@ -11,7 +11,6 @@ import (
 	"slices"
 	"syscall"
 	"time"
-
 )
 
 // clusterRecording is a cluster of three nodes over several lifetimes. A lifetime begins with the start of
@@ -87,7 +86,11 @@ func (r *clusterRecording) recordLifetime(number int, end ending) error {
 			return err
 		}
 	}
-	if err := r.startNodes(number); err != nil {
+	start := r.startNodes
+	if number == 0 {
+		start = r.createCluster
+	}
+	if err := start(); err != nil {
 		return err
 	}
 	for round := range 1 + r.random.IntN(2) + 1 {
@@ -108,33 +111,46 @@ func (r *clusterRecording) recordLifetime(number int, end ending) error {
 	return r.finishLifetime(l)
 }
 
-// startNodes starts all nodes. In the first lifetime, two of them copy the data of the first one, and become
-// members.
-func (r *clusterRecording) startNodes(number int) error {
-	for _, n := range r.nodes {
+// createCluster starts the first node. The others copy its data and become members.
+func (r *clusterRecording) createCluster() error {
+	for i, n := range r.nodes {
 		if err := n.start(r.ctx, r.program); err != nil {
 			return err
 		}
-		leader, err := n, error(nil)
-		if number == 0 {
-			leader, err = awaitLeader(r.ctx, r.nodes)
+		if i == 0 {
+			continue
 		}
-		if err == nil && number == 0 && n != leader {
-			err = r.operate(func(p *process) error {
-				_, err := p.adminCall(r.ctx, "POST", "/admin/v1/cluster/nodes/"+n.id, "", "If-None-Match", "*") // a repeat finds the member
-				return err
-			})
-		}
+		err := r.operate(func(p *process) error {
+			_, err := p.adminCall(r.ctx, "POST", "/admin/v1/cluster/nodes/"+n.id, "", "If-None-Match", "*") // a repeat finds the member
+			return err
+		})
 		if err != nil {
 			return err
 		}
 	}
 	leader, err := awaitLeader(r.ctx, r.nodes)
-	if err != nil || number > 0 {
+	if err != nil {
 		return err
 	}
 	r.memberTick = r.now()
 	return r.startClients(r.ctx, leader.process.public)
+}
+
+// startNodes starts all nodes at once, because Raft's log keeps entries for a node that is down only for a
+// short time.
+func (r *clusterRecording) startNodes() (err error) {
+	for _, n := range r.nodes {
+		if err := n.launch(r.ctx, r.program); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.nodes {
+		if err := n.process.awaitServing(); err != nil {
+			return fmt.Errorf("node %s: %w", n.id, err)
+		}
+	}
+	_, err = awaitLeader(r.ctx, r.nodes)
+	return err
 }
 
 // running returns a random node that runs.

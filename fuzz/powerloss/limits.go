@@ -42,7 +42,7 @@ var shorterClusterLimits = []mutant.Mutation{
 	{
 		Name: "Raft's log is shortened at once", File: "cluster/options.go",
 		Old: "	setIfZero(&o.CompactEvery, 16_384)\n	setIfZero(&o.KeepFor, 10*time.Minute)\n",
-		New: "	setIfZero(&o.CompactEvery, 48)\n	setIfZero(&o.KeepFor, 5*time.Second)\n",
+		New: "	setIfZero(&o.CompactEvery, 48)\n	setIfZero(&o.KeepFor, 12*time.Second)\n",
 	},
 	{
 		Name: "nodes have more time", File: "cluster/options.go",

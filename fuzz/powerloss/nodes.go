@@ -75,14 +75,22 @@ func writeNodeConfigs(nodes []*node, document []byte) error {
 }
 
 // start starts a recorded process and waits until it serves.
-func (n *node) start(ctx context.Context, program string) (err error) {
-	n.starts++
-	n.trace = filepath.Join(n.folder, fmt.Sprintf("start-%d.strace", n.starts))
-	if n.process, err = startProcess(ctx, program, n.folder, n.trace); err != nil {
-		n.process = nil
+func (n *node) start(ctx context.Context, program string) error {
+	if err := n.launch(ctx, program); err != nil {
 		return err
 	}
 	return n.process.awaitServing()
+}
+
+// launch starts a recorded process.
+func (n *node) launch(ctx context.Context, program string) error {
+	n.starts++
+	n.trace = filepath.Join(n.folder, fmt.Sprintf("start-%d.strace", n.starts))
+	started, err := startProcess(ctx, program, n.folder, n.trace)
+	if err == nil {
+		n.process = started
+	}
+	return err
 }
 
 // load loads the node's disk as durable, from a tick on.
