@@ -103,7 +103,7 @@ func (f *flags) run(out, progress io.Writer) error {
 	if f.Short {
 		f.Minutes, f.Points, f.Backups, f.Lives, f.Serve = 0, 250, 40, 4, 84
 		if f.Cluster {
-			f.Lives = 2
+			f.Points, f.Lives, f.Serve = 150, 2, 75
 		}
 	}
 	_, _ = fmt.Fprintf(progress, "SEED=%d\n", f.Seed)
