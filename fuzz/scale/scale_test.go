@@ -13,8 +13,12 @@ import (
 )
 
 func smallRun() options {
+	leads := 20_000
+	if testing.Short() {
+		leads = 5_000
+	}
 	return options{
-		Leads: 20_000, Rate: 500, Seed: 1, Partitions: 8, Skew: 1.1, Outages: 10, Outage: time.Second,
+		Leads: leads, Rate: 500, Seed: 1, Partitions: 8, Skew: 1.1, Outages: 10, Outage: time.Second,
 		MinDelay: 500 * time.Microsecond, MaxDelay: 5 * time.Millisecond, MaxWait: 100 * time.Millisecond, Returns: 2,
 	}
 }
