@@ -82,8 +82,8 @@ func TestAdminCommandsSendCredentials(t *testing.T) {
 			{"a token", "ppa_canary", "Bearer ppa_canary", nil},
 			{"the configured password", "", "operator " + adminPassword + " ", nil},
 		} {
-			if testing.Short() && (i+j)%2 == 1 {
-				continue // the next command tries the other credentials
+			if testing.Short() && (i+j)%4 != 0 {
+				continue // the next commands try the other credentials
 			}
 			mu.Lock()
 			credentials = nil
