@@ -3,24 +3,15 @@
 package torture
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"pingpost/fuzz/witness"
 )
 
-// maxHold is the longest time in which a node is held, and maxPartition that of a partition.
-const (
-	maxHold      = 4 * time.Second
-	maxPartition = 6 * time.Second
-)
+// maxHold is the longest time in which a node is held.
+const maxHold = 4 * time.Second
 
 // clusterFaults are the faults of a cluster. Each leaves three running nodes.
 var clusterFaults = slices.Concat([]*fault{
@@ -116,15 +107,6 @@ var clusterFaults = slices.Concat([]*fault{
 		t.Cluster.Replace(leader)
 		return true
 	}},
-	{name: "leader's disk stalls", weight: 2, missing: whyNoTrace, inject: func(t *torture) bool {
-		return t.stallDisk(t.leader())
-	}},
-	{name: "EIO from a write of the leader's Raft log", weight: 1, missing: whyNoTrace, inject: func(t *torture) bool { return t.failRaftLog("write") }},
-	{name: "EIO from an fsync of the leader's Raft log", weight: 1, missing: whyNoTrace, inject: func(t *torture) bool { return t.failRaftLog("fsync") }},
-	{name: "EIO from a write of the leader's log", weight: 1, missing: whyNoTrace, inject: func(t *torture) bool {
-		t.followLeaderNow()
-		return t.injectError("write", "EIO")
-	}},
 	{name: "person erased", weight: 2, inject: func(t *torture) bool {
 		who := t.DrawErasure(t.random)
 		return who != nil && t.Erase(who)
@@ -163,39 +145,7 @@ var clusterFaults = slices.Concat([]*fault{
 	{name: "neighbor silent for seconds", weight: 1, inject: func(t *torture) bool {
 		return t.stopPeer(time.Second+time.Duration(t.random.Int64N(int64(maxPause))), fewLeads)
 	}},
-}, partitions)
-
-// partitions are the faults of the connections between nodes.
-var partitions = []*fault{
-	newPartition("leader partitioned", 3, unplugged, (*torture).leaderOnly),
-	newPartition("leader's carrier lost", 1, carrierLost, (*torture).leaderOnly),
-	newPartition("follower partitioned", 2, unplugged, (*torture).followerOnly),
-	newPartition("leader deaf", 1, deaf, (*torture).leaderOnly),
-	newPartition("follower deaf", 1, deaf, (*torture).followerOnly),
-	newPartition("leader's line slow", 1, slow, (*torture).leaderOnly),
-	newPartition("all nodes partitioned", 1, unplugged, func(t *torture) []*witness.ClusterNode { return t.Cluster.Nodes }),
-	newPartition("leader and a follower disconnected", 2, isolated, func(t *torture) []*witness.ClusterNode {
-		leader := t.leader()
-		return []*witness.ClusterNode{leader, t.followerOf(leader)}
-	}),
-	{name: "leader's line flaps", weight: 1, missing: whyNoNetwork, inject: func(t *torture) bool {
-		leader := t.leader()
-		for range 4 + t.random.IntN(6) {
-			t.network.disturb(unplugged, 50*time.Millisecond+time.Duration(t.random.Int64N(int64(400*time.Millisecond))), leader)
-			t.sleepUpTo(500 * time.Millisecond)
-		}
-		return true
-	}},
-}
-
-// newPartition returns a fault that disturbs the ports of some nodes for a time.
-func newPartition(name string, weight int, kind linkFault, nodes func(t *torture) []*witness.ClusterNode) *fault {
-	return &fault{name: name, weight: weight, missing: whyNoNetwork, inject: func(t *torture) bool {
-		span := 300*time.Millisecond + time.Duration(t.random.Int64N(int64(maxPartition)))
-		t.network.disturb(kind, span, nodes(t)...)
-		return true
-	}}
-}
+}, clockFaults, flipFaults, membershipFaults, identityFaults, clusterDiskFaults, partitions)
 
 // whyTooShort returns the reason why a fault of many seconds is not injected, or "".
 func whyTooShort(t *torture) string {
@@ -259,7 +209,7 @@ func (t *torture) hold(n *witness.ClusterNode) bool {
 
 // awaitMembersReachable waits until the leader reaches all members.
 func (t *torture) awaitMembersReachable() {
-	witness.Await(t.test, "the leader reaches all nodes, which have its entries", func() bool {
+	t.AwaitWhileRunning("the leader reaches all nodes, which have its entries", func() bool {
 		var status struct {
 			Nodes []struct {
 				Reachable bool `json:"reachable"`
@@ -275,48 +225,4 @@ func (t *torture) awaitMembersReachable() {
 		}
 		return true
 	})
-}
-
-// stallDisk delays each fsync of a node for some seconds.
-func (t *torture) stallDisk(n *witness.ClusterNode) bool {
-	delay := 300*time.Millisecond + time.Duration(t.random.Int64N(int64(2*time.Second)))
-	trace := filepath.Join(t.dir, "trace")
-	defer func() { _ = os.Remove(trace) }()
-	cmd := exec.Command("strace", "-f", "-o", trace, "-e", "trace="+syscallNames["fsync"],
-		"-e", fmt.Sprintf("inject=%s:delay_enter=%d", syscallNames["fsync"], delay.Microseconds()), "-p", strconv.Itoa(n.Pid()))
-	t.failOnError(cmd.Start())
-	t.Suppliers.SendLeads(fewLeads)
-	time.Sleep(time.Second)
-	t.sleepUpTo(3 * time.Second)
-	_ = cmd.Process.Signal(os.Interrupt) // strace detaches
-	_ = cmd.Wait()
-	return strings.Contains(readText(trace), "sync(")
-}
-
-// failRaftLog makes the next call on the leader's Raft log fail. The leader must end.
-func (t *torture) failRaftLog(call string) bool {
-	t.followLeaderNow()
-	files, err := filepath.Glob(filepath.Join(t.DataDir(), "cluster", "log", "*.wal"))
-	t.failOnError(err)
-	if len(files) == 0 {
-		t.test.Fatalf("%s has no Raft log", t.DataDir())
-	}
-	slices.Sort(files)
-	cmd, trace := t.attachStrace(files[len(files)-1], syscallNames["write"]+","+syscallNames["fsync"], syscallNames[call]+":error=EIO")
-	defer func() { _ = os.Remove(trace) }()
-	t.Suppliers.SendLeads(fewLeads)
-	failed := func() bool { return strings.Contains(readText(trace), "(INJECTED)") }
-	deadline := time.Now().Add(10 * time.Second)
-	for !failed() && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
-	}
-	if !failed() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-		return false
-	}
-	t.expectFailure(call + " of the Raft log with EIO")
-	_ = cmd.Wait()
-	t.Start()
-	return true
 }

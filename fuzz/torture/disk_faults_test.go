@@ -27,15 +27,15 @@ type smallDisk struct {
 	savedDir, filler string
 }
 
-// mountSmallDisk moves the data directory to a file system of 160 MB.
-func (t *torture) mountSmallDisk() *smallDisk {
+// mountSmallDisk moves the data directory to a file system of so many megabytes.
+func (t *torture) mountSmallDisk(megabytes int) *smallDisk {
 	d := &smallDisk{torture: t, savedDir: t.DataDir() + ".aside", filler: filepath.Join(t.DataDir(), "ballast")}
 	t.Kill()
 	d.failOnError(os.Rename(t.DataDir(), d.savedDir))
 	d.failOnError(os.Mkdir(t.DataDir(), 0o700))
-	d.failOnError(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, "size=160m"))
+	d.failOnError(syscall.Mount("torture", t.DataDir(), "tmpfs", 0, fmt.Sprintf("size=%dm", megabytes)))
 	t.mounted = true
-	d.copyDir(d.savedDir, t.DataDir())
+	copyDir(d.torture, d.savedDir, t.DataDir())
 	t.Start()
 	return d
 }
@@ -44,7 +44,7 @@ func (t *torture) mountSmallDisk() *smallDisk {
 func (d *smallDisk) restoreDataDir() {
 	d.Kill()
 	d.failOnError(os.RemoveAll(d.savedDir))
-	d.copyDir(d.DataDir(), d.savedDir)
+	copyDir(d.torture, d.DataDir(), d.savedDir)
 	d.failOnError(d.unmount())
 	d.failOnError(os.Remove(d.DataDir()))
 	d.failOnError(os.Rename(d.savedDir, d.DataDir()))
@@ -80,9 +80,9 @@ func (t *torture) unmount() error {
 	return syscall.Unmount(t.DataDir(), 0)
 }
 
-func (d *smallDisk) copyDir(from, to string) {
+func copyDir(t *torture, from, to string) {
 	if out, err := exec.Command("cp", "-a", from+"/.", to).CombinedOutput(); err != nil {
-		d.test.Fatalf("cp: %v %s", err, out)
+		t.test.Fatalf("cp: %v %s", err, out)
 	}
 }
 

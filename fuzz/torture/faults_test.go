@@ -261,7 +261,7 @@ var faults = []*fault{
 	// A disk that fills up and gets free space again. The data directory moves to a small file
 	// system in memory for this fault, and back afterwards.
 	{name: "disk nearly full", weight: 1, missing: whyNoMount, inject: func(t *torture) bool {
-		d := t.mountSmallDisk()
+		d := t.mountSmallDisk(160)
 		d.fillUntilLeft(t.DataDir(), 32<<20)
 		t.AwaitWhileRunning("the exchange refuses leads", func() bool { return t.Suppliers.SendLeadOnce(t.random) == http.StatusServiceUnavailable })
 		d.removeFiller()
@@ -270,7 +270,7 @@ var faults = []*fault{
 		return true
 	}},
 	{name: "disk full", weight: 1, missing: whyNoMount, inject: func(t *torture) bool {
-		d := t.mountSmallDisk()
+		d := t.mountSmallDisk(160)
 		d.fillUntilLeft(t.DataDir(), 0)
 		// Requests, webhooks and operators continue; one of their entries finds no space.
 		for deadline := time.Now().Add(time.Minute); t.ExitReport() == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,28 +86,43 @@ func (n *clusterNetwork) run(args ...string) {
 
 // linkFault is a way to disturb the connections between nodes. begin and end are commands of ip, bridge and
 // tc; %s is the port of a node.
-type linkFault struct{ begin, end []string }
+type linkFault struct {
+	begin, end []string
+	atNode     bool // at the end of the port in the node's namespace, instead of at the bridge
+}
+
+// sendNoPacket makes an end of a port send no packet, because each packet is larger than the bucket.
+const (
+	sendNoPacket = "tc qdisc add dev %s root tbf rate 1kbit burst 1 limit 1"
+	sendAgain    = "tc qdisc del dev %s root"
+)
 
 var (
 	// unplugged: the port is no longer at the bridge. Packets vanish in both directions.
-	unplugged = linkFault{[]string{"ip link set %s nomaster"}, []string{"ip link set %s master br77"}}
+	unplugged = linkFault{begin: []string{"ip link set %s nomaster"}, end: []string{"ip link set %s master br77"}}
 	// carrierLost: the interface itself reports the loss.
-	carrierLost = linkFault{[]string{"ip link set %s down"}, []string{"ip link set %s up"}}
-	// deaf: the node sends, and receives no packet, because each is larger than the bucket.
-	deaf = linkFault{[]string{"tc qdisc add dev %s root tbf rate 1kbit burst 1 limit 1"}, []string{"tc qdisc del dev %s root"}}
+	carrierLost = linkFault{begin: []string{"ip link set %s down"}, end: []string{"ip link set %s up"}}
+	// deaf: the node sends, and receives no packet.
+	deaf = linkFault{begin: []string{sendNoPacket}, end: []string{sendAgain}}
+	// mute: the node receives, and no packet of it arrives.
+	mute = linkFault{begin: []string{sendNoPacket}, end: []string{sendAgain}, atNode: true}
 	// slow: the node receives at the speed of a bad line.
-	slow = linkFault{[]string{"tc qdisc add dev %s root tbf rate 1mbit burst 4kb latency 300ms"}, []string{"tc qdisc del dev %s root"}}
+	slow = linkFault{begin: []string{"tc qdisc add dev %s root tbf rate 1mbit burst 4kb latency 300ms"}, end: []string{sendAgain}}
 	// isolated ports do not reach each other, but all others.
-	isolated = linkFault{[]string{"bridge link set dev %s isolated on"}, []string{"bridge link set dev %s isolated off"}}
+	isolated = linkFault{begin: []string{"bridge link set dev %s isolated on"}, end: []string{"bridge link set dev %s isolated off"}}
 )
 
 // disturb applies a fault to the cluster's ports of some nodes for a time.
 func (n *clusterNetwork) disturb(f linkFault, span time.Duration, nodes ...*witness.ClusterNode) {
 	apply := func(commands []string) {
 		for _, node := range nodes {
-			port, _ := portName(clusterLinks, node.ID)
+			port, own := portName(clusterLinks, node.ID)
+			var inside []string
+			if f.atNode {
+				port, inside = own, node.Through
+			}
 			for _, command := range commands {
-				n.run(strings.Fields(fmt.Sprintf(command, port))...)
+				n.run(slices.Concat(inside, strings.Fields(fmt.Sprintf(command, port)))...)
 			}
 		}
 	}

@@ -93,10 +93,10 @@ func runTorture(test *testing.T, span time.Duration, words string, create func(t
 			test.Errorf("cannot remove %s: %v", t.dir, err)
 		}
 	})
-	program := *tested
-	if program == "" {
-		program = filepath.Join(t.dir, "pingpost")
-		witness.Build(test, program, raceDetector)
+	t.program = *tested
+	if t.program == "" {
+		t.program = filepath.Join(t.dir, "pingpost")
+		witness.Build(test, t.program, raceDetector)
 	}
 	hourly, daily := witness.ZonesFarFromWindowEnd(time.Now())
 	rate := int64(leadsASecond)
@@ -105,18 +105,16 @@ func runTorture(test *testing.T, span time.Duration, words string, create func(t
 	}
 	config := witness.NewConfig(int64(span.Seconds())*rate, hourly, daily)
 	if create == nil {
-		t.Harness = witness.NewHarness(test, program, t.dir, config, number)
+		t.Harness = witness.NewHarness(test, t.program, t.dir, config, number)
 	} else {
-		create(t, program, config, number)
+		create(t, t.program, config, number)
 	}
 	test.Cleanup(func() {
 		var out strings.Builder
 		t.printTable(&out, t.countStarts())
 		test.Log("\n" + out.String())
 	})
-	if t.Cluster == nil {
-		test.Cleanup(t.saveDataDir)
-	}
+	test.Cleanup(t.saveDataDir)
 	t.injectFaults(chosen)
 }
 
@@ -136,6 +134,8 @@ type torture struct {
 	failovers   []time.Duration // from the kill of a leader until another node decides
 	random      *rand.Rand
 	dir         string
+	program     string         // path of the tested binary
+	clocks      *clockPrograms // nil: not begun
 	began       time.Time
 	mounted     bool
 	readOnlyDir string        // directory that is mounted read-only, or ""

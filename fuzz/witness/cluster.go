@@ -131,9 +131,16 @@ func (c *Cluster) Node(id string) *ClusterNode {
 	return c.Nodes[i]
 }
 
-// StartCopy starts a node without data: it copies the key of another node, and the node copies the data
-// itself.
+// StartCopy starts a node without data, and waits until it serves.
 func (c *Cluster) StartCopy(n *ClusterNode) {
+	c.t.Helper()
+	c.LaunchCopy(n)
+	n.AwaitServing()
+}
+
+// LaunchCopy starts a node without data: it copies the key of another node, and the node copies the data
+// itself.
+func (c *Cluster) LaunchCopy(n *ClusterNode) {
 	c.t.Helper()
 	i := slices.IndexFunc(c.Nodes, func(other *ClusterNode) bool { return other != n && other.IsRunning() })
 	if i < 0 {
@@ -144,7 +151,7 @@ func (c *Cluster) StartCopy(n *ClusterNode) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	n.Start()
+	n.Launch()
 }
 
 // Add makes a running node a member.

@@ -18,7 +18,7 @@ import (
 func (x *Exchange) Run(args ...string) string {
 	x.t.Helper()
 	var out, complaints bytes.Buffer
-	command := slices.Concat(x.Through, []string{x.program}, args)
+	command := slices.Concat(x.Through, []string{x.Program}, args)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = environment()
 	cmd.Stdout, cmd.Stderr = &out, &complaints

@@ -24,7 +24,7 @@ import (
 type Exchange struct {
 	t             testing.TB
 	name          string // of its processes in messages
-	program       string
+	Program       string // path of the binary that the next process runs
 	dir           string
 	locator       *Locator // publishes the public address to the clients
 	process       *Process
@@ -47,7 +47,7 @@ type Exchange struct {
 
 // NewExchange returns an exchange in the directory, before its first start.
 func NewExchange(t testing.TB, program, dir string) *Exchange {
-	return &Exchange{t: t, name: "exchange", program: program, dir: dir, locator: NewLocator()}
+	return &Exchange{t: t, name: "exchange", Program: program, dir: dir, locator: NewLocator()}
 }
 
 // Address returns the public URL, or "" while the exchange does not serve.
@@ -87,7 +87,7 @@ func (x *Exchange) Launch() {
 	x.t.Helper()
 	x.Starts++
 	x.mayEnd = false
-	command := slices.Concat(x.Through, []string{x.program, "serve", "--config", x.configPath(), "--log-format", "json"}, x.flags)
+	command := slices.Concat(x.Through, []string{x.Program, "serve", "--config", x.configPath(), "--log-format", "json"}, x.flags)
 	x.process = startProcess(x.t, fmt.Sprintf("%s, start %d", x.name, x.Starts), x.readLogLine, command[0], command[1:]...)
 }
 

@@ -30,7 +30,8 @@ type Harness struct {
 	actionsMu         sync.Mutex
 	acknowledged      []operatorAction // acknowledged actions of the operator
 	pauses            []buyerPause
-	statusReportCount int // number of scheduled status reports
+	statusReportCount int   // number of scheduled status reports
+	lateSignatures    int64 // webhooks that the receiver refused because of a wrong clock
 	readRandom        *rand.Rand
 	readTally         Tally
 }
@@ -115,6 +116,7 @@ func (s *Harness) CollectEvidence() *Evidence {
 	p.splitAnswersByKind(answers, s.Suppliers.answers.expiredPostKeys())
 	p.buyerLeadsBefore, _ = s.buyers.readAccounts(s.t)
 	p.webhookEvents, p.webhookStats = s.readWebhookEvents()
+	p.webhookStats.BadSignatures -= s.lateSignatures
 	p.lookups = s.Suppliers.takeLookups()
 	s.readAdminSources(p)
 	s.readTally.addAdminReads(p)

@@ -41,6 +41,14 @@ func (s *Harness) readWebhookEvents() (events []refreceiver.Event, stats refrece
 	return events, stats
 }
 
+// AcceptLateSignatures makes the webhooks with a wrong signature so far no finding. The receiver counts those
+// of a node with a wrong clock, too.
+func (s *Harness) AcceptLateSignatures() {
+	s.t.Helper()
+	_, stats := s.readWebhookEvents()
+	s.lateSignatures = stats.BadSignatures
+}
+
 // expectedEventTypes returns the events for the lead's current state.
 func (e *modelLead) expectedEventTypes() []string {
 	sale := e.saleEventType()
