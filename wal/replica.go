@@ -79,14 +79,15 @@ func (r *Replica) AppendBatch(at int64, entries [][]byte) (first uint64, batchTi
 }
 
 // ContinueBatch makes the next AppendBatch continue the batch that begins with an entry of the log. After a
-// power loss the log may have only the first entries of it, and must get the bytes of the other nodes' logs.
+// power loss the log may have only the first entries of it, and must get the bytes of the other nodes' logs. A
+// batch does not continue in another epoch, which begins after an operator accepted a loss.
 func (r *Replica) ContinueBatch(begin uint64) error {
 	end := r.durableEnd()
 	if end.off == 0 {
 		return nil // a segment begins with a batch
 	}
 	last, err := r.EntryAt(end.seq)
-	if err == nil && last.Batch >= begin {
+	if err == nil && last.Batch >= begin && last.Epoch == r.epoch {
 		r.continued = last.Batch
 	}
 	return err

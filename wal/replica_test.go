@@ -161,7 +161,7 @@ func TestReplicaContinuesTornBatch(t *testing.T) {
 	appendBatch(t, r, 1, "lead 0")
 	appendBatch(t, r, 2, leads...)
 	must.Succeed(t, r.Close())
-	for known := range len(leads) {
+	for known := range leads {
 		dir := t.TempDir()
 		r := mustOpenReplica(t, dir, opt)
 		appendBatch(t, r, 1, "lead 0")
@@ -178,6 +178,24 @@ func TestReplicaContinuesTornBatch(t *testing.T) {
 			equal(t, fmt.Sprintf("bytes of segment %d after entry %d was the last", i+1, known+1), string(mustRead(t, mustSegments(t, dir)[i].Path)), string(mustRead(t, s.Path)))
 		}
 	}
+}
+
+// TestReplicaInNewEpoch: an operator accepted the loss of the end of a batch. The rest is a batch in the new epoch.
+func TestReplicaInNewEpoch(t *testing.T) {
+	dir := t.TempDir()
+	r := mustOpenReplica(t, dir, Options{})
+	appendBatch(t, r, 1, "lead 1", "lead 2")
+	must.Succeed(t, r.Close())
+	cutAfter(t, dir, 1)
+	r = mustOpenReplica(t, dir, Options{})
+	r.epoch++
+	must.Succeed(t, r.ContinueBatch(1))
+	appendBatch(t, r, 1, "lead 2")
+	must.Succeed(t, r.Close())
+	r = mustOpenReplica(t, dir, Options{MustReach: 2})
+	last, _ := r.LastDurableEntry()
+	equal(t, "last entry", last, 2)
+	must.Succeed(t, r.Close())
 }
 
 // cutAfter removes all entries of the log after one.
