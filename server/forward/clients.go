@@ -66,6 +66,10 @@ func (r *clientRequest) serve() {
 		case leader.Self:
 			r.decide(r.ctx)
 			if !httperror.IsNotDecided(r.ctx) {
+				if r.isWrongRefusal(r.ctx.Response.StatusCode()) {
+					r.answerUnavailable(Unknown)
+					return
+				}
 				r.removeReplayMark()
 				if held {
 					r.f.opt.Count(r.kind, Answered)
@@ -96,6 +100,12 @@ func (r *clientRequest) removeReplayMark() {
 	if r.event {
 		r.ctx.Response.Header.Del(httperror.HeaderReplayed)
 	}
+}
+
+// isWrongRefusal reports whether an answer refuses a request, by its credential or a rate limit, although the
+// log has an event of it. The client must not take the lead for a refused one.
+func (r *clientRequest) isWrongRefusal(status int) bool {
+	return r.event && (status == fasthttp.StatusUnauthorized || status == fasthttp.StatusForbidden || status == fasthttp.StatusTooManyRequests)
 }
 
 // wait waits for the next attempt. It returns false if the time for which the request is held is over.

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"pingpost/internal/must"
+	"pingpost/server/httperror"
 	"pingpost/server/request"
 )
 
@@ -98,6 +99,26 @@ func TestNotDecidedRequestGoesToNextLeader(t *testing.T) {
 		head, _ := dialNode(t, c.nodes[at]).send(post(strings.Repeat("body", 1000)))
 		if statusOf(head) != "201" || strings.Contains(head, "X-Old") || strings.Contains(head, "X-Pingpost") || len(got) != 1 || got[0] != strings.Repeat("body", 1000) {
 			t.Errorf("at %s: %s, %d decisions", at, head, len(got))
+		}
+	}
+}
+
+// The log has an event of a request that the next leader refuses, because its credential was revoked meanwhile.
+// The client learns that the result is unknown.
+func TestNextLeaderRefusesDecidedRequest(t *testing.T) {
+	for _, at := range []string{"a", "b", "c"} {
+		for _, status := range []int{401, 403, 429} {
+			c := newCluster(t, "a", "b", "c")
+			c.nodes["a"].handle(func(ctx *fasthttp.RequestCtx) {
+				_, _ = request.ReadBody(ctx, nil, 1<<20)
+				c.setLeader("b")
+				httperror.WriteNextLeaderAnswers(ctx, httperror.NewRequestID())
+			})
+			c.nodes["b"].handle(func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(status) })
+			head, _ := dialNode(t, c.nodes[at]).send(post("{}"))
+			if statusOf(head) != "503" || !strings.Contains(head, "Retry-After: 1\r\n") {
+				t.Errorf("at %s, refused with %d: %s", at, status, head)
+			}
 		}
 	}
 }

@@ -83,6 +83,10 @@ func (r *clientRequest) sendOver(conn *nodeConn, leader Leader) sendResult {
 		r.dropAnswer(conn, answer)
 		return sendNotDecided
 	}
+	if r.isWrongRefusal(answer.StatusCode()) {
+		r.dropAnswer(conn, answer)
+		return sendUnknown
+	}
 	return r.relay(conn, answer)
 }
 
