@@ -13,8 +13,12 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// maxSegmentSize is the largest limit of a segment that replaceSealedTail begins, in bytes.
-const maxSegmentSize = 1 << 30
+// roomInSegment is the room for further entries in a segment that replaceSealedTail begins, in bytes. frameRoom is
+// more than the bytes that raft-wal adds to an entry and to its index.
+const (
+	roomInSegment = 64 << 20
+	frameRoom     = 64
+)
 
 // replaceSealedTail repairs a Raft log that raft-wal 0.4.1 opens, but in which it can store no entry
 // ("segment is sealed"). With the last entries of a full segment, raft-wal writes an index at the end of its
@@ -40,12 +44,16 @@ func replaceSealedTail(logDir string) (err error) {
 	if err != nil || !isSealed {
 		return err
 	}
-	tail.ID, tail.SizeLimit = state.NextSegmentID, min(2*tail.SizeLimit, maxSegmentSize)
+	size := roomInSegment
+	for i := range entries {
+		size += len(entries[i].Data) + frameRoom
+	}
+	tail.ID, tail.SizeLimit = state.NextSegmentID, uint32(size)
 	state.NextSegmentID++
+	if err := removeIfPresent(filepath.Join(logDir, segment.FileName(*tail))); err != nil {
+		return err
+	}
 	if len(entries) > 0 { // raft-wal itself creates a missing file
-		if err := removeIfPresent(filepath.Join(logDir, segment.FileName(*tail))); err != nil {
-			return err
-		}
 		if err := writeTail(files, *tail, entries); err != nil {
 			return err
 		}
@@ -77,7 +85,9 @@ func readTail(files *segment.Filer, tail types.SegmentInfo) (entries []types.Log
 			return nil, false, fmt.Errorf("cannot read entry %d: %w", index, err)
 		}
 		entries = append(entries, types.LogEntry{Index: index, Data: append([]byte(nil), stored.Bs...)})
-		stored.Close()
+		if err := stored.Close(); err != nil {
+			return nil, false, err
+		}
 	}
 	return entries, true, nil
 }

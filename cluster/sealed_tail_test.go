@@ -44,7 +44,8 @@ func TestRaftLogAfterCrashBetweenSegments(t *testing.T) {
 			}
 			return err
 		}
-		for add(store) == nil { // until the segment is full
+		for full := false; !full; {
+			full = add(store) != nil
 		}
 		must.Succeed(t, store.Close())
 		if isTorn {
