@@ -59,6 +59,13 @@ func (l *lease) holds(self raft.ServerID, voters []raft.Server, term uint64, sin
 	return current > all/2
 }
 
+// heard reports whether a node has accepted a message in the term that was sent after `since`.
+func (l *lease) heard(node raft.ServerID, term uint64, since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return term == l.term && l.answered[node].After(since)
+}
+
 // HoldsLease reports whether this node is the leader and no other node can be. A leader checks it before
 // it decides, and before each request to a buyer or a supplier.
 func (n *Node) HoldsLease() bool {

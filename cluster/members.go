@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -36,12 +37,19 @@ func (n *Node) Remove(id string) error {
 }
 
 // HandOver makes another member the leader: the one with the id to, or for "" the one with the most
-// entries. First this node finishes its leadership: it rejects new entries with ErrNotLeader, and waits for
-// the results of those that it has proposed. So a planned hand-over leaves no result unknown. A chosen member
-// gets up to four heartbeat timeouts for the entries that it lacks. Then the error is ErrNotTakenOver. If the
-// hand-over fails after its message was sent, this node does not lead again in its term. After MaxStall it
-// makes room for another leader.
+// entries. First that member must answer and get the entries that it lacks, while this node goes on; it has four
+// heartbeat timeouts for that. Then this node finishes its leadership: it rejects new entries with ErrNotLeader, and waits for
+// the results of those that it has proposed. So a planned hand-over leaves no result unknown. If the other
+// member does not take over, the error is ErrNotTakenOver. If that is so after its message was sent, this node does
+// not lead again in its term. After MaxStall it makes room for another leader.
 func (n *Node) HandOver(to string) error {
+	to, err := n.chooseSuccessor(to)
+	if err == nil {
+		err = n.awaitEntries(to, time.Now(), handOverPatience*n.opt.Heartbeat)
+	}
+	if err != nil {
+		return err
+	}
 	request := handOverRequest{to: to, done: make(chan error, 1)}
 	select {
 	case n.handOver <- request:
@@ -49,6 +57,63 @@ func (n *Node) HandOver(to string) error {
 	case <-n.stop:
 		return ErrNotLeader
 	}
+}
+
+// handOverPatience is the number of heartbeat timeouts in which a member must get the entries that it lacks.
+const handOverPatience = 4
+
+// chooseSuccessor returns the id of the member to, or for "" of the other member that answers and has the most
+// entries. It returns "" if this node is the only member.
+func (n *Node) chooseSuccessor(to string) (id string, err error) {
+	most := uint64(0)
+	for _, m := range n.Members() {
+		switch has := n.entriesOf(m.ID, time.Now().Add(-n.opt.Heartbeat)); {
+		case m.ID == n.opt.ID:
+		case m.ID == to:
+			return to, nil
+		case to == "" && (id == "" || has > most):
+			id, most = m.ID, has
+		}
+	}
+	if to != "" {
+		return "", fmt.Errorf("cluster: node %q is no other member", to)
+	}
+	return id, nil
+}
+
+// awaitEntries waits until a member has answered a message that was sent after `since`, and has the entries that are
+// in the Raft log at the call.
+func (n *Node) awaitEntries(id string, since time.Time, limit time.Duration) error {
+	last := n.raft.LastIndex()
+	for deadline := time.Now().Add(limit); ; time.Sleep(n.opt.Heartbeat / 100) {
+		switch {
+		case n.raft.State() != raft.Leader:
+			return ErrNotLeader
+		case id == "" || n.entriesOf(id, since) >= last:
+			return nil
+		case time.Now().After(deadline):
+			return ErrNotTakenOver
+		}
+	}
+}
+
+// entriesOf returns the last index of this leader's Raft log that a member has; 0 if it has answered no message
+// that was sent after `since`.
+func (n *Node) entriesOf(id string, since time.Time) uint64 {
+	term := n.raft.CurrentTerm()
+	if !n.lease.heard(raft.ServerID(id), term, since) {
+		return 0
+	}
+	return n.stored.lastOf(raft.ServerID(id), term)
+}
+
+func (n *Node) addressOf(id string) (raft.ServerAddress, error) {
+	for _, m := range n.Members() {
+		if m.ID == id {
+			return raft.ServerAddress(m.Address), nil
+		}
+	}
+	return "", fmt.Errorf("cluster: node %q is no member", id)
 }
 
 // Member is a voting member of the cluster.

@@ -24,6 +24,7 @@ type Node struct {
 	machine    *raftMachine
 	leading    atomic.Pointer[leadership] // until all its waiters have their results
 	lease      lease
+	stored     storedEntries
 	stable     stableStore
 	network    *nodeNetwork
 	openChunks sync.Map      // of ReplicateFile: time.Time of the start by transfer
@@ -32,7 +33,6 @@ type Node struct {
 	// handOverTerm is the term of the present hand-over. lastHandOver is the last term in which this node sent
 	// a message for one. It never leads again in that term, because the message may arrive late.
 	handOverTerm, lastHandOver atomic.Uint64
-	handingOver                atomic.Bool // transferLeadership waits for the other node
 	stop                       chan struct{}
 	loops                      sync.WaitGroup
 

@@ -59,11 +59,42 @@ func (n *Node) MayConnect(id string) bool {
 	return false
 }
 
-// confirmEntries reports that a node accepted a message of this leader. Only committed entries count,
-// because the next leader may replace others.
+// storedEntries remembers how much of this leader's Raft log each other node has.
+type storedEntries struct {
+	mu   sync.Mutex
+	term uint64
+	last map[raft.ServerID]uint64 // index
+}
+
+func (s *storedEntries) record(node raft.ServerID, term, last uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if term > s.term {
+		s.term, s.last = term, map[raft.ServerID]uint64{}
+	}
+	if term == s.term {
+		s.last[node] = max(s.last[node], last)
+	}
+}
+
+func (s *storedEntries) lastOf(node raft.ServerID, term uint64) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if term != s.term {
+		return 0
+	}
+	return s.last[node]
+}
+
+// confirmEntries remembers that a node accepted a message of this leader, and reports it. Only committed entries
+// are reported, because the next leader may replace others.
 func (n *Node) confirmEntries(node raft.ServerID, args *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
-	if n.opt.Confirmed != nil && resp.Success {
-		stored := args.PrevLogEntry + uint64(len(args.Entries))
+	if !resp.Success {
+		return
+	}
+	stored := args.PrevLogEntry + uint64(len(args.Entries))
+	n.stored.record(node, args.Term, stored)
+	if n.opt.Confirmed != nil {
 		n.opt.Confirmed(string(node), min(stored, args.LeaderCommitIndex), args.Term, 0)
 	}
 }
@@ -71,15 +102,15 @@ func (n *Node) confirmEntries(node raft.ServerID, args *raft.AppendEntriesReques
 // AppendEntriesPipeline opens a pipeline of messages to another node.
 func (t *nodeTransport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
 	inner, err := t.NetworkTransport.AppendEntriesPipeline(id, target)
-	if err != nil || t.node.opt.Confirmed == nil {
-		return inner, err
+	if err != nil {
+		return nil, err
 	}
 	p := &confirmingPipeline{AppendPipeline: inner, node: t.node, id: id, answers: make(chan raft.AppendFuture), ended: make(chan struct{})}
 	go p.passAnswers()
 	return p, nil
 }
 
-// confirmingPipeline is a pipeline that reports the positions that its answers confirm.
+// confirmingPipeline is a pipeline that calls confirmEntries for its answers.
 type confirmingPipeline struct {
 	raft.AppendPipeline
 	node    *Node

@@ -3,7 +3,6 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -50,42 +49,35 @@ type handOverRequest struct {
 	done chan error
 }
 
-// transferTries is how often the leader begins a hand-over to a chosen node. Raft gives up after one heartbeat
-// timeout if that node lacks entries. Requests wait meanwhile.
-const transferTries = 4
-
+// transferLeadership ends this leadership and makes another member the leader; for "" it only ends it. Raft gets
+// one try, and only if the other member has all entries. A try that times out because of missing entries can
+// leave Raft in a state in which it refuses each later barrier and hand-over.
 func (n *Node) transferLeadership(to string) error {
 	if n.raft.State() != raft.Leader {
 		return ErrNotLeader
 	}
-	transfer, tries := n.raft.LeadershipTransfer, 1 // a node with all entries exists
-	if to != "" {
-		members := n.Members()
-		i := slices.IndexFunc(members, func(m Member) bool { return m.ID == to && to != n.opt.ID })
-		if i < 0 {
-			return fmt.Errorf("cluster: node %q is no other member", to)
-		}
-		transfer, tries = func() raft.Future {
-			return n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(members[i].Address))
-		}, transferTries
-	}
 	n.stopLeading()
-	term := n.raft.CurrentTerm()
-	n.handOverTerm.Store(term)
-	n.handingOver.Store(true)
-	defer n.handingOver.Store(false)
-	for {
-		err := transfer().Error()
-		tries--
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, raft.ErrNotLeader):
-			return ErrNotLeader
-		case tries == 0 || n.lastHandOver.Load() == term:
-			return fmt.Errorf("%w: %w", ErrNotTakenOver, err)
+	if err := n.awaitEntries(to, time.Now().Add(-n.opt.Heartbeat), n.opt.Heartbeat/2); err != nil {
+		return err
+	}
+	n.handOverTerm.Store(n.raft.CurrentTerm())
+	var future raft.Future
+	if to == "" {
+		future = n.raft.LeadershipTransfer()
+	} else {
+		address, err := n.addressOf(to)
+		if err != nil {
+			return err
 		}
-		time.Sleep(n.opt.Heartbeat / 20) // Raft ends the try before a moment later
+		future = n.raft.LeadershipTransferToServer(raft.ServerID(to), address)
+	}
+	switch err := future.Error(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, raft.ErrNotLeader):
+		return ErrNotLeader
+	default:
+		return fmt.Errorf("%w: %w", ErrNotTakenOver, err)
 	}
 }
 

@@ -25,7 +25,7 @@ func (n *Node) watchForStalls() {
 		case now := <-ticker.C:
 			of := n.leading.Load()
 			switch {
-			case of != nil || n.handingOver.Load() || n.raft.State() != raft.Leader:
+			case of != nil || n.raft.State() != raft.Leader:
 				elected = time.Time{}
 			case elected.IsZero():
 				elected = now

@@ -115,8 +115,38 @@ func checkStalledLeader(t *testing.T, begin func(*member) error) {
 	}
 }
 
+// TestHandOverToLostNode: a hand-over to a node that does not run fails, and the leader goes on in its term. Without a
+// choice, another node takes over.
+func TestHandOverToLostNode(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t, nil)
+	leader, _ := c.awaitLeader()
+	c.putUntilDone("before")
+	var others []*member
+	for _, m := range c.members {
+		if m != leader {
+			others = append(others, m)
+		}
+	}
+	lost, left := others[0], others[1]
+	lost.kill()
+	term := leader.Term()
+	for range 2 {
+		if err := leader.HandOver(lost.id); !errors.Is(err, ErrNotTakenOver) {
+			t.Errorf("a hand-over to a lost node: %v", err)
+		}
+	}
+	must.Succeed(t, leader.put("after"))
+	if now, _ := c.awaitLeader(); now != leader || now.Term() != term {
+		t.Errorf("node %q leads in term %d after failed hand-overs, want node %q in term %d", now.id, now.Term(), leader.id, term)
+	}
+	must.Succeed(t, leader.HandOver(""))
+	awaitTrue(t, "the other node leads", func() bool { return left.leading.Load() != nil })
+}
+
 // TestHandOverWaitsForSlowNode: the disk of the chosen node is slow, so the node lacks entries when the
-// hand-over begins. The leader, which commits no entry meanwhile, is not replaced. If the disk stalls for longer, the hand-over fails, and the leader goes on.
+// hand-over begins. The leader goes on until the node has them. If the disk stalls for longer, the hand-over
+// fails.
 func TestHandOverWaitsForSlowNode(t *testing.T) {
 	t.Parallel()
 	disks := map[string]*sync.RWMutex{"a": {}, "b": {}, "c": {}}
