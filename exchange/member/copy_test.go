@@ -107,6 +107,7 @@ func TestLongCopyIsNotCut(t *testing.T) {
 		client, ended := requestCopy(t, m)
 		defer client.Close()
 		answer := must.Value(http.ReadResponse(bufio.NewReaderSize(slowReader{client}, 64<<10), nil))(t)
+		defer answer.Body.Close()
 		must.Succeed(t, datacopy.Receive(answer.Body, to))
 		must.Value(io.Copy(io.Discard, answer.Body))(t)
 		must.Succeed(t, <-ended)

@@ -57,7 +57,8 @@ func makeClusterRecording(ctx context.Context, program, folder string, endings [
 		}
 	}
 	if err := r.endClients(); err != nil {
-		return r, r.violation(err)
+		err = r.violation(err)
+		return r, err
 	}
 	return r, nil
 }

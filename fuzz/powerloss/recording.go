@@ -86,7 +86,8 @@ func makeRecording(ctx context.Context, program, folder string, endings []ending
 			return r, fmt.Errorf("life %d: %w", n+1, err)
 		}
 	}
-	return r, r.endClients()
+	err = r.endClients()
+	return r, err
 }
 
 // startRecording starts the peers of a recording without lifetimes. The caller closes it, also after an error.
@@ -97,7 +98,8 @@ func startRecording(ctx context.Context, program, folder string, seed uint64, lo
 	r.clients = newClients(r.locator)
 	r.ctx, r.stop = context.WithCancel(ctx)
 	r.erased = map[string]bool{}
-	return r, r.startPeers(r.ctx, seed)
+	err := r.startPeers(r.ctx, seed)
+	return r, err
 }
 
 // endClients stops the clients. It returns an error if one of them got a wrong answer.
