@@ -128,14 +128,41 @@ func prepareNewNode(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	}
 }
 
+// loseMajority kills the nodes b and c, and deletes their data.
+func (c *machineCluster) loseMajority() {
+	c.t.Helper()
+	for _, lost := range []string{"b", "c"} {
+		c.machines[lost].kill()
+		must.Succeed(c.t, os.RemoveAll(c.machines[lost].data()))
+	}
+}
+
+// removeClusterSection makes a stopped machine's configuration that of a single exchange.
+func removeClusterSection(m *machine) {
+	writeFile(m.t, m.path("etc/pingpost/pingpost.yaml"), m.localize(machineConfig))
+}
+
 // prepareLostMajority loses two nodes with their data.
 func prepareLostMajority(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	c := startMachineCluster(t, m)
 	m.sell("ACCEPTED")
-	for _, lost := range []string{"b", "c"} {
-		c.machines[lost].kill()
-		must.Succeed(t, os.RemoveAll(c.machines[lost].data()))
+	c.loseMajority()
+	return func(t *testing.T, output string) {
+		if !strings.Contains(output, "log entries up to ") {
+			t.Errorf("the last entry is missing in\n%s", output)
+		}
+		removeClusterSection(m)
+		m.systemctl("start")
+		m.mustHaveAllLeads()
 	}
+}
+
+// prepareNewCluster makes the last node of a cluster a single exchange.
+func prepareNewCluster(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	c := startMachineCluster(t, m)
+	c.loseMajority()
+	m.systemctl("stop")
+	m.bash("set -a; . /etc/pingpost/env; set +a\npingpost cluster recover -c /etc/pingpost/pingpost.yaml --yes")
 	return func(t *testing.T, _ string) {
 		c.mustHaveAllLeads(m.answers)
 		for _, id := range []string{"b", "c"} {
@@ -145,6 +172,16 @@ func prepareLostMajority(t *testing.T, m *machine) (after func(*testing.T, strin
 		}
 		m.kill()
 		c.mustHaveAllLeads(m.answers)
+	}
+}
+
+// prepareEndOfCluster starts a cluster that node a leads.
+func prepareEndOfCluster(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	startMachineCluster(t, m)
+	return func(t *testing.T, _ string) {
+		removeClusterSection(m)
+		m.systemctl("start")
+		m.mustHaveAllLeads()
 	}
 }
 

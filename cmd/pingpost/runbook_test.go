@@ -63,6 +63,8 @@ var failureScenarios = map[string]failureScenario{
 	"copy node":     prepareUnusableData,
 	"add node":      prepareNewNode,
 	"lost majority": prepareLostMajority,
+	"new cluster":   prepareNewCluster,
+	"end cluster":   prepareEndOfCluster,
 	"upgrade node":  prepareNodeUpgrade,
 }
 
