@@ -17,8 +17,8 @@ type Command struct {
 	Init     InitCommand     `cmd:"" help:"Make the data of an exchange those of the first node of a cluster."`
 	Add      AddCommand      `cmd:"" help:"Make a running node a voting member."`
 	Remove   RemoveCommand   `cmd:"" help:"Remove a member, also one that does not run."`
-	Recover  RecoverCommand  `cmd:"" help:"Make the data of the last node those of a single exchange, after the others are lost."`
-	Handover HandoverCommand `cmd:"" help:"Make another member the leader, without a lost or doubtful request."`
+	Recover  RecoverCommand  `cmd:"" help:"Make the data of a stopped node those of a single exchange, after the others are lost."`
+	Handover HandoverCommand `cmd:"" help:"Make another member the leader, for example before maintenance."`
 }
 
 func nodeAPIPath(id string) string { return "/admin/v1/cluster/nodes/" + url.PathEscape(id) }
@@ -32,7 +32,8 @@ type AddCommand struct {
 // Help returns the text that --help shows after the usage line.
 func (*AddCommand) Help() string {
 	return `The node must be in cluster.peers of each node's configuration, and run. Add one node at a
-time, and wait until pingpost cluster shows no lag before you add the next.
+time. Before you add the next, wait until pingpost cluster, asked at the new node's --admin,
+shows its lag as 0. Until then, each lead waits for the new node.
 
   pingpost cluster add c`
 }
@@ -78,7 +79,9 @@ type HandoverCommand struct {
 // Help returns the text that --help shows after the usage line.
 func (*HandoverCommand) Help() string {
 	return `Before maintenance of the leader, hand over to another node. The leader finishes the
-requests that it has begun, then the other node leads.
+writes that it has begun, then the other node leads. If a buyer has not answered a post
+yet, the next leader sends it again. A supplier's request without an Idempotency-Key gets
+503 then, and its result is not known.
 
   pingpost cluster handover
   pingpost cluster handover b`

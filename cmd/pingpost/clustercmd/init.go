@@ -18,8 +18,9 @@ type InitCommand struct {
 // Help returns the text that --help shows after the usage line.
 func (*InitCommand) Help() string {
 	return `Run this once, on the first node, while its exchange is stopped. An exchange with data
-keeps them. Then start the node, copy its file keys/exchange.key to the data directory of
-each other node, start these, and add them:
+keeps them. Then start the node. Copy keys/exchange.key of its data directory to the same
+path, keys/exchange.key, below the empty data directory of each other node. Start these,
+and add one after the other, as pingpost cluster add --help says:
 
   pingpost cluster init -c a.yaml
   pingpost serve -c a.yaml
@@ -33,6 +34,6 @@ func (c *InitCommand) Run(out io.Writer) error {
 	if err := exchange.CreateCluster(c.Config, exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version.String()}); err != nil {
 		return fmt.Errorf("cannot begin a cluster with %s: %w", c.Config, err)
 	}
-	_, err := fmt.Fprintf(out, "This is the first node of a new cluster. Start it: pingpost serve -c %s\nBefore you start another node, copy keys/exchange.key of this node's data directory to its data directory.\n", c.Config)
+	_, err := fmt.Fprintf(out, "This is the first node of a new cluster. Start it: pingpost serve -c %s\nBefore you start another node, copy keys/exchange.key of this node's data directory to keys/exchange.key of its data directory.\n", c.Config)
 	return err
 }

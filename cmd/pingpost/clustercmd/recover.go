@@ -18,10 +18,11 @@ type RecoverCommand struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*RecoverCommand) Help() string {
-	return `Use this only if more than half of the nodes are lost for good. First run it without
---yes on each remaining stopped node. Choose the node with the highest term, and among
-equal terms the one with the highest index: it has every acknowledged lead that is left.
-Then run it there with --yes. The nodes of the old cluster must never start again.
+	return `Use this only if half of the members or more are lost for good, or to end a cluster from
+which you have removed all other nodes. First run it without --yes on each remaining
+stopped node. Choose the node with the highest term, and among equal terms the one with
+the highest index: it has every acknowledged lead that is left. Then run it there with
+--yes. The other nodes must never start again with their old data.
 
   pingpost cluster recover -c b.yaml
   pingpost cluster recover -c b.yaml --yes

@@ -19,11 +19,13 @@ type StatusCommand struct {
 
 // Help returns the text that --help shows after the usage line.
 func (*StatusCommand) Help() string {
-	return `Prints the cluster as the node at --admin sees it. Ask each node, if they can have
-different views.
+	return `Prints the cluster as the node at --admin sees it. If nodes cannot reach each other, ask
+each one. The lag is the number of log entries that a node lacks. The nodes ask each other
+once a second, so the entries of one second are normal.
 
 The exit code is 1 if there is no leader, if a node cannot be reached, or if the answering
-node has failed; otherwise 0. It is 0 for a single node.`
+node has failed. Otherwise it is 0, also for a node that lags, and for an exchange without
+a cluster.`
 }
 
 // clusterStatus is the answer to GET cluster.
