@@ -45,7 +45,7 @@ func TestRepeatsAtTheNextNode(t *testing.T) {
 			defer two.Close()
 			addrs := []string{strings.TrimPrefix(one.URL, "http://"), strings.TrimPrefix(two.URL, "http://")}
 			s := Start(t.Context(), Options{
-				Addrs: addrs, Interval: time.Millisecond, Patience: 50 * time.Millisecond, Leads: load.Leads{Supplier: "s", Campaigns: []string{"c"}}, First: 7,
+				Addrs: addrs, Interval: 20 * time.Millisecond, Patience: 200 * time.Millisecond, Leads: load.Leads{Supplier: "s", Campaigns: []string{"c"}}, First: 7,
 			})
 			if _, err := s.AwaitAfter(t.Context(), time.Now(), addrs[1], 10*time.Second); err != nil {
 				t.Error(err)
@@ -74,7 +74,7 @@ func TestAwaitAfterEnds(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) }))
 	defer server.Close()
 	s := Start(t.Context(), Options{
-		Addrs: []string{strings.TrimPrefix(server.URL, "http://")}, Interval: time.Millisecond, Patience: time.Second, Leads: load.Leads{Campaigns: []string{"c"}},
+		Addrs: []string{strings.TrimPrefix(server.URL, "http://")}, Interval: 20 * time.Millisecond, Patience: time.Second, Leads: load.Leads{Campaigns: []string{"c"}},
 	})
 	if _, err := s.AwaitAfter(t.Context(), time.Now(), "", 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "status 503: busy") {
 		t.Errorf("got %v", err)
