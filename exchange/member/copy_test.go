@@ -106,7 +106,7 @@ func TestLongCopyIsNotCut(t *testing.T) {
 		began := time.Now()
 		client, ended := requestCopy(t, m)
 		defer client.Close()
-		answer := must.Value(http.ReadResponse(bufio.NewReaderSize(slowReader{client}, 64<<10), nil))(t)
+		answer := must.Value(http.ReadResponse(bufio.NewReaderSize(slowReader{client}, 64<<10), nil))(t) //nolint:bodyclose // the linter does not see through must.Value
 		defer answer.Body.Close()
 		must.Succeed(t, datacopy.Receive(answer.Body, to))
 		must.Value(io.Copy(io.Discard, answer.Body))(t)
