@@ -79,14 +79,18 @@ func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 		return errIgnored
 	}
 	target := filepath.Join(m.node.opt.DataDir, filepath.FromSlash(c.name))
+	isLast := c.offset+uint64(len(c.data)) == c.total
 	if _, err := os.Stat(target); err == nil {
-		return nil
+		if isLast { // a crash may have come between the rename and the fsync of the name
+			err = durable.SyncFolder(filepath.Dir(target))
+		}
+		return err
 	}
 	incoming := m.node.incomingPath(c.transfer)
 	if err := storeFileChunk(incoming, c); err != nil {
 		return fmt.Errorf("cannot store a part of file %q: %w", c.name, err)
 	}
-	if c.offset+uint64(len(c.data)) < c.total {
+	if !isLast {
 		return nil
 	}
 	if err := publishFile(incoming, target, c.sum); err != nil {

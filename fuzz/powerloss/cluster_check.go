@@ -172,12 +172,12 @@ func openNode(id, dir string, written *writtenLog) (n *openedNode, err error) {
 		return nil, fmt.Errorf("the exchange's log does not open: %w", err)
 	}
 	defer func() { err = errors.Join(err, replica.Close()) }()
-	if err := o.checkContent(written, promises{}); err != nil {
+	if err := o.checkLog(written, 0); err != nil {
 		return nil, err
 	}
 	n.entries = o.entries
 	if isMember, err := member.IsClusterData(dir); !isMember || err != nil {
-		return n, err
+		return n, errors.Join(err, o.checkFiles(written, promises{}))
 	}
 	first, _ := filepath.Glob(filepath.Join(dir, "cluster", "log", "00000000000000000001-*.wal"))
 	n.isShortened = len(first) == 0
@@ -187,6 +187,10 @@ func openNode(id, dir string, written *writtenLog) (n *openedNode, err error) {
 	machine := &replayMachine{o.state, o.state.NewLogReplay()}
 	if err := member.ApplyRaftLog(dir, replica, machine, slog.New(slog.DiscardHandler)); err != nil {
 		return nil, fmt.Errorf("the Raft log does not continue the exchange's log: %w", err)
+	}
+	// A suppression list that a later entry replaced is deleted before the exchange's log has that entry on disk.
+	if err := o.checkFiles(written, promises{}); err != nil {
+		return nil, err
 	}
 	reader, err := replica.NewReader(uint64(len(o.entries)) + 1)
 	if err != nil {
