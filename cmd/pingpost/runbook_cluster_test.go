@@ -110,6 +110,15 @@ func prepareUnusableData(t *testing.T, m *machine) (after func(*testing.T, strin
 	}
 }
 
+// prepareNewMachine ends the membership of the machine's node, and deletes its data. The key is in another folder.
+func prepareNewMachine(t *testing.T, m *machine) (after func(*testing.T, string)) {
+	after = prepareUnusableData(t, m)
+	m.systemctl("stop")
+	must.Succeed(t, os.Rename(m.path("lib/data/keys/exchange.key"), m.path("root/exchange.key")))
+	must.Succeed(t, os.RemoveAll(m.data()))
+	return after
+}
+
 // prepareNewNode replaces node c by one without a membership.
 func prepareNewNode(t *testing.T, m *machine) (after func(*testing.T, string)) {
 	c := startMachineCluster(t, m)

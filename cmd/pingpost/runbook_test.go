@@ -60,6 +60,7 @@ var failureScenarios = map[string]failureScenario{
 	"downgrade":    prepareDowngrade,
 
 	"remove node":   prepareLostNode,
+	"start node":    prepareNewMachine,
 	"copy node":     prepareUnusableData,
 	"add node":      prepareNewNode,
 	"lost majority": prepareLostMajority,

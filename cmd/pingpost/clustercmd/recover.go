@@ -13,7 +13,7 @@ import (
 // RecoverCommand makes the data of a cluster's node those of a single exchange.
 type RecoverCommand struct {
 	Config string `required:"true" short:"c" type:"path" help:"Configuration file of the stopped node, with the section cluster." placeholder:"FILE"`
-	Yes    bool   `help:"End the node's membership. Without it, the command only prints the position of the node."`
+	Yes    bool   `help:"Change the data to those of a single exchange. Without it, only print the position."`
 }
 
 // Help returns the text that --help shows after the usage line.
@@ -31,7 +31,7 @@ Afterwards the data are those of a single exchange: serve them without the secti
 or begin a new cluster with pingpost cluster init.`
 }
 
-// Run prints the node's position, or ends its membership.
+// Run prints the node's position, or makes its data those of a single exchange.
 func (c *RecoverCommand) Run(out io.Writer) error {
 	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	opt := exchange.Options{Env: os.LookupEnv, Logger: logger, Version: version.String()}

@@ -21,7 +21,7 @@ type StatusCommand struct {
 func (*StatusCommand) Help() string {
 	return `Prints the cluster as the node at --admin sees it. If nodes cannot reach each other, ask
 each one. The lag is the number of log entries that a node lacks. The nodes ask each other
-once a second, so the entries of one second are normal.
+once a second, so the entries of one second are normal in the rows of other nodes.
 
 The exit code is 1 if there is no leader, if a node cannot be reached, or if the answering
 node has failed. Otherwise it is 0, also for a node that lags, and for an exchange without
