@@ -43,7 +43,7 @@ func (x *Exchange) memberSettings(key [16]byte) (member.Settings, error) {
 	of := &x.settings.Cluster
 	s := member.Settings{
 		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, Key: key,
-		Version: x.options.Version, Logger: x.logger,
+		Version: x.options.Version, Logger: x.logger, Heartbeat: x.options.clusterHeartbeat,
 	}
 	var err error
 	if of.TLS.IsSet() {

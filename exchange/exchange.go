@@ -42,6 +42,8 @@ type Options struct {
 	AcceptClock bool   // start even if the clock is far from the time of the log's last entry
 	// Backup returns the backup options of a tenant. Nil disables backups while serving.
 	Backup func(tenant string) (backup.Options, error)
+
+	clusterHeartbeat time.Duration // in tests, longer than the default, so that a busy machine causes no election
 }
 
 // Exchange is one running tenant.

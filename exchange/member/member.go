@@ -1,6 +1,7 @@
 package member
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Settings struct {
 	Key     [16]byte // fingerprint of the exchange's key
 	Version string   // of the program
 	Logger  *slog.Logger
+
+	Heartbeat time.Duration // of all nodes; 0: cluster.DefaultHeartbeat
 }
 
 // Options of a member.
@@ -100,7 +103,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 	if err != nil {
 		return nil, nil, err
 	}
-	self.Exchange, self.Key, self.Heartbeat = exchange, s.Key, cluster.DefaultHeartbeat
+	self.Exchange, self.Key, self.Heartbeat = exchange, s.Key, cmp.Or(s.Heartbeat, cluster.DefaultHeartbeat)
 	if self.Position.Index, self.Position.Term, self.Position.Vote, err = cluster.ReadPosition(folder(s.DataDir)); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +144,7 @@ func (m *Member) nodeOptions() cluster.Options {
 		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
 			return m.network.Dial(link.Raft, id, address, timeout)
 		},
-		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles,
+		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles, Heartbeat: opt.Heartbeat,
 		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
 	}
 }
