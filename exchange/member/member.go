@@ -33,7 +33,7 @@ type Settings struct {
 	Version string   // of the program
 	Logger  *slog.Logger
 
-	Heartbeat time.Duration // of all nodes; 0: cluster.DefaultHeartbeat
+	Heartbeat time.Duration // of all nodes, and a third of cluster.Options.MaxStall; 0: the defaults of both
 }
 
 // Options of a member.
@@ -144,7 +144,7 @@ func (m *Member) nodeOptions() cluster.Options {
 		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
 			return m.network.Dial(link.Raft, id, address, timeout)
 		},
-		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles, Heartbeat: opt.Heartbeat,
+		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles, Heartbeat: opt.Heartbeat, MaxStall: 3 * opt.Heartbeat,
 		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
 	}
 }
