@@ -53,13 +53,34 @@ func (n *Node) HandOver(to string) error {
 	request := handOverRequest{to: to, done: make(chan error, 1)}
 	select {
 	case n.handOver <- request:
-		return <-request.done
+		err = <-request.done
 	case <-n.stop:
-		return ErrNotLeader
+		err = ErrNotLeader
 	}
+	if err != nil || to == "" {
+		return err
+	}
+	return n.awaitNextLeader(to)
 }
 
-// handOverPatience is the number of heartbeat timeouts in which a member must get the entries that it lacks.
+// awaitNextLeader waits until a node leads, and returns an error unless it is the successor `to`. Raft reports a
+// hand-over as done when this node steps down, but an election can still end otherwise, for example because the
+// successor's process was suspended.
+func (n *Node) awaitNextLeader(to string) error {
+	for deadline := time.Now().Add(handOverPatience * n.opt.Heartbeat); time.Now().Before(deadline); time.Sleep(n.opt.Heartbeat / 100) {
+		switch n.Leader().ID {
+		case to:
+			return nil
+		case "", n.opt.ID: // the election goes on; Raft can name this node a moment longer
+		default:
+			return ErrNotTakenOver
+		}
+	}
+	return ErrNotTakenOver
+}
+
+// handOverPatience is the number of heartbeat timeouts in which a member must get the entries that it lacks, and in
+// which it must lead after that.
 const handOverPatience = 4
 
 // chooseSuccessor returns the id of the member to, or for "" of the other member that answers and has the most

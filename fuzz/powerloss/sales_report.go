@@ -72,7 +72,7 @@ func (r *recording) checkReportRepair(ctx context.Context, p lossPoint, folder s
 	if err := damageReport(folder, rand.New(rand.NewPCG(p.seed, 2))); err != nil {
 		return err
 	}
-	server, err := startProcess(ctx, r.program, folder, "")
+	server, err := startProcess(ctx, r.program, folder, "", backupFlags(folder)...) // it may log entries, which the backup must have
 	if err != nil {
 		return err
 	}
