@@ -62,7 +62,7 @@ func readTicks(from io.Reader, afterTick int, start time.Time) (calls []*Call, l
 		}
 	}
 	for _, c := range r.last {
-		c.markUncertainWriteUnfinished()
+		c.markUncertainUnfinished()
 	}
 	return r.calls, r.lastTick + 1, nil
 }
@@ -142,12 +142,26 @@ func (r *recordReader) readLine(line string) error {
 	return c.parseFinishedLine(rest)
 }
 
-// markUncertainWriteUnfinished marks a thread's last call as unfinished if it is a write with an
-// unexpected result. strace may have been unable to read the result of a killed thread, and may
-// have recorded a number from another thread.
-func (c *Call) markUncertainWriteUnfinished() {
-	size, known := c.NumberArg(2)
-	if (c.Name == "write" || c.Name == "pwrite64") && c.Done != Never && c.Result >= 0 && known && size != c.Result {
+// markUncertainUnfinished marks a thread's last call as unfinished if its result is not that of a success. strace may
+// have been unable to read the result of a killed thread, and may have recorded that of another thread. The folder
+// then shows whether the call had an effect.
+func (c *Call) markUncertainUnfinished() {
+	if c.Done == Never {
+		return
+	}
+	expected := int64(0)
+	switch c.Name {
+	case "write", "pwrite64":
+		size, known := c.NumberArg(2)
+		if !known {
+			return
+		}
+		expected = size
+	case "ftruncate", "fallocate", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "link", "linkat":
+	default:
+		return
+	}
+	if c.Result != expected {
 		c.Done, c.Result = Never, -1
 	}
 }

@@ -49,9 +49,9 @@ func TestReadKeepsOrder(t *testing.T) {
 			3,
 		},
 		"a failure": {
-			[]string{`10 unlinkat(AT_FDCWD<\x2f>, "\x61", 0) = -1 ENOENT (No such file or directory)`},
-			[]string{`unlinkat(AT_FDCWD<\x2f> "\x61" 0)=-1 2-3`},
-			3,
+			[]string{`10 unlinkat(AT_FDCWD<\x2f>, "\x61", 0) = -1 ENOENT (No such file or directory)`, `10 close(3) = 0`},
+			[]string{`unlinkat(AT_FDCWD<\x2f> "\x61" 0)=-1 2-3`, "close(3)=0 4-5"},
+			5,
 		},
 		"a result in other digits": {
 			[]string{`10 lseek(3, 0, SEEK_END) = 0x10 (something)`},
@@ -79,9 +79,9 @@ func TestReadKeepsOrder(t *testing.T) {
 			7,
 		},
 		"killed, and the result is another call's": {
-			[]string{`10 write(4, "\x41\x42", 2) = 1`, `10 pwrite64(4, "\x41", 1, 7) = 85`, `11 write(4, "\x41", 1) = 1`, `12 write(4, "\x41", 1) = -1 ENOSPC (No space left on device)`},
-			[]string{`write(4 "\x41\x42" 2)=1 2-3`, `pwrite64(4 "\x41" 1 7)=-1 4-never`, `write(4 "\x41" 1)=1 6-7`, `write(4 "\x41" 1)=-1 8-9`},
-			9,
+			[]string{`10 write(4, "\x41\x42", 2) = 1`, `10 pwrite64(4, "\x41", 1, 7) = 85`, `11 write(4, "\x41", 1) = 1`, `12 write(4, "\x41", 1) = -1 EAGAIN (Resource temporarily unavailable)`, `13 unlinkat(AT_FDCWD, "\x41", 0) = 1`},
+			[]string{`write(4 "\x41\x42" 2)=1 2-3`, `pwrite64(4 "\x41" 1 7)=-1 4-never`, `write(4 "\x41" 1)=1 6-7`, `write(4 "\x41" 1)=-1 8-never`, `unlinkat(AT_FDCWD "\x41" 0)=-1 10-never`},
+			11,
 		},
 		"killed while the line was written": {
 			[]string{`10 fsync(3 <unfinished ...>`, `11 write(4, "\x41", 1 <detached ...>`, `10 <... fsync resumed> <detached ...>`, `10 +++ killed by SIGKILL +++`},
