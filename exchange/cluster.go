@@ -39,10 +39,10 @@ type clusterMembership struct {
 func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
 
 // memberSettings returns the settings of this node's membership.
-func (x *Exchange) memberSettings(key [16]byte) (member.Settings, error) {
+func (x *Exchange) memberSettings(key *vault.Vault) (member.Settings, error) {
 	of := &x.settings.Cluster
 	s := member.Settings{
-		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, Key: key,
+		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, Secret: key.DeriveKey("cluster link"),
 		Version: x.options.Version, Logger: x.logger, Heartbeat: x.options.clusterHeartbeat,
 	}
 	var err error
@@ -69,7 +69,7 @@ func (x *Exchange) prepareClusterData() error {
 	if err != nil {
 		return fmt.Errorf("this node needs the exchange's key before it can copy the data of another node; copy the file keys/exchange.key from the data directory of that node: %w", err)
 	}
-	s, err := x.memberSettings(key.KeyFingerprint())
+	s, err := x.memberSettings(key)
 	if err != nil {
 		return err
 	}
@@ -78,12 +78,12 @@ func (x *Exchange) prepareClusterData() error {
 
 // joinCluster starts this node's membership, and serves the requests of other nodes.
 func (x *Exchange) joinCluster() error {
-	s, err := x.memberSettings(x.vault.KeyFingerprint())
+	s, err := x.memberSettings(x.vault)
 	if err != nil {
 		return err
 	}
 	founded := x.state.FoundedEvent()
-	if founded.KeyCheck != s.Key {
+	if founded.KeyCheck != x.vault.KeyFingerprint() {
 		return errors.New("the exchange's key file does not belong to this log; copy keys/exchange.key from another node")
 	}
 	opt := member.Options{
@@ -125,7 +125,7 @@ func (x *Exchange) addClusterGauges(m *member.Member, s *member.Settings) {
 		notAfter := float64(s.TLS.Certificates[0].Leaf.NotAfter.Unix())
 		x.meter.AddGauge(`pingpost_tls_not_after_timestamp_seconds{address="cluster"}`, func() float64 { return notAfter })
 	}
-	gauge(`pingpost_cluster_term`, func() int { return int(m.Term()) })
+	x.meter.AddGauge(`pingpost_cluster_term`, func() float64 { return float64(m.Term()) })
 	gauge(`pingpost_cluster_members`, func() int { return len(m.Members()) })
 	gauge(`pingpost_cluster_reachable_members`, m.CountReachableMembers)
 	gauge(`pingpost_cluster_lag_entries`, m.LagEntries)

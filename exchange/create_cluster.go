@@ -36,7 +36,7 @@ func CreateCluster(configPath string, opt Options) error {
 	if err := x.beginLog(); err != nil {
 		return err
 	}
-	s, err := x.memberSettings(x.vault.KeyFingerprint())
+	s, err := x.memberSettings(x.vault)
 	if err != nil {
 		return err
 	}

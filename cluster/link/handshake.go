@@ -1,7 +1,6 @@
 package link
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,11 +22,15 @@ const (
 )
 
 const (
-	magic         = "PPC1"
-	identitySize  = 16 + 8 + 8 + 16 + 16 + 16 + 8 + 24
+	magic         = "PPC2"
 	maxVerdict    = 1 << 10
-	maxIDLength   = 64
 	handshakeTime = 5 * time.Second
+)
+
+// The answer to a hello: whether its proof is right.
+const (
+	sameKey byte = iota
+	otherKey
 )
 
 var (
@@ -49,6 +52,8 @@ const (
 // Self is this node in handshakes.
 type Self struct {
 	Identity Identity
+	// Secret is derived from the exchange's key. Each end proves that it has it.
+	Secret   [32]byte
 	Registry *Registry
 	// IsMember reports whether the node is a member of the cluster, or may be one. The registry knows only
 	// members: a removed node may be replaced by a new one with its id. Nil: all are members.
@@ -62,10 +67,21 @@ func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := conn.Write(appendHello(nil, purpose, self)); err != nil {
+		p, _, err := newProofs(conn, &s.Secret, dialer, purpose)
+		if err != nil {
 			return err
 		}
-		other, _, err := readHello(conn)
+		if _, err := conn.Write(p.appendHello(nil, dialer, self, id)); err != nil {
+			return err
+		}
+		var verdict [1]byte
+		if _, err := io.ReadFull(conn, verdict[:]); err != nil {
+			return err
+		}
+		if verdict[0] != sameKey {
+			return fmt.Errorf("%w: %w", ErrRefused, errOtherKey)
+		}
+		other, _, err := p.readHello(conn, acceptor)
 		if err != nil {
 			return err
 		}
@@ -87,16 +103,27 @@ func (s *Self) present() (*Identity, error) {
 // accepted performs the handshake of a connection that another node opened.
 func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
 	err = withDeadline(conn, func() error {
-		var other Identity
-		if other, purpose, err = readHello(conn); err != nil {
+		var p *proofs
+		if p, purpose, err = newProofs(conn, &s.Secret, acceptor, 0); err != nil {
+			return err
+		}
+		other, to, err := p.readHello(conn, dialer)
+		if errors.Is(err, errOtherKey) {
+			_, sendErr := conn.Write([]byte{otherKey})
+			return errors.Join(fmt.Errorf("%w: %w", ErrRefused, err), sendErr)
+		}
+		if err != nil {
 			return err
 		}
 		self, err := s.present()
 		if err != nil {
 			return err
 		}
-		if _, err := conn.Write(appendHello(nil, purpose, self)); err != nil {
+		if _, err := conn.Write(p.appendHello([]byte{sameKey}, acceptor, self, other.Node)); err != nil {
 			return err
+		}
+		if to != self.Node {
+			return s.exchangeVerdicts(conn, &other, fmt.Errorf("node %q dialed the address of node %q, and node %q answers; correct the address", other.Node, to, self.Node))
 		}
 		reason := s.judge(self, &other, purpose)
 		if reason == nil && purpose == Raft && !s.Registry.mayConnect(other.Node) {
@@ -130,23 +157,28 @@ func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, mine error) erro
 	if _, err := conn.Write(append(verdict, text...)); err != nil {
 		return err
 	}
-	var head [3]byte
-	if _, err := io.ReadFull(conn, head[:]); err != nil {
-		return err
-	}
-	theirs := make([]byte, min(binary.LittleEndian.Uint16(head[1:]), maxVerdict))
-	if _, err := io.ReadFull(conn, theirs); err != nil {
-		return err
-	}
+	theirCode, theirs, err := readVerdict(conn) // also if this node refuses, so that the other end can read why
 	switch {
 	case mine != nil:
 		return fmt.Errorf("%w: %w", ErrRefused, mine)
-	case head[0] == refusedAndStop:
+	case err != nil:
+		return err
+	case theirCode == refusedAndStop:
 		return fmt.Errorf("%w: %w: node %q says: %s", ErrRefused, ErrMustStop, other.Node, theirs)
-	case head[0] != accepted:
+	case theirCode != accepted:
 		return fmt.Errorf("%w: node %q says: %s", ErrRefused, other.Node, theirs)
 	}
 	return nil
+}
+
+func readVerdict(conn net.Conn) (code byte, text []byte, err error) {
+	var head [3]byte
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return 0, nil, err
+	}
+	text = make([]byte, min(binary.LittleEndian.Uint16(head[1:]), maxVerdict))
+	_, err = io.ReadFull(conn, text)
+	return head[0], text, err
 }
 
 // judge returns the reason for refusing the other node, or nil. It wraps errInvalidStart if the other node
@@ -155,8 +187,6 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	switch {
 	case other.Exchange != s.Identity.Exchange && !isCopyRequest(other, &s.Identity, purpose):
 		return fmt.Errorf("node %q has the data of another exchange; delete its data and let it copy that of another node", other.Node)
-	case other.Key != s.Identity.Key:
-		return fmt.Errorf("node %q has another key file; give all nodes the same exchange.key", other.Node)
 	case other.Cluster != self.Cluster && other.Cluster != (clusterid.ID{}) && self.Cluster != (clusterid.ID{}):
 		return fmt.Errorf("node %q has the data of another cluster of this exchange; delete its data and let it copy that of another node", other.Node)
 	case other.Node == s.Identity.Node:
@@ -187,44 +217,4 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 // may ask for a copy, and must not take part in the consensus.
 func isCopyRequest(one, other *Identity, purpose Purpose) bool {
 	return purpose == Requests && (one.Exchange == [16]byte{} || other.Exchange == [16]byte{})
-}
-
-func appendHello(out []byte, purpose Purpose, of *Identity) []byte {
-	out = append(append(out, magic...), byte(purpose), byte(len(of.Node)))
-	out = append(append(out, of.Node...), of.Data[:]...)
-	out = binary.LittleEndian.AppendUint64(out, of.Starts)
-	out = binary.LittleEndian.AppendUint64(out, of.Run)
-	out = append(append(out, of.Exchange[:]...), of.Key[:]...)
-	out = append(out, of.Cluster[:]...)
-	for _, number := range []uint64{uint64(of.Heartbeat), of.Position.Index, of.Position.Term, of.Position.Vote} {
-		out = binary.LittleEndian.AppendUint64(out, number)
-	}
-	return out
-}
-
-func readHello(from io.Reader) (of Identity, purpose Purpose, err error) {
-	var head [len(magic) + 2]byte
-	if _, err := io.ReadFull(from, head[:]); err != nil {
-		return of, 0, err
-	}
-	size := int(head[len(magic)+1])
-	if !bytes.Equal(head[:len(magic)], []byte(magic)) || size == 0 || size > maxIDLength {
-		return of, 0, errors.New("the other end is no node of a cluster")
-	}
-	body := make([]byte, size+identitySize)
-	if _, err := io.ReadFull(from, body); err != nil {
-		return of, 0, err
-	}
-	of.Node, body = string(body[:size]), body[size:]
-	copy(of.Data[:], body)
-	of.Starts = binary.LittleEndian.Uint64(body[16:])
-	of.Run = binary.LittleEndian.Uint64(body[24:])
-	copy(of.Exchange[:], body[32:])
-	copy(of.Key[:], body[48:])
-	copy(of.Cluster[:], body[64:])
-	of.Heartbeat = time.Duration(binary.LittleEndian.Uint64(body[80:]))
-	of.Position.Index = binary.LittleEndian.Uint64(body[88:])
-	of.Position.Term = binary.LittleEndian.Uint64(body[96:])
-	of.Position.Vote = binary.LittleEndian.Uint64(body[104:])
-	return of, Purpose(head[len(magic)]), nil
 }

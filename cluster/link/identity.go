@@ -26,7 +26,6 @@ type Identity struct {
 	Starts   uint64   // of the node with this data, this one included
 	Run      uint64   // random, for this start
 	Exchange [16]byte
-	Key      [16]byte // fingerprint of the exchange's key
 	Cluster  clusterid.ID
 	// Heartbeat is the node's cluster.Options.Heartbeat. If it differed between nodes, two nodes could hold the
 	// lease at once.
@@ -63,7 +62,7 @@ type Registry struct {
 const RegistryFile = "starts.json"
 
 // OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
-// node's identity, without Exchange, Key, Heartbeat and Position. Each handshake reads Cluster, which changes when the node
+// node's identity, without Exchange, Heartbeat and Position. Each handshake reads Cluster, which changes when the node
 // begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, RegistryFile), met: map[string]knownStart{}}

@@ -37,9 +37,8 @@ func startNode(t *testing.T, id, folder string, key byte, config *tls.Config) *n
 	t.Helper()
 	registry, self, err := OpenRegistry(folder, id)
 	must.Succeed(t, err)
-	self.Key[0] = key
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	n := must.Value(Listen(listener, Self{Identity: self, Registry: registry}, config, slog.New(slog.DiscardHandler)))(t)
+	n := must.Value(Listen(listener, Self{Identity: self, Secret: [32]byte{key}, Registry: registry}, config, slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(func() { n.Close() })
 	return &node{n, listener.Addr().String(), folder}
 }
@@ -100,7 +99,7 @@ func TestNodesThatMustNotTakePart(t *testing.T) {
 		}, "run with copies of the same data", true},
 		"new node with a used id": {func(*node) *node { return startNode(t, "b", t.TempDir(), 1, nil) }, "another node had the id", true},
 		"id of the node itself":   {func(*node) *node { return startNode(t, "a", t.TempDir(), 1, nil) }, `two nodes have the id "a"`, false},
-		"another key":             {func(*node) *node { return startNode(t, "c", t.TempDir(), 2, nil) }, "another key file", false},
+		"another key":             {func(*node) *node { return startNode(t, "c", t.TempDir(), 2, nil) }, "another exchange.key", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
@@ -181,9 +180,9 @@ func startAt(t *testing.T, id, folder string, at Position) *node {
 	t.Helper()
 	registry, self, err := OpenRegistry(folder, id)
 	must.Succeed(t, err)
-	self.Key[0], self.Position = 1, at
+	self.Position = at
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	n := must.Value(Listen(listener, Self{Identity: self, Registry: registry}, nil, slog.New(slog.DiscardHandler)))(t)
+	n := must.Value(Listen(listener, Self{Identity: self, Secret: [32]byte{1}, Registry: registry}, nil, slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(func() {
 		select {
 		case <-n.ended: // the test closed it
@@ -284,12 +283,12 @@ func tlsConfig(t *testing.T, serial int64) *tls.Config {
 
 // FuzzHello: a stranger's bytes never panic, and never make the node allocate more than a hello.
 func FuzzHello(f *testing.F) {
-	f.Add(appendHello(nil, Raft, &Identity{Node: "a"}))
+	f.Add(appendHello(nil, &Identity{Node: "a"}, "b"))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		of, purpose, err := readHello(bytes.NewReader(data))
-		if err == nil && !bytes.HasPrefix(data, appendHello(nil, purpose, &of)) {
-			t.Errorf("%q is read as %+v", data, of)
+		hello, of, to, err := readHello(bytes.NewReader(data))
+		if err == nil && (!bytes.HasPrefix(data, hello) || !bytes.Equal(hello, appendHello(nil, &of, to))) {
+			t.Errorf("%q is read as %+v to %q", data, of, to)
 		}
 	})
 }

@@ -8,7 +8,10 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // Network opens and accepts connections between nodes. Accepted connections go to the listener of their
@@ -20,6 +23,7 @@ type Network struct {
 	logger   *slog.Logger
 	purposes map[Purpose]*purposeListener
 	mustStop chan error
+	refusals refusalLog
 	ended    chan struct{}
 	conns    sync.WaitGroup
 
@@ -35,7 +39,7 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 		return nil, fmt.Errorf("the id of a node must have 1 to %d bytes, not %d", maxIDLength, len(self.Identity.Node))
 	}
 	n := &Network{
-		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), ended: make(chan struct{}),
+		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), refusals: refusalLog{sometimes: rate.Sometimes{Interval: refusalPause}}, ended: make(chan struct{}),
 		open: map[net.Conn]netip.Addr{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
 	}
 	for _, purpose := range []Purpose{Raft, Requests} {
@@ -172,7 +176,7 @@ func (n *Network) handshake(conn net.Conn) {
 	}
 	if err != nil {
 		n.reportMustStop(err)
-		n.logger.Warn("refused a connection", "address", conn.RemoteAddr().String(), "error", err)
+		n.refusals.log(n.logger, conn, err)
 		_ = conn.Close() // it is useless already
 		return
 	}
@@ -181,6 +185,22 @@ func (n *Network) handshake(conn net.Conn) {
 	case <-n.ended:
 		_ = conn.Close() // it is useless already
 	}
+}
+
+// refusalLog logs refused connections, at most one line in refusalPause: a node tries again several times a second, and
+// a stranger more often.
+type refusalLog struct {
+	sometimes rate.Sometimes
+	count     atomic.Int64 // since the last line
+}
+
+const refusalPause = 5 * time.Second
+
+func (l *refusalLog) log(logger *slog.Logger, conn net.Conn, err error) {
+	l.count.Add(1)
+	l.sometimes.Do(func() {
+		logger.Warn("refused a connection; count includes others since the last such line", "address", conn.RemoteAddr().String(), "count", l.count.Swap(0), "error", err)
+	})
 }
 
 // Close ends the network and its listeners. Open connections stay open.

@@ -29,7 +29,7 @@ type Settings struct {
 	Peers   map[string]string // address of each node, this one included, by its id
 	TLS     *tls.Config       // nil only between addresses of one machine
 	DataDir string
-	Key     [16]byte // fingerprint of the exchange's key
+	Secret  [32]byte // derived from the exchange's key; the nodes prove to each other that they have it
 	Version string   // of the program
 	Logger  *slog.Logger
 
@@ -103,7 +103,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 	if err != nil {
 		return nil, nil, err
 	}
-	self.Exchange, self.Key, self.Heartbeat = exchange, s.Key, cmp.Or(s.Heartbeat, cluster.DefaultHeartbeat)
+	self.Exchange, self.Heartbeat = exchange, cmp.Or(s.Heartbeat, cluster.DefaultHeartbeat)
 	if self.Position.Index, self.Position.Term, self.Position.Vote, err = cluster.ReadPosition(folder(s.DataDir)); err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +111,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen for the other nodes; choose another address in cluster.listen: %w", err)
 	}
-	network, err := link.Listen(listener, link.Self{Identity: self, Registry: registry, IsMember: isMember}, s.TLS, s.Logger)
+	network, err := link.Listen(listener, link.Self{Identity: self, Secret: s.Secret, Registry: registry, IsMember: isMember}, s.TLS, s.Logger)
 	if err != nil {
 		return nil, nil, errors.Join(err, listener.Close())
 	}
