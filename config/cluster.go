@@ -55,7 +55,7 @@ func (c *compiler) compileCluster(at syntax.KeyPath, d *schema.Document) Cluster
 		c.reportMistake(at.Key("listen"), "is the same address as listen or admin.listen; the other nodes need one more")
 	}
 	if cluster.TLS == nil && !isClusterOnLoopback(cluster) {
-		c.reportMistake(at.Key("tls"), "is missing; nodes on several machines need certificate, key and authority. Only a cluster on loopback addresses may omit it")
+		c.reportMistake(at.Key("tls"), "is missing; nodes on several machines need certificate, key and authority. Only a cluster on loopback addresses, such as 127.0.0.1, may omit it")
 	}
 	return ClusterSettings{Node: cluster.Node, Listen: cluster.Listen, Peers: cluster.Peers, TLS: c.compileClusterTLS(at.Key("tls"), cluster.TLS)}
 }
@@ -107,10 +107,12 @@ func (c *compiler) checkPeerAddress(at syntax.KeyPath, address string) (valid bo
 	return true
 }
 
-// isClusterOnLoopback reports whether all addresses of the cluster are of this machine.
+// isClusterOnLoopback reports whether all addresses of the cluster are loopback addresses in digits. A name such as
+// localhost can have two addresses: a node may listen on one, and another program on the other.
 func isClusterOnLoopback(cluster *schema.Cluster) bool {
 	for _, address := range append(slices.Collect(maps.Values(cluster.Peers)), cluster.Listen) {
-		if host, _, err := net.SplitHostPort(address); err == nil && !isLoopback(host) {
+		host, _, err := net.SplitHostPort(address)
+		if ip, ipErr := netip.ParseAddr(host); err == nil && (ipErr != nil || !ip.Unmap().IsLoopback()) {
 			return false
 		}
 	}

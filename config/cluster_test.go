@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	loopbackPeers   = "peers: {a: 127.0.0.1:1, b: \"[::1]:2\", c: localhost:3}"
+	loopbackPeers   = "peers: {a: 127.0.0.1:1, b: \"[::1]:2\", c: 127.0.0.1:3}"
 	onLoopback      = "cluster: {node: a, listen: 127.0.0.1:1, " + loopbackPeers + "}\n"
 	onThreeMachines = "cluster: {node: a, listen: \":7400\", peers: {a: 10.0.0.1:7400, b: 10.0.0.2:7400, c: n.example:1}"
 	clusterTLS      = ", tls: {certificate: a.crt, key: a.key, authority: ca.crt}}\n"
@@ -30,12 +30,13 @@ func TestInvalidCluster(t *testing.T) {
 		{"one address for nodes and operators", "admin: {listen: 127.0.0.1:1}\n" + onLoopback, "cluster.listen", "same address as listen or admin.listen"},
 		{"no peers", inLoopback(", "+loopbackPeers, ""), "cluster.peers", "has 0 nodes"},
 		{"empty peers", inPeers("{}"), "cluster.peers", "has 0 nodes; give 1 to 9"},
-		{"too many peers", inPeers("{a: localhost:1, b: x, c: x, d: x, e: x, f: x, g: x, h: x, i: x, j: x}"), "cluster.peers", "has 10 nodes"},
+		{"too many peers", inPeers("{a: 127.0.0.1:1, b: x, c: x, d: x, e: x, f: x, g: x, h: x, i: x, j: x}"), "cluster.peers", "has 10 nodes"},
 		{"peers as a list", inPeers("[a, b]"), "cluster.peers", "expected a mapping"},
 		{"a peer twice", inPeers("{a: 127.0.0.1:1, b: 127.0.0.1:2, b: 127.0.0.1:3}"), "cluster.peers.b", "the key is repeated"},
 		{"a peer in upper case", inPeers("{a: 127.0.0.1:1, B: 127.0.0.1:2}"), "cluster.peers.B", "1 to 64 of a-z, 0-9 and -"},
 		{"a peer with brackets", inPeers("{a: 127.0.0.1:1, 'a[x': 127.0.0.1:3}"), "cluster.peers", "1 to 64 of a-z, 0-9 and -"},
 		{"a peer without an address", inPeers("{a: 127.0.0.1:1, b: \"\"}"), "cluster.peers.b", "is not the address of a node"},
+		{"a name without TLS", inPeers("{a: 127.0.0.1:1, b: localhost:2}"), "cluster.tls", "is missing"},
 		{"a peer without a port", inPeers("{a: 127.0.0.1:1, b: localhost}"), "cluster.peers.b", "host:port"},
 		{"a peer with port 0", inPeers("{a: 127.0.0.1:1, b: 127.0.0.1:0}"), "cluster.peers.b", "host:port"},
 		{"a peer with a URL", inPeers("{a: 127.0.0.1:1, b: \"http://localhost:1\"}"), "cluster.peers.b", "host:port"},
@@ -82,6 +83,6 @@ func TestClusterSettings(t *testing.T) {
 func TestClusterVariables(t *testing.T) {
 	checkProblems(t, []invalidDocument{
 		{"an unset node", strings.Replace(onLoopback, "node: a", "node: \"${UNSET}\"", 1), "cluster.node", "UNSET"},
-		{"an unset address", strings.Replace(onLoopback, "c: localhost:3", "c: \"${UNSET}\"", 1), "cluster.peers.c", "UNSET"},
+		{"an unset address", strings.Replace(onLoopback, "c: 127.0.0.1:3", "c: \"${UNSET}\"", 1), "cluster.peers.c", "UNSET"},
 	})
 }
