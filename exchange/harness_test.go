@@ -148,7 +148,7 @@ func tryStart(t testing.TB, p testDir, change func(*Exchange)) (*testExchange, e
 	if err := p.writePreparedKeys(t, built.Settings.DataDir); err != nil {
 		return nil, err
 	}
-	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger(), clusterHeartbeat: 600 * time.Millisecond}, built)
+	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger()}, built)
 	change(x)
 	if err := x.startConfigured(built); err != nil {
 		return nil, err
