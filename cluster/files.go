@@ -96,13 +96,10 @@ func (n *Node) ReplicateFile(name string, content []byte) error {
 	}
 }
 
-// replicateFileChunk waits until a part is applied. watchForStalls sees for how long, except for the last
-// part of a large file: to apply it, a node reads and syncs the whole file, which may take longer than MaxStall.
+// replicateFileChunk waits until a part is applied. watchForStalls sees for how long.
 func (n *Node) replicateFileChunk(c *fileChunk) error {
-	if c.offset == 0 || c.offset+uint64(len(c.data)) < c.total {
-		n.openChunks.Store(c.transfer, time.Now())
-		defer n.openChunks.Delete(c.transfer)
-	}
+	n.openChunks.Store(c.transfer, time.Now())
+	defer n.openChunks.Delete(c.transfer)
 	result := n.raft.ApplyLog(raft.Log{Data: encodeFileChunk(c)}, 0)
 	if err := result.Error(); err != nil {
 		return err

@@ -44,6 +44,9 @@ func (n *Node) Remove(id string) error {
 // not lead again in its term. After MaxStall it makes room for another leader.
 func (n *Node) HandOver(to string) error {
 	to, err := n.chooseSuccessor(to)
+	if err == nil && to == "" {
+		err = ErrNotTakenOver // no other member
+	}
 	if err == nil {
 		err = n.awaitEntries(to, time.Now(), handOverPatience*n.opt.Heartbeat)
 	}
@@ -57,7 +60,7 @@ func (n *Node) HandOver(to string) error {
 	case <-n.stop:
 		err = ErrNotLeader
 	}
-	if err != nil || to == "" {
+	if err != nil {
 		return err
 	}
 	return n.awaitNextLeader(to)
@@ -110,7 +113,7 @@ func (n *Node) awaitEntries(id string, since time.Time, limit time.Duration) err
 		switch {
 		case n.raft.State() != raft.Leader:
 			return ErrNotLeader
-		case id == "" || n.entriesOf(id, since) >= last:
+		case n.entriesOf(id, since) >= last:
 			return nil
 		case time.Now().After(deadline):
 			return ErrNotTakenOver

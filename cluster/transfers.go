@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -20,6 +21,9 @@ type transfer struct {
 	Total uint64 `json:"total"`
 	Sum   []byte `json:"sum"`   // SHA-256 of the whole file
 	Bytes uint64 `json:"bytes"` // of its content in a Raft snapshot; 0 if that node had the file before
+
+	// hash is the SHA-256 of the parts so far; nil if this node got some of them before its start.
+	hash hash.Hash
 }
 
 // transfers are the open transfers, by the names of their files. They are a part of the replicated state, like
@@ -41,26 +45,27 @@ func (ts *transfers) endBefore(term uint64) (ended map[string]*transfer) {
 	return ended
 }
 
-// accept reports whether a part counts. It returns the transfer that the part ended, if any.
-func (ts *transfers) accept(c *fileChunk) (counts bool, ended *transfer) {
+// accept returns the transfer of a part that counts, otherwise nil. It also returns the transfer that the part
+// ended, if any.
+func (ts *transfers) accept(c *fileChunk) (of, ended *transfer) {
 	open := ts.Open[c.name]
 	if c.offset == 0 {
 		if open != nil && open.ID != c.transfer {
 			ended = open
 		}
-		open = &transfer{ID: c.transfer, Total: c.total, Sum: bytes.Clone(c.sum[:])}
+		open = &transfer{ID: c.transfer, Total: c.total, Sum: bytes.Clone(c.sum[:]), hash: sha256.New()}
 		if ts.Open == nil {
 			ts.Open = map[string]*transfer{}
 		}
 		ts.Open[c.name] = open
 	}
 	if open == nil || open.ID != c.transfer || open.Size != c.offset || open.Total != c.total {
-		return false, ended
+		return nil, ended
 	}
 	if open.Size += uint64(len(c.data)); open.Size == open.Total {
 		delete(ts.Open, c.name)
 	}
-	return true, ended
+	return open, ended
 }
 
 // applyFileChunk stores a part of a file. The parts before the last are in a file below the folder
@@ -68,14 +73,17 @@ func (ts *transfers) accept(c *fileChunk) (counts bool, ended *transfer) {
 //
 // A file that exists stays as it is. After a restart Raft delivers old parts again, and a file of leads'
 // keys may have been changed since: erased keys are overwritten in it.
+//
+// Each part is hashed and synced when it comes, because the entries behind the last part wait for it: a large file
+// that is read and synced as a whole would keep the leader longer than MaxStall from its next commit.
 func (m *raftMachine) applyFileChunk(c *fileChunk) error {
-	counts, ended := m.transfers.accept(c)
+	of, ended := m.transfers.accept(c)
 	if ended != nil {
 		if err := m.node.removeIncoming(ended.ID); err != nil {
 			return err
 		}
 	}
-	if !counts {
+	if of == nil {
 		return errIgnored
 	}
 	target := filepath.Join(m.node.opt.DataDir, filepath.FromSlash(c.name))
@@ -86,6 +94,9 @@ func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 		}
 		return err
 	}
+	if of.hash != nil {
+		of.hash.Write(c.data)
+	}
 	incoming := m.node.incomingPath(c.transfer)
 	if err := storeFileChunk(incoming, c); err != nil {
 		return fmt.Errorf("cannot store a part of file %q: %w", c.name, err)
@@ -93,7 +104,7 @@ func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 	if !isLast {
 		return nil
 	}
-	if err := publishFile(incoming, target, c.sum); err != nil {
+	if err := publishFile(incoming, target, c.sum, of.hash); err != nil {
 		return fmt.Errorf("cannot store file %q: %w", c.name, err)
 	}
 	return nil
@@ -125,21 +136,33 @@ func storeFileChunk(path string, c *fileChunk) (err error) {
 		return err
 	}
 	_, err = f.WriteAt(c.data, int64(c.offset))
+	if end := c.offset + uint64(len(c.data)); err == nil && (end == c.total || end/syncEvery > c.offset/syncEvery) {
+		err = f.Sync()
+	}
 	return errors.Join(err, f.Close())
 }
 
-// publishFile compares a complete file with its checksum, makes it durable and gives it its name.
-func publishFile(from, to string, sum [sha256.Size]byte) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
+// syncEvery is the number of bytes of a file after which a node syncs it.
+const syncEvery = 4 << 20
+
+// publishFile compares a complete, synced file with its checksum and gives it its name. got is the hash of its
+// parts; if it is nil, publishFile reads the file.
+func publishFile(from, to string, sum [sha256.Size]byte, got hash.Hash) error {
+	if got == nil {
+		f, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		got = sha256.New()
+		_, err = io.Copy(got, f)
+		if err := errors.Join(err, f.Sync(), f.Close()); err != nil { // a copy of a Raft snapshot may be unsynced
+			return err
+		}
 	}
-	got := sha256.New()
-	_, err = io.Copy(got, f)
-	if err == nil && !bytes.Equal(got.Sum(nil), sum[:]) {
-		err = errors.New("its SHA-256 differs from the leader's")
+	if !bytes.Equal(got.Sum(nil), sum[:]) {
+		return errors.New("its SHA-256 differs from the leader's")
 	}
-	if err := errors.Join(err, f.Sync(), f.Close(), durable.MakeFolder(filepath.Dir(to))); err != nil {
+	if err := durable.MakeFolder(filepath.Dir(to)); err != nil {
 		return err
 	}
 	if err := os.Rename(from, to); err != nil {
