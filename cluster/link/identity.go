@@ -145,7 +145,7 @@ func (r *Registry) admit(of *Identity) error {
 	case met && of.Starts < known.Starts:
 		return fmt.Errorf("%w: node %q has an old copy of its data: it has started %d times, and the others remember %d; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Starts, known.Starts)
 	case met && of.Starts == known.Starts:
-		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop one, delete its data and give it another id", errInvalidStart, of.Node)
+		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop the copy and delete its data", errInvalidStart, of.Node)
 	case met && of.Position.hasForgotten(r.confirmed.of(of.Node)):
 		return fmt.Errorf("%w: node %q has an old copy of its data: its Raft log ends at %+v, and it has confirmed %+v; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Position, r.confirmed.of(of.Node))
 	}
