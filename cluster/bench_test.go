@@ -47,7 +47,7 @@ type counting struct{ log *wal.Replica }
 func (counting) Apply(uint64, int64, []byte) error { return nil }
 
 func (c counting) Hash() (seq, hash uint64) {
-	seq, _ = c.log.LastDurableEntry()
+	seq, _ = c.log.LastEntry()
 	return seq, 0
 }
 

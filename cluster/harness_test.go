@@ -101,7 +101,7 @@ func (m *member) start() {
 	reach := must.Value(CompactedEntry(filepath.Join(m.dir, "raft")))(m.t)
 	m.log = must.Value(wal.OpenReplica(m.dir, wal.Options{SegmentSize: 64 << 10, MustReach: reach, Faults: wal.Faults{Write: m.writeLog}}))(m.t)
 	reader := must.Value(m.log.NewReader(1))(m.t)
-	for last, _ := m.log.LastDurableEntry(); uint64(len(m.machine.applied)) < last; {
+	for last, _ := m.log.LastEntry(); uint64(len(m.machine.applied)) < last; {
 		e := must.Value(reader.Next())(m.t)
 		must.Succeed(m.t, m.machine.add(e.Seq, e.Data))
 	}

@@ -36,7 +36,7 @@ func entryFingerprint(seq uint64, at int64, data []byte) uint32 {
 
 // lastFingerprint returns the fingerprint of the last entry in the log; 0 if the log has none.
 func (n *Node) lastFingerprint() (uint32, error) {
-	last, _ := n.opt.Log.LastDurableEntry()
+	last, _ := n.opt.Log.LastEntry()
 	return readFingerprint(n.opt.Log, last)
 }
 

@@ -78,7 +78,7 @@ func TestNodeWithOtherHistoryStops(t *testing.T) {
 			var b batch
 			must.Succeed(t, b.decode(last.Data[entryHeaderSize:]))
 			want := b.first + uint64(len(b.entries)) - 1
-			if got, _ := n.opt.Log.LastDurableEntry(); got != want {
+			if got, _ := n.opt.Log.LastEntry(); got != want {
 				t.Errorf("the log ends with entry %d, want %d", got, want)
 			}
 		})

@@ -56,7 +56,7 @@ type proposal struct {
 // newLeadership begins to propose batches after the end of the log. previous is the fingerprint of the last
 // entry. No entry of an earlier leader may follow, so the caller has passed a barrier in this term.
 func (n *Node) newLeadership(term uint64, previous uint32) *leadership {
-	last, at := n.opt.Log.LastDurableEntry()
+	last, at := n.opt.Log.LastEntry()
 	of := &leadership{
 		node: n, id: randomNumber(), term: term, next: last + 1, at: at, previous: previous,
 		queue: commitqueue.New(n.opt.QueueLen, n.opt.QueueBytes, func(dataLen int) int { return dataLen }),

@@ -34,7 +34,7 @@ func (m *raftMachine) Snapshot() (raft.FSMSnapshot, error) {
 	if m.failure != nil {
 		return nil, m.failure
 	}
-	last, _ := m.node.opt.Log.LastDurableEntry()
+	last, _ := m.node.opt.Log.LastEntry()
 	s := &positionSnapshot{node: m.node, marker: marker{LastEntry: last, Order: m.order, Transfers: transfers{Term: m.transfers.Term}}}
 	for _, name := range slices.Sorted(maps.Keys(m.transfers.Open)) {
 		t := *m.transfers.Open[name]
@@ -132,7 +132,7 @@ func (m *raftMachine) load(snapshot io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if last, _ := m.node.opt.Log.LastDurableEntry(); last < at.LastEntry {
+	if last, _ := m.node.opt.Log.LastEntry(); last < at.LastEntry {
 		return fmt.Errorf("the Raft log begins after log entry %d, and this node's log ends with %d: %w", at.LastEntry, last, ErrMissingEntries)
 	}
 	if err := os.RemoveAll(m.node.incomingFolder()); err != nil {

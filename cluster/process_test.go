@@ -57,7 +57,7 @@ func serveNode(id, dir, address, control string) error {
 	if err != nil {
 		return err
 	}
-	for last, _ := log.LastDurableEntry(); uint64(len(machine.applied)) < last; {
+	for last, _ := log.LastEntry(); uint64(len(machine.applied)) < last; {
 		e, err := reader.Next()
 		if err != nil {
 			return err

@@ -109,7 +109,7 @@ func (m *raftMachine) applyEntry(l *raft.Log) error {
 // After a restart Raft delivers batches again that the log has, completely or in part.
 func (m *raftMachine) applyNewEntries(b *batch) error {
 	log := m.node.opt.Log
-	last, _ := log.LastDurableEntry()
+	last, _ := log.LastEntry()
 	if b.first > last+1 {
 		return fmt.Errorf("it begins with log entry %d, and this node's log ends with %d: %w", b.first, last, ErrMissingEntries)
 	}

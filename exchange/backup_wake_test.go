@@ -20,7 +20,7 @@ func TestBackupHasEntriesSecretsAndUploads(t *testing.T) {
 	x.putEntry("campaigns/cmp_red", redCampaign)
 	x.upload("", phoneLines(2)).mustHave(t, 200)
 	x.adminRequest("POST", "/admin/v1/backup", "").mustHave(t, 202, `"wanted_at":"2`)
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	type backupStatus struct {
 		Configured bool
 		Shipped    uint64  `json:"shipped_seq"`

@@ -97,7 +97,7 @@ func TestClockContinuesFromLogTime(t *testing.T) {
 	t.Parallel()
 	p := newDirWithLogAge(t, baseConfig, -60*24*time.Hour)
 	x := startAcceptingClock(t, p)
-	_, logged := x.log.LastDurableEntry()
+	_, logged := x.log.LastEntry()
 	if now := x.clock.Now(); now < logged {
 		t.Fatalf("exchange's clock is %v behind its log", time.Duration(logged-now))
 	}

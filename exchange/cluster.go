@@ -215,7 +215,7 @@ func (r clusterRoles) Lead(log *cluster.Log) {
 	leadership := x.cluster.leaderships.Add(1)
 	began := time.Now()
 	x.cluster.queue.Store(log)
-	_, at := x.log.LastDurableEntry()
+	_, at := x.log.LastEntry()
 	x.clock.AdvanceTo(at)
 	err := x.keys.StartIssuing(x.state.HighestEncryptionKeySlot(), func(name string, content []byte) error {
 		return engineLogError(x.cluster.member.Load().ReplicateFile(name, content))
@@ -267,7 +267,7 @@ func (x *Exchange) setAdminCluster() {
 		}
 		lag := max(report.ProgressStatus().Lag, m.SinceLeaderContact())
 		if m.LagEntries() > 0 {
-			_, at := x.log.LastDurableEntry()
+			_, at := x.log.LastEntry()
 			lag = max(lag, time.Duration(x.clock.Now()-at))
 		}
 		return lag, true

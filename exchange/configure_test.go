@@ -31,14 +31,14 @@ func TestGetAndPutConfiguration(t *testing.T) {
 	if len(same.Changes) != 0 {
 		t.Errorf("unchanged document has the changes %v", same.Changes)
 	}
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	for _, dry := range []string{"dry=1", "dry=true", "dry", "dry=yes", "dry=on"} {
 		would := decode[configChanges](t, x.mustAdmin(200, "PUT", "/admin/v1/config?"+dry, configWithPrice("20")))
 		if len(would.Changes) != 1 || !strings.Contains(would.Changes[0], "price") {
 			t.Errorf("dry run with ?%s: %v", dry, would.Changes)
 		}
 	}
-	if after, _ := x.log.LastDurableEntry(); after != seq || x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
+	if after, _ := x.log.LastEntry(); after != seq || x.mustAdmin(200, "GET", "/admin/v1/config", "").body != document {
 		t.Error("a dry run changed the log or the configuration")
 	}
 	x.mustAdmin(200, "PUT", "/admin/v1/config?dry=0", configWithPrice("20"))
@@ -64,7 +64,7 @@ func TestInvalidConfigurationChangesNothing(t *testing.T) {
 	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
 	document := x.mustAdmin(200, "GET", "/admin/v1/config", "").body
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	before := len(readFiles(t, x.dataDir()))
 	for name, row := range map[string]struct{ text, want string }{
 		"empty document":        {"", "empty"},
@@ -159,10 +159,10 @@ func TestReloadUnderLoad(t *testing.T) {
 func TestUnchangedConfigurationIsNotLogged(t *testing.T) {
 	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	x.mustReload()
 	x = x.restart()
-	if after, _ := x.log.LastDurableEntry(); after != seq {
+	if after, _ := x.log.LastEntry(); after != seq {
 		t.Errorf("%d new log entries, want none", after-seq)
 	}
 }

@@ -161,6 +161,6 @@ func RecoverFromCluster(configPath string, opt Options) (last uint64, err error)
 	if err := x.keys.Erase(x.state.ErasedEncryptionKeySlots()); err != nil {
 		return 0, err
 	}
-	last, _ = x.log.LastDurableEntry()
+	last, _ = x.log.LastEntry()
 	return last, member.RemoveMembership(dir)
 }

@@ -26,7 +26,7 @@ func TestStaleEntryChangeIsRejected(t *testing.T) {
 	x.putEntry("buyers/buy_red", redBuyer)
 	first := x.configEntry("buyers/buy_red").ETag
 	x.putEntry("buyers/buy_red", `{"name":"theirs"}`)
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	for name, row := range map[string]struct{ method, body, header, value, current, sent string }{
 		"a stale etag":              {"PUT", mine, "If-Match", `"` + first + `"`, "theirs", "mine"},
 		"a stale etag, unquoted":    {"PUT", mine, "If-Match", first, "theirs", "mine"},
@@ -164,7 +164,7 @@ func TestReloadCannotDropReferencedEntry(t *testing.T) {
 func TestInvalidEntryErrors(t *testing.T) {
 	t.Parallel()
 	x := start(t, newTestDir(t, baseConfig))
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	for name, row := range map[string]struct{ at, body, field, expected string }{
 		"an unknown key":                     {"buyers/buy_red", `{"unheard":"x"}`, "unheard", "unknown key"},
 		"a wrong cap":                        {"buyers/buy_red", `{"caps":[{"per":"day","count":-1}]}`, "caps[0].count", "out of range"},

@@ -167,7 +167,7 @@ func checkConfigurationOfFollower(t *testing.T, x *testExchange, endpoint string
 			t.Errorf("a change that waited for the end of the leadership: %v, want %v", err, errNotReady)
 		}
 	}
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	file := string(must.Value(os.ReadFile(x.configPath()))(t))
 	good := strings.Replace(file, "campaigns:\n", "campaigns:\n  - {id: cmp_new, method: waterfall, buyers: [{buyer: buy_blue, price: 5}]}\n", 1)
 	x.reloadWith(strings.Replace(good, "listen: 127.0.0.1:0\n", "listen: 127.0.0.1:1\ntrusted_proxies: [10.9.8.7]\n", 1))
@@ -185,7 +185,7 @@ func checkConfigurationOfFollower(t *testing.T, x *testExchange, endpoint string
 			t.Errorf("a reload of a file with a mistake: %v, want %q", err, want)
 		}
 	}
-	if after, _ := x.log.LastDurableEntry(); after != seq || x.ActiveConfigurationJSON() != nil {
+	if after, _ := x.log.LastEntry(); after != seq || x.ActiveConfigurationJSON() != nil {
 		t.Errorf("the log has %d entries, want %d; the active configuration is %s", after, seq, x.ActiveConfigurationJSON())
 	}
 	lead()

@@ -242,7 +242,7 @@ const (
 // the wall clock is behind, it sets the exchange's clock forward to the entry's time, because
 // time in the log never goes back.
 func (x *Exchange) alignClockWithLog() error {
-	seq, at := x.log.LastDurableEntry()
+	seq, at := x.log.LastEntry()
 	if seq == 0 {
 		return nil
 	}
@@ -362,7 +362,7 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_webhooks_dead`, func() float64 { return float64(x.state.OutboxTotals().Dead) })
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
 	x.meter.AddGauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.PendingReturnCount()) })
-	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.LastDurableEntry(); return float64(seq) })
+	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.LastEntry(); return float64(seq) })
 	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { return float64(x.logQueueStats().Queued) })
 	x.meter.AddGauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })

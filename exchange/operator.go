@@ -73,7 +73,7 @@ func (x *Exchange) StateHash() (seq, hash uint64, err error) {
 // ProcessStatus returns the tenant, the version, the start time, the last log entry and the free
 // disk space, for the admin API.
 func (x *Exchange) ProcessStatus() admin.ProcessStatus {
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	return admin.ProcessStatus{Tenant: x.settings.Tenant, Version: x.options.Version, Since: x.started, Seq: seq, DiskFree: x.disk.free.Load(), Zone: x.zone}
 }
 
@@ -88,7 +88,7 @@ func (x *Exchange) Cluster() clusterapi.Controller {
 	}
 	return clusterapi.Single{LastEntry: func() (seq uint64) {
 		if x.ready.Load() { // x.log is not set before
-			seq, _ = x.log.LastDurableEntry()
+			seq, _ = x.log.LastEntry()
 		}
 		return seq
 	}}

@@ -97,7 +97,7 @@ func TestInvalidListUploads(t *testing.T) {
 	t.Parallel()
 	x := start(t, newTestDir(t, withSuppression(listConfig)))
 	x.upload("", phoneLines(2))
-	seq, _ := x.log.LastDurableEntry()
+	seq, _ := x.log.LastEntry()
 	files := x.listFiles()
 	for name, row := range map[string]struct {
 		body   string
@@ -173,7 +173,7 @@ func TestAbortedListUploads(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.upload("", phoneLines(2)).mustHave(t, 200)
-			seq, _ := x.log.LastDurableEntry()
+			seq, _ := x.log.LastEntry()
 			files := x.listFiles()
 			x.startUpload(row.head, row.body).Close()
 			eventually(t, "the next upload succeeds", func() bool { return x.upload("?mode=add", "#\n").status == 200 })

@@ -1,7 +1,7 @@
 // Package report keeps an SQLite file of the log's content and answers operators'
 // questions from it: pings, bids, sales, rejections and returns, by party, with amounts.
 //
-// It reads durable entries in its own goroutine, and no other part waits for it. The file
+// It reads the entries in its own goroutine, and no other part waits for it. The file
 // contains only data that the log has. Each transaction also stores the log's identity and
 // the last applied entry. A file that is missing, damaged or of another log is deleted and
 // rebuilt as far back as the log goes. Therefore no other data may ever be stored in it.

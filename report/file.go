@@ -187,8 +187,9 @@ var errUnusable = errors.New("the report's database belongs to another log or pr
 
 // loadPositionNamesAndOpenSums reads the database's position in the log into f.position, its names,
 // and its unfinished sums. It returns errUnusable if the database has another schema, follows
-// another log, or has later entries than durableSeq, the log's last one.
-func (f *reportDatabase) loadPositionNamesAndOpenSums(ctx context.Context, logIdentity LogIdentity, durableSeq uint64) error {
+// another log, or has later entries than lastSeq, the log's last one. A power loss
+// can remove entries of a cluster's node that its report has already.
+func (f *reportDatabase) loadPositionNamesAndOpenSums(ctx context.Context, logIdentity LogIdentity, lastSeq uint64) error {
 	var id, version int
 	row := f.writer.QueryRowContext(ctx, "SELECT a.application_id, v.user_version FROM pragma_application_id a, pragma_user_version v")
 	if err := row.Scan(&id, &version); err != nil {
@@ -206,7 +207,7 @@ func (f *reportDatabase) loadPositionNamesAndOpenSums(ctx context.Context, logId
 	if err != nil {
 		return err
 	}
-	if copy(f.position.Exchange[:], exchange); f.position.LogIdentity != logIdentity || f.position.seq > durableSeq {
+	if copy(f.position.Exchange[:], exchange); f.position.LogIdentity != logIdentity || f.position.seq > lastSeq {
 		return errUnusable
 	}
 	if err := f.loadNames(ctx); err != nil {

@@ -72,8 +72,8 @@ func (r *Report) prepareDatabase(ctx context.Context, f *reportDatabase, isNew b
 			err = f.writePosition(ctx, at)
 		}
 	} else {
-		durable, _ := r.opt.Source.LastDurableEntry()
-		err = f.loadPositionNamesAndOpenSums(ctx, r.opt.Source.LogIdentity(), durable)
+		last, _ := r.opt.Source.LastEntry()
+		err = f.loadPositionNamesAndOpenSums(ctx, r.opt.Source.LogIdentity(), last)
 	}
 	if err == nil {
 		err = f.openReadConnections()
@@ -195,12 +195,12 @@ func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabas
 
 // publishPosition publishes the position of the database after a batch.
 func (r *Report) publishPosition(f *reportDatabase) {
-	durable, _ := r.opt.Source.LastDurableEntry()
+	last, _ := r.opt.Source.LastEntry()
 	defer r.signals.NotifyProgress()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.Seq, r.status.At = f.position.seq, f.position.at
-	if r.status.Seq >= durable {
+	if r.status.Seq >= last {
 		r.caughtUpAt = r.opt.Now()
 	}
 }

@@ -53,7 +53,7 @@ func (l *testLog) LogIdentity() LogIdentity {
 	return l.identity
 }
 
-func (l *testLog) LastDurableEntry() (uint64, int64) {
+func (l *testLog) LastEntry() (uint64, int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := len(l.entries); n > 0 {
@@ -167,8 +167,8 @@ func (r *testReport) waitUntil(what string, condition func() bool) {
 func (r *testReport) waitCaughtUp() {
 	r.t.Helper()
 	r.waitUntil("the report has all entries", func() bool {
-		durable, _ := r.log.LastDurableEntry()
-		return r.ProgressStatus().Seq == durable
+		last, _ := r.log.LastEntry()
+		return r.ProgressStatus().Seq == last
 	})
 }
 

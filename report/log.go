@@ -14,8 +14,9 @@ type LogAndConfiguredNames interface {
 	// end the reader's Next returns io.EOF and can be called again. The error is wal.ErrGone if history
 	// no longer has the entry.
 	NewReader(from uint64) (LogReader, error)
-	// LastDurableEntry returns the sequence number and the time of the last durable entry.
-	LastDurableEntry() (seq uint64, at int64)
+	// LastEntry returns the sequence number and the time of the last entry. A crash of a cluster's node may
+	// remove it from the log of that node: see wal.Log.LastEntry.
+	LastEntry() (seq uint64, at int64)
 	// NameOf returns the configured name of a number, or "" if it is unknown.
 	NameOf(kind event.ConfigObjectKind, ref market.PermanentNumber) string
 	// RefOf returns the number of a name, or zero if it was never configured.

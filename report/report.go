@@ -90,11 +90,11 @@ type ProgressStatus struct {
 // ProgressStatus returns how far the report has followed the log. It is fast enough to call
 // often.
 func (r *Report) ProgressStatus() ProgressStatus {
-	durable, _ := r.opt.Source.LastDurableEntry()
+	last, _ := r.opt.Source.LastEntry()
 	r.mu.Lock()
 	s := r.status
 	r.mu.Unlock()
-	s.LagEntries = durable - min(durable, s.Seq)
+	s.LagEntries = last - min(last, s.Seq)
 	s.Lag = r.lag(s.Seq, s.At)
 	return s
 }
@@ -103,7 +103,7 @@ func (r *Report) ProgressStatus() ProgressStatus {
 // Otherwise it counts from the moment when the database last had all entries, or else from
 // time `at` of entry seq.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
-	if durable, _ := r.opt.Source.LastDurableEntry(); seq >= durable {
+	if last, _ := r.opt.Source.LastEntry(); seq >= last {
 		return 0
 	}
 	r.mu.Lock()
@@ -118,16 +118,16 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 // newestWait limits the wait for the newest entries. A page of the dashboard has 300 ms in total.
 const newestWait = 150 * time.Millisecond
 
-// WaitBrieflyForNewestEntries lets a question about the time before untilNanos see all entries that are
-// durable now. It wakes the follower and waits until it has applied them, at most for newestWait. The
+// WaitBrieflyForNewestEntries lets a question about the time before untilNanos see all entries that
+// the log has now. It wakes the follower and waits until it has applied them, at most for newestWait. The
 // zero time means the present. A question about an earlier time than that of the last applied entry
 // does not wait. hasNewest is false if entries are still missing, for example during a rebuild.
 func (r *Report) WaitBrieflyForNewestEntries(ctx context.Context, untilNanos int64) (hasNewest bool) {
-	durable, _ := r.opt.Source.LastDurableEntry()
+	last, _ := r.opt.Source.LastEntry()
 	r.signals.WakeWriterAndWait(ctx, newestWait, func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		hasNewest = r.file != nil && (r.status.Seq >= durable || untilNanos != 0 && untilNanos <= r.status.At)
+		hasNewest = r.file != nil && (r.status.Seq >= last || untilNanos != 0 && untilNanos <= r.status.At)
 		return hasNewest || r.status.Paused
 	})
 	return hasNewest

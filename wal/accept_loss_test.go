@@ -28,7 +28,7 @@ func acceptedLoss(t *testing.T, dir string, opt Options) LossReport {
 		s.Close()
 	}
 	l := mustOpen(t, dir, again)
-	if seq, _ := l.LastDurableEntry(); seq != loss.Last {
+	if seq, _ := l.LastEntry(); seq != loss.Last {
 		t.Errorf("the log ends with entry %d, and the loss says %d", seq, loss.Last)
 	}
 	put(t, l, "next")

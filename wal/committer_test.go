@@ -70,7 +70,7 @@ func TestEntriesQueuedDuringFsyncFormOneBatch(t *testing.T) {
 		must.Succeed(t, l.Append(fmt.Append(nil, i), &s))
 		if i == 0 {
 			<-g.reached // the first is alone in its fsync
-			seq, _ := l.LastDurableEntry()
+			seq, _ := l.LastEntry()
 			equal(t, "durable before the fsync has returned", []any{seq, len(s.seqs)}, []any{0, 0})
 			r := must.Value(l.NewReader(1))(t)
 			entries, err := drain(r, nil)
@@ -253,7 +253,7 @@ func TestConcurrentAppendersAndReaders(t *testing.T) {
 					time.Sleep(time.Microsecond)
 				}
 				seq, err := w.wait()
-				if durable, _ := l.LastDurableEntry(); err != nil || durable < seq {
+				if durable, _ := l.LastEntry(); err != nil || durable < seq {
 					t.Errorf("entry %d was notified, %d is durable, %v", seq, durable, err)
 				}
 			}

@@ -25,7 +25,7 @@ func TestCrashLosesNoAcknowledgedEntry(t *testing.T) {
 			if err != nil {
 				rt.Fatalf("Open after a crash: %v", err)
 			}
-			seq, _ := l.LastDurableEntry()
+			seq, _ := l.LastEntry()
 			l.Close()
 			found := int(seq)
 			if found < len(history) {
@@ -64,10 +64,10 @@ func crashOnce(t *testing.T, rt *rapid.T, dir string, size int, history []string
 		putBatch(t, l, batch...)
 		history = append(history, batch...)
 	}
-	var whole durableLogEnd
+	var whole publishedLogEnd
 	lost = draw()
 	if err := l.RunBetweenBatches(func(uint64, int64) {
-		whole = l.durableEnd()
+		whole = l.publishedEnd()
 		f.armed.Store(true)
 		for _, e := range lost {
 			if err := l.Append([]byte(e), nil); err != nil {

@@ -12,7 +12,7 @@ import (
 const readBuffer = maxRecord + 4<<10
 
 // cursor reads the records of consecutive segments and checks that each record follows the
-// one before. It reads no byte at or after limit, because such a byte may not be durable. It
+// one before. It reads no byte at or after limit, because such a byte may not be published. It
 // owns its file and its buffer.
 type cursor struct {
 	chain frameOrderChecker

@@ -83,7 +83,7 @@ func TestOpenCutsFlippedBitInLastBatch(t *testing.T) {
 		bad[i/8] ^= 1 << (i % 8)
 		mustWrite(t, path, bad)
 		l := mustOpen(t, dir, Options{})
-		if seq, _ := l.LastDurableEntry(); seq != 1 {
+		if seq, _ := l.LastEntry(); seq != 1 {
 			t.Fatalf("bit %d of byte %d: the log ends with entry %d", i%8, i/8, seq)
 		}
 		mustClose(t, l)
@@ -135,7 +135,7 @@ func TestOpenRejectsDamagedMiddleSegment(t *testing.T) {
 				t.Fatalf("AcceptLoss: %v", err)
 			}
 			l := mustOpen(t, dir, opt)
-			seq, _ := l.LastDurableEntry()
+			seq, _ := l.LastEntry()
 			equal(t, "the last entry and the epoch", []any{seq, l.Epoch()}, []any{loss.Last, 2})
 			put(t, l, "next")
 			mustClose(t, l)

@@ -40,7 +40,7 @@ func wantFailed(t *testing.T, l *Log, inHand []*result, durable uint64) {
 		wantError(t, l.RunBetweenBatches(func(uint64, int64) { t.Error("Do ran") }), ErrFailed)
 	}
 	wantError(t, l.Err(), syscall.EIO)
-	if seq, _ := l.LastDurableEntry(); seq != durable {
+	if seq, _ := l.LastEntry(); seq != durable {
 		t.Errorf("entry %d is called durable, %d was", seq, durable)
 	}
 	wantError(t, l.Close(), ErrFailed)
@@ -100,7 +100,7 @@ func TestDiskErrorFailsLog(t *testing.T) {
 			equal(t, "what our readers see", mustDrain(t, l), numbered(int(c.durable)))
 
 			again := mustOpen(t, dir, Options{})
-			seq, _ := again.LastDurableEntry()
+			seq, _ := again.LastEntry()
 			equal(t, "entries after a restart", seq, c.found)
 			put(t, again, "next")
 			equal(t, "entries", all(t, dir, 0), append(numbered(c.found), "next"))

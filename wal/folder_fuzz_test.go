@@ -150,7 +150,7 @@ func FuzzFolder(f *testing.F) {
 			}
 			return
 		}
-		kept, _ := l.LastDurableEntry()
+		kept, _ := l.LastEntry()
 		if kept < opt.AtLeast || single && kept < uint64(len(all)-lastBatch) {
 			t.Errorf("%d entries are left, of at least %d", kept, opt.AtLeast)
 		}

@@ -37,7 +37,7 @@ type Log struct {
 	encoded []byte
 
 	mu      sync.Mutex // guards the fields below, up to failure
-	end     durableLogEnd
+	end     publishedLogEnd
 	stats   Stats
 	failure error
 
@@ -49,13 +49,13 @@ type Log struct {
 	closeErr  error
 }
 
-// durableLogEnd is the end of the durable part of the log: everything before it survives a
-// crash.
-type durableLogEnd struct {
+// publishedLogEnd is the end up to which readers may read. In a Log everything before it survives a
+// crash. In a Replica only entries before the last Sync, and full segments, do.
+type publishedLogEnd struct {
 	seq uint64
 	at  int64
 	seg uint64 // the last segment
-	off int64  // durable bytes in the last segment
+	off int64  // readable bytes in the last segment
 }
 
 // Open opens the log in dir for writing. It creates missing folders and locks dir. It checks
@@ -119,7 +119,7 @@ func openLogWithoutGoroutines(dir string, opt Options) (*Log, error) {
 		done:   make(chan struct{}),
 	}
 	l.verified.add(opt.AtLeast)
-	l.end = durableLogEnd{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
+	l.end = publishedLogEnd{seq: t.chain.seq, at: l.at, seg: t.seg.First, off: t.size}
 	return l, nil
 }
 
@@ -150,16 +150,16 @@ func (l *Log) RunBetweenBatches(f func(seq uint64, at int64)) error {
 	return <-done
 }
 
-// LastDurableEntry returns the number of the last durable entry (0 in a new log) and the time of its
-// batch in unix nanoseconds.
-func (l *Log) LastDurableEntry() (seq uint64, at int64) {
-	p := l.durableEnd()
+// LastEntry returns the number of the last entry (0 in a new log) and the time of its batch in unix
+// nanoseconds. In a Log the entry is durable; in a Replica only after Sync.
+func (l *Log) LastEntry() (seq uint64, at int64) {
+	p := l.publishedEnd()
 	return p.seq, p.at
 }
 
 // End returns the last segment, by its first sequence, and the number of its bytes that readers may read.
 func (l *Log) End() (segment uint64, offset int64) {
-	p := l.durableEnd()
+	p := l.publishedEnd()
 	return p.seg, p.off
 }
 
@@ -199,7 +199,7 @@ func (l *Log) Close() error {
 	return l.closeErr
 }
 
-func (l *Log) durableEnd() durableLogEnd {
+func (l *Log) publishedEnd() publishedLogEnd {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.end

@@ -11,15 +11,15 @@ import (
 	"sync"
 )
 
-// ErrNoEntry means that the log has no durable entry with that sequence yet.
+// ErrNoEntry means that the number of the entry is higher than that of LastEntry.
 var ErrNoEntry = errors.New("log: no such entry")
 
-// EntryAt returns the durable entry with number seq; the caller owns its data. It reads the
+// EntryAt returns the entry with number seq, up to LastEntry; the caller owns its data. It reads the
 // entry's segment from the beginning, half a segment on average, so use it for occasional
 // lookups. It blocks no writer, works after Close, and is safe for concurrent use. The error
 // is ErrNoEntry, ErrGone, a *DamageError, a *VersionError, or an I/O error.
 func (l *Log) EntryAt(seq uint64) (Entry, error) {
-	if last := l.durableEnd().seq; seq == 0 || seq > last {
+	if last := l.publishedEnd().seq; seq == 0 || seq > last {
 		return Entry{}, fmt.Errorf("cannot read log entry %d; the last entry is %d: %w", seq, last, ErrNoEntry)
 	}
 	first, ok := l.archiver.segmentWithEntry(seq)
@@ -48,7 +48,7 @@ var entryAtBuffers = sync.Pool{New: func() any {
 }}
 
 // segmentWithEntry returns the first entry, and so the name, of the segment that contains the
-// durable entry seq. ok is false if that segment was deleted. Rejected: listing the folders,
+// entry seq. ok is false if that segment was deleted. Rejected: listing the folders,
 // which takes time in proportion to the archive.
 func (a *archiver) segmentWithEntry(seq uint64) (first uint64, ok bool) {
 	a.mu.Lock()

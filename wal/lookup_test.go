@@ -123,7 +123,7 @@ func TestEntryAtDuringAppends(t *testing.T) {
 	for g := range uint64(2) {
 		all.Go(func() {
 			for n := g; !done.Load() || read.Load() == 0; n += 7 {
-				last, _ := l.LastDurableEntry()
+				last, _ := l.LastEntry()
 				if last == 0 {
 					continue
 				}

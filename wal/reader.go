@@ -21,7 +21,8 @@ type Entry struct {
 // deletion of a segment. It is not safe for concurrent use.
 //
 // It never reads past the durable end. A crash may remove bytes that no fsync has covered,
-// and a caller must not act on an entry that can disappear.
+// and a caller must not act on an entry that can disappear. The reader of a Replica reads such bytes too: the
+// cluster has them on other disks.
 type Reader struct {
 	dir  string
 	from uint64
@@ -39,7 +40,7 @@ func NewReader(dir string, from uint64) (*Reader, error) {
 	return openReader(dir, from, &otherProcessLogLimiter{dir: dir})
 }
 
-// NewReader returns a reader of this log's durable entries from number `from` on; 0 means the
+// NewReader returns a reader of this log's entries from number `from` on, up to LastEntry; 0 means the
 // oldest entry. It works after Close.
 func (l *Log) NewReader(from uint64) (*Reader, error) {
 	return openReader(l.dir, from, ownLogLimiter{l})

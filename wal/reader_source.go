@@ -24,13 +24,13 @@ type segmentLimiter interface {
 type ownLogLimiter struct{ log *Log }
 
 func (s ownLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
-	p := s.log.durableEnd()
+	p := s.log.publishedEnd()
 	switch {
 	case c.seg == p.seg:
 		c.limit = max(c.limit, p.off)
 		return false, nil
 	case c.seg > p.seg:
-		return false, nil // the segment's first entry is not durable yet
+		return false, nil // the segment's first entry is not published yet
 	}
 	info, err := c.f.Stat()
 	if err != nil {
@@ -41,7 +41,7 @@ func (s ownLogLimiter) refreshLimit(c *cursor) (segmentEnded bool, err error) {
 }
 
 // damageOrEOFIfTornEnd always returns the damage, because a reader of a live log stops at the
-// durable position.
+// published end.
 func (s ownLogLimiter) damageOrEOFIfTornEnd(d *DamageError) error { return d }
 
 // otherProcessLogLimiter is the segmentLimiter for a log that another process may be writing. It finds out

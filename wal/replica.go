@@ -78,16 +78,17 @@ func (r *Replica) AppendBatch(at int64, entries [][]byte) (first uint64, batchTi
 	return first, l.at, nil
 }
 
-// ContinueBatch makes the next AppendBatch continue the batch that begins with an entry of the log. After a
-// power loss the log may have only the first entries of it, and must get the bytes of the other nodes' logs. A
-// batch does not continue in another epoch, which begins after an operator accepted a loss.
-func (r *Replica) ContinueBatch(begin uint64) error {
-	end := r.durableEnd()
+// ContinueBatch prepares the rest of a batch. If the last entry belongs to the cluster's batch whose first entry
+// is number `first`, the next AppendBatch adds to that batch. A crash can leave only its beginning in the log,
+// which must get the bytes of the other nodes' logs. ContinueBatch does nothing if the epoch changed, because an
+// operator accepted a loss, or if a new segment begins.
+func (r *Replica) ContinueBatch(first uint64) error {
+	end := r.publishedEnd()
 	if end.off == 0 {
 		return nil // a segment begins with a batch
 	}
 	last, err := r.EntryAt(end.seq)
-	if err == nil && last.Batch >= begin && last.Epoch == r.epoch {
+	if err == nil && last.Batch >= first && last.Epoch == r.epoch {
 		r.continued = last.Batch
 	}
 	return err
@@ -127,7 +128,7 @@ func (r *Replica) Sync() (durable uint64, err error) {
 	if err := r.Err(); err != nil {
 		return 0, err
 	}
-	end := r.durableEnd()
+	end := r.publishedEnd()
 	s := r.acquireLast() // after end: a later segment means that the one of end is durable
 	if s == nil {
 		return 0, ErrClosed
@@ -163,7 +164,7 @@ type openSegment struct {
 
 // openLast opens the present last segment for Sync.
 func (r *Replica) openLast() error {
-	path := livePath(r.dir, r.durableEnd().seg)
+	path := livePath(r.dir, r.publishedEnd().seg)
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("cannot open log segment %q: %w", path, err)

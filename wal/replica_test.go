@@ -140,7 +140,7 @@ func TestReplicaAfterPowerLoss(t *testing.T) {
 	}
 	equal(t, "files", tree(t, dir), before)
 	r := mustOpenReplica(t, dir, Options{MustReach: 3})
-	last, _ := r.LastDurableEntry()
+	last, _ := r.LastEntry()
 	equal(t, "last entry", last, 3)
 	appendBatch(t, r, 3, "lead 4")
 	appendBatch(t, r, 4, "lead 5")
@@ -193,7 +193,7 @@ func TestReplicaInNewEpoch(t *testing.T) {
 	appendBatch(t, r, 1, "lead 2")
 	must.Succeed(t, r.Close())
 	r = mustOpenReplica(t, dir, Options{MustReach: 2})
-	last, _ := r.LastDurableEntry()
+	last, _ := r.LastEntry()
 	equal(t, "last entry", last, 2)
 	must.Succeed(t, r.Close())
 }

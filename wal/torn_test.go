@@ -28,7 +28,7 @@ func wantCut(t *testing.T, dir string, n int) {
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
-	seq, _ := l.LastDurableEntry()
+	seq, _ := l.LastEntry()
 	equal(t, "entries that are left", seq, n)
 	put(t, l, "next")
 	mustClose(t, l)

@@ -29,7 +29,7 @@ const (
 
 // Status returns the state of this node.
 func (m *Member) Status() NodeStatus {
-	entry, _ := m.opt.Log.LastDurableEntry()
+	entry, _ := m.opt.Log.LastEntry()
 	s := NodeStatus{Node: m.opt.Node, Role: RoleFollower, Version: m.opt.Version, Term: m.Term(), Entry: entry}
 	switch {
 	case m.Err() != nil:

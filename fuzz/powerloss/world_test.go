@@ -90,7 +90,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 		data, done := event.AppendRecord(nil, fact), &waiter{done: make(chan error, 1)}
 		must.Succeed(w.t, log.Append(data, done))
 		must.Succeed(w.t, <-done.done)
-		seq, at := log.LastDurableEntry()
+		seq, at := log.LastEntry()
 		must.Succeed(w.t, applyEntry(replay, wal.Entry{Seq: seq, At: at, Data: data}))
 		if i+1 == snapshot {
 			w.snapshot(log, s)

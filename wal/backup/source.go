@@ -56,7 +56,7 @@ func SourceFromLog(log *wal.Log) SourceFolder {
 		Dir:       log.Dir(),
 		Epoch:     func() (uint32, error) { return log.Epoch(), nil },
 		NewReader: log.NewReader,
-		Last:      func() uint64 { seq, _ := log.LastDurableEntry(); return seq },
+		Last:      func() uint64 { seq, _ := log.LastEntry(); return seq },
 	}
 }
 

@@ -43,8 +43,8 @@ func (m *monthLog) ends() time.Time { return m.began.Add(m.interval() * time.Dur
 // LogIdentity returns the identity of the exchange's log.
 func (m *monthLog) LogIdentity() report.LogIdentity { return m.identity }
 
-// LastDurableEntry returns the position of the last lead.
-func (m *monthLog) LastDurableEntry() (seq uint64, at int64) { return m.lastSeq, m.ends().UnixNano() }
+// LastEntry returns the position of the last lead.
+func (m *monthLog) LastEntry() (seq uint64, at int64) { return m.lastSeq, m.ends().UnixNano() }
 
 // NewReader returns a reader at the first lead.
 func (m *monthLog) NewReader(from uint64) (report.LogReader, error) {

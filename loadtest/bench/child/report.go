@@ -58,8 +58,8 @@ func (f logSource) NewReader(from uint64) (report.LogReader, error) {
 	return reader, nil
 }
 
-// LastDurableEntry returns the position of the last durable entry.
-func (f logSource) LastDurableEntry() (seq uint64, at int64) { return f.log.LastDurableEntry() }
+// LastEntry returns the position of the last entry.
+func (f logSource) LastEntry() (seq uint64, at int64) { return f.log.LastEntry() }
 
 // startReport keeps a report of a log, as the exchange does, until stop is called.
 func startReport(log report.LogAndConfiguredNames, dir string) (kept *report.Report, stop func()) {
