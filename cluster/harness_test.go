@@ -112,7 +112,7 @@ func (m *member) start() {
 			return net.DialTimeout("tcp", address, timeout)
 		},
 		Log: m.log, StateMachine: m.machine, Roles: m,
-		Heartbeat: 500 * time.Millisecond, MaxStall: time.Second, // so that a busy machine causes no election
+		HeartbeatTimeout: 500 * time.Millisecond, MaxStall: time.Second, // so that a busy machine causes no election
 		Now: func() int64 { return time.Now().UnixNano() }, Logger: slog.New(slog.DiscardHandler),
 	}
 	if m.tune != nil {
@@ -186,14 +186,14 @@ func (c *testCluster) awaitLeader() (*member, *Log) {
 			if m.Node == nil {
 				continue
 			}
-			of := m.leading.Load()
-			if of == nil {
+			l := m.leading.Load()
+			if l == nil {
 				continue
 			}
 			if len(m.led) > 0 {
 				<-m.led
 			}
-			return m, &Log{of}
+			return m, &Log{l}
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -261,9 +261,9 @@ func (c *testCluster) putUntilDone(data string) (unknown bool) {
 
 // appendEntry appends an entry to the log of the node's present leadership.
 func (n *Node) appendEntry(data []byte, w wal.Waiter) error {
-	of := n.leading.Load()
-	if of == nil {
+	l := n.leading.Load()
+	if l == nil {
 		return ErrNotLeader
 	}
-	return (&Log{of}).Append(data, w)
+	return (&Log{l}).Append(data, w)
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // candidatePause is the time between the elections that two followers begin after the loss of their leader. It
-// is longer than the leader's longest pause between two heartbeats, a fifth of Heartbeat, so that the followers
+// is longer than the leader's longest pause between two heartbeats, a fifth of HeartbeatTimeout, so that the followers
 // begin in a fixed order.
-func (n *Node) candidatePause() time.Duration { return n.opt.Heartbeat / 4 }
+func (n *Node) candidatePause() time.Duration { return n.opt.HeartbeatTimeout / 4 }
 
-// watchForLeaderLoss makes Raft check the last contact with the leader when it is Heartbeat ago. Raft's own check
+// watchForLeaderLoss makes Raft check the last contact with the leader when it is HeartbeatTimeout ago. Raft's own check
 // comes up to two Heartbeats later, at a random moment. A follower votes only after its own check, so the
 // slower of two followers would decide when an election can succeed.
 //
@@ -19,11 +19,11 @@ func (n *Node) candidatePause() time.Duration { return n.opt.Heartbeat / 4 }
 // each has its own delay. The election usually succeeds with the check of the last follower that is needed for
 // a majority.
 //
-// Rejected: a shorter Heartbeat. It gives the same time until the takeover only if a pause of the machine of
-// less than 150 ms ends the lease of a healthy leader.
+// Rejected: only a shorter HeartbeatTimeout. For the same time until the takeover it must be so short that a pause
+// of the machine of less than 150 ms ends the lease of a healthy leader.
 func (n *Node) watchForLeaderLoss() {
 	defer n.loops.Done()
-	timer := time.NewTimer(n.opt.Heartbeat)
+	timer := time.NewTimer(n.opt.HeartbeatTimeout)
 	defer timer.Stop()
 	for {
 		select {
@@ -31,9 +31,9 @@ func (n *Node) watchForLeaderLoss() {
 			return
 		case <-timer.C:
 		}
-		pause := n.opt.Heartbeat // after a check, and while Raft's own checks suffice
+		pause := n.opt.HeartbeatTimeout // after a check, and while Raft's own checks suffice
 		if last := n.raft.LastContact(); n.raft.State() == raft.Follower && !last.IsZero() {
-			if left := time.Until(last.Add(n.opt.Heartbeat + n.electionDelay())); left > 0 {
+			if left := time.Until(last.Add(n.opt.HeartbeatTimeout + n.electionDelay())); left > 0 {
 				pause = left
 			} else {
 				n.checkLeaderContact()
@@ -43,7 +43,8 @@ func (n *Node) watchForLeaderLoss() {
 	}
 }
 
-// electionDelay returns the time by which this node's check comes after Heartbeat.
+// electionDelay returns the time by which this node's check comes after HeartbeatTimeout: 0 for the follower with the
+// lowest id, then candidatePause more for each.
 func (n *Node) electionDelay() time.Duration {
 	_, leader := n.raft.LeaderWithID()
 	followers := 0
@@ -59,14 +60,16 @@ func (n *Node) electionDelay() time.Duration {
 // gets a shorter timeout than before.
 func (n *Node) checkLeaderContact() {
 	c := n.raft.ReloadableConfig()
-	for _, timeout := range []time.Duration{n.opt.Heartbeat + time.Nanosecond, n.opt.Heartbeat} {
-		c.HeartbeatTimeout, c.ElectionTimeout = timeout, electionTimeout(n.opt.Heartbeat)
+	for _, timeout := range []time.Duration{n.opt.HeartbeatTimeout + time.Nanosecond, n.opt.HeartbeatTimeout} {
+		c.HeartbeatTimeout, c.ElectionTimeout = timeout, electionTimeout(n.opt.HeartbeatTimeout)
 		if err := n.raft.ReloadConfig(c); err != nil {
 			panic("BUG: Raft refuses its own configuration: " + err.Error())
 		}
 	}
 }
 
-// electionTimeout returns the time after which a candidate tries again. Raft wants it never shorter than a
-// timeout of checkLeaderContact.
-func electionTimeout(heartbeat time.Duration) time.Duration { return heartbeat + time.Nanosecond }
+// electionTimeout returns the time after which a candidate begins another election. Raft refuses one that is shorter
+// than its heartbeat timeout, which is a nanosecond longer for a moment in checkLeaderContact.
+func electionTimeout(heartbeatTimeout time.Duration) time.Duration {
+	return heartbeatTimeout + time.Nanosecond
+}

@@ -36,7 +36,7 @@ func TestFollowersBeginElectionsInTurn(t *testing.T) {
 		want := time.Duration(0)
 		for _, other := range c.members {
 			if other != leader && other.id < m.id {
-				want += m.opt.Heartbeat / 4
+				want += m.opt.HeartbeatTimeout / 4
 			}
 		}
 		awaitTrue(t, "the node knows the leader and the members", func() bool {

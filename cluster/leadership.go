@@ -57,27 +57,27 @@ type proposal struct {
 // entry. No entry of an earlier leader may follow, so the caller has passed a barrier in this term.
 func (n *Node) newLeadership(term uint64, previous uint32) *leadership {
 	last, at := n.opt.Log.LastEntry()
-	of := &leadership{
+	l := &leadership{
 		node: n, id: randomNumber(), term: term, next: last + 1, at: at, previous: previous,
 		queue: commitqueue.New(n.opt.QueueLen, n.opt.QueueBytes, func(dataLen int) int { return dataLen }),
 		slots: make(chan struct{}, maxInFlight), proposed: make(chan *proposal, maxInFlight), ended: make(chan struct{}),
 		open: map[uint64]*proposal{},
 	}
-	go of.propose()
-	go of.awaitResults()
-	return of
+	go l.propose()
+	go l.awaitResults()
+	return l
 }
 
 // end rejects further entries with ErrNotLeader and returns when all waiters have their result.
-func (of *leadership) end() {
-	of.failQueued()
-	<-of.ended
+func (l *leadership) end() {
+	l.failQueued()
+	<-l.ended
 }
 
 // failQueued closes the queue and fails its entries, which were never proposed.
-func (of *leadership) failQueued() {
-	of.broken.Store(true)
-	entries, calls := of.queue.CloseAndTakeAll(ErrNotLeader)
+func (l *leadership) failQueued() {
+	l.broken.Store(true)
+	entries, calls := l.queue.CloseAndTakeAll(ErrNotLeader)
 	commitqueue.NotifyFailed(entries, ErrNotLeader)
 	for _, c := range calls {
 		c.Done <- ErrNotLeader
@@ -86,46 +86,46 @@ func (of *leadership) failQueued() {
 
 // propose takes batches from the queue until the queue is closed. It waits for a slot first, so that
 // entries collect in the queue meanwhile and one batch covers them.
-func (of *leadership) propose() {
-	defer close(of.proposed)
-	opt := &of.node.opt
+func (l *leadership) propose() {
+	defer close(l.proposed)
+	opt := &l.node.opt
 	for {
-		of.slots <- struct{}{}
-		entries, _ := of.queue.DequeueBatch(nil, opt.MaxBatch, opt.MaxBatchBytes, opt.MaxBatchBytes)
+		l.slots <- struct{}{}
+		entries, _ := l.queue.DequeueBatch(nil, opt.MaxBatch, opt.MaxBatchBytes, opt.MaxBatchBytes)
 		if len(entries) == 0 {
 			return
 		}
-		if of.broken.Load() {
+		if l.broken.Load() {
 			commitqueue.NotifyFailed(entries, ErrNotLeader)
 			return
 		}
-		p := of.add(entries)
-		of.at = max(opt.Now(), of.at)
-		b := batch{leadership: of.id, term: of.term, number: p.number, first: of.next, at: of.at, previous: of.previous}
-		of.next += uint64(len(entries))
-		of.previous = entryFingerprint(of.next-1, of.at, entries[len(entries)-1].Data)
-		p.result = of.node.raft.ApplyLog(raft.Log{Data: encodeBatch(&b, entries)}, 0)
-		of.proposed <- p
+		p := l.add(entries)
+		l.at = max(opt.Now(), l.at)
+		b := batch{leadership: l.id, term: l.term, number: p.number, first: l.next, at: l.at, previous: l.previous}
+		l.next += uint64(len(entries))
+		l.previous = entryFingerprint(l.next-1, l.at, entries[len(entries)-1].Data)
+		p.result = l.node.raft.ApplyLog(raft.Log{Data: encodeBatch(&b, entries)}, 0)
+		l.proposed <- p
 	}
 }
 
 // awaitResults waits for the results of the proposals, in their order.
-func (of *leadership) awaitResults() {
-	defer close(of.ended)
-	for p := range of.proposed {
+func (l *leadership) awaitResults() {
+	defer close(l.ended)
+	for p := range l.proposed {
 		err := p.result.Error()
 		if err == nil {
 			err, _ = p.result.Response().(error)
 		}
 		if err != nil {
-			if of.take(p.number) != nil {
+			if l.take(p.number) != nil {
 				commitqueue.NotifyFailed(p.entries, errorOfWaiter(err))
 			}
-			of.failQueued()
-			of.node.requestRoleCheck()
+			l.failQueued()
+			l.node.requestRoleCheck()
 		}
-		of.queue.MarkBatchCommitted()
-		<-of.slots
+		l.queue.MarkBatchCommitted()
+		<-l.slots
 	}
 }
 
@@ -143,30 +143,30 @@ func errorOfWaiter(err error) error {
 }
 
 // add registers the next proposal.
-func (of *leadership) add(entries []commitqueue.Entry) *proposal {
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	of.last++
-	p := &proposal{number: of.last, entries: entries, began: time.Now()}
-	of.open[p.number] = p
+func (l *leadership) add(entries []commitqueue.Entry) *proposal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	p := &proposal{number: l.last, entries: entries, began: time.Now()}
+	l.open[p.number] = p
 	return p
 }
 
 // take removes and returns the proposal with this number. It returns nil if it was taken before.
-func (of *leadership) take(number uint64) *proposal {
-	of.mu.Lock()
-	defer of.mu.Unlock()
-	p := of.open[number]
-	delete(of.open, number)
+func (l *leadership) take(number uint64) *proposal {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.open[number]
+	delete(l.open, number)
 	return p
 }
 
 // ageOfOldestProposal returns how long the oldest proposal without a result waits; 0 if there is none.
-func (of *leadership) ageOfOldestProposal(now time.Time) time.Duration {
-	of.mu.Lock()
-	defer of.mu.Unlock()
+func (l *leadership) ageOfOldestProposal(now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	var age time.Duration
-	for _, p := range of.open {
+	for _, p := range l.open {
 		age = max(age, now.Sub(p.began))
 	}
 	return age

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// lease decides how long no other node can be the leader. A follower grants no vote within Heartbeat of a
+// lease decides how long no other node can be the leader. A follower grants no vote within HeartbeatTimeout of a
 // message of the leader (see voteGuard). So the leader holds the lease while a majority has answered messages that it sent
-// within Heartbeat.
+// within HeartbeatTimeout.
 //
 // The time of sending counts, by the monotonic clock of this process, which goes on while the process is
 // suspended. A leader that was suspended therefore finds that its lease is over before it sends anything.
@@ -23,7 +23,7 @@ type lease struct {
 	answered map[raft.ServerID]time.Time
 }
 
-// leaseMargin is the part of Heartbeat by which a lease ends early, because clocks differ in speed.
+// leaseMargin is the part of HeartbeatTimeout by which a lease ends early, because clocks differ in speed.
 const leaseMargin = 20 // 1/20
 
 // record remembers that a node has accepted a message of this node as the leader in a term.
@@ -69,11 +69,11 @@ func (l *lease) heard(node raft.ServerID, term uint64, since time.Time) bool {
 // HoldsLease reports whether this node is the leader and no other node can be. A leader checks it before
 // it decides, and before each request to a buyer or a supplier.
 func (n *Node) HoldsLease() bool {
-	of := n.leading.Load()
-	if of == nil {
+	l := n.leading.Load()
+	if l == nil {
 		return false
 	}
-	since := time.Now().Add(-n.opt.Heartbeat + n.opt.Heartbeat/leaseMargin)
+	since := time.Now().Add(-n.opt.HeartbeatTimeout + n.opt.HeartbeatTimeout/leaseMargin)
 	voters := n.raft.GetConfiguration().Configuration().Servers
-	return n.lease.holds(raft.ServerID(n.opt.ID), voters, of.term, since)
+	return n.lease.holds(raft.ServerID(n.opt.ID), voters, l.term, since)
 }

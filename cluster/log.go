@@ -20,7 +20,7 @@ var (
 
 // Log is the exchange's log during one leadership of this node. It is the log of the engine of that time. A
 // later leadership has another one: a request that began before may have decided with an old state.
-type Log struct{ of *leadership }
+type Log struct{ leadership *leadership }
 
 // Append queues an entry, and w learns when a majority has it and this node has applied it. The caller
 // must not change data before that. After an error of Append w gets no call; the errors are
@@ -32,12 +32,12 @@ func (l *Log) Append(data []byte, w wal.Waiter) error {
 	if len(data) > wal.MaxEntry {
 		return wal.ErrTooLarge
 	}
-	return l.of.queue.Enqueue(data, w)
+	return l.leadership.queue.Enqueue(data, w)
 }
 
 // Queued returns the number and the bytes of the queued entries, and the age of the oldest that is not
 // committed.
 func (l *Log) Queued() (entries, bytes int, age time.Duration) {
-	entries, bytes, age = l.of.queue.CountQueued()
-	return entries, bytes, max(age, l.of.ageOfOldestProposal(time.Now()))
+	entries, bytes, age = l.leadership.queue.CountQueued()
+	return entries, bytes, max(age, l.leadership.ageOfOldestProposal(time.Now()))
 }

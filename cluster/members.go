@@ -40,15 +40,17 @@ func (n *Node) Remove(id string) error {
 // entries. First that member must answer and get the entries that it lacks, while this node goes on; it has four
 // heartbeat timeouts for that. Then this node finishes its leadership: it rejects new entries with ErrNotLeader, and waits for
 // the results of those that it has proposed. So a planned hand-over leaves no result unknown. If the other
-// member does not take over, the error is ErrNotTakenOver. If that is so after its message was sent, this node does
-// not lead again in its term. After MaxStall it makes room for another leader.
+// member does not take over, the error is ErrNotTakenOver.
+//
+// If its message to the successor was sent and the successor did not take over, this node does not lead again in
+// this term. After MaxStall its heartbeats stop, so another election begins.
 func (n *Node) HandOver(to string) error {
 	to, err := n.chooseSuccessor(to)
 	if err == nil && to == "" {
 		err = ErrNotTakenOver // no other member
 	}
 	if err == nil {
-		err = n.awaitEntries(to, time.Now(), handOverPatience*n.opt.Heartbeat)
+		err = n.awaitIndex(to, time.Now(), handOverPatience*n.opt.HeartbeatTimeout)
 	}
 	if err != nil {
 		return err
@@ -70,7 +72,7 @@ func (n *Node) HandOver(to string) error {
 // hand-over as done when this node steps down, but an election can still end otherwise, for example because the
 // successor's process was suspended.
 func (n *Node) awaitNextLeader(to string) error {
-	for deadline := time.Now().Add(handOverPatience * n.opt.Heartbeat); time.Now().Before(deadline); time.Sleep(n.opt.Heartbeat / 100) {
+	for deadline := time.Now().Add(handOverPatience * n.opt.HeartbeatTimeout); time.Now().Before(deadline); time.Sleep(n.opt.HeartbeatTimeout / 100) {
 		switch n.Leader().ID {
 		case to:
 			return nil
@@ -86,12 +88,13 @@ func (n *Node) awaitNextLeader(to string) error {
 // which it must lead after that.
 const handOverPatience = 4
 
-// chooseSuccessor returns the id of the member to, or for "" of the other member that answers and has the most
-// entries. It returns "" if this node is the only member.
+// chooseSuccessor returns the id of the member to, or for "" of the other member with the most entries, as far as it
+// answered in the last heartbeat timeout; awaitIndex tests that it answers. It returns "" if this node is the only
+// member.
 func (n *Node) chooseSuccessor(to string) (id string, err error) {
 	most := uint64(0)
 	for _, m := range n.Members() {
-		switch has := n.entriesOf(m.ID, time.Now().Add(-n.opt.Heartbeat)); {
+		switch has := n.storedIndexOf(m.ID, time.Now().Add(-n.opt.HeartbeatTimeout)); {
 		case m.ID == n.opt.ID:
 		case m.ID == to:
 			return to, nil
@@ -105,15 +108,15 @@ func (n *Node) chooseSuccessor(to string) (id string, err error) {
 	return id, nil
 }
 
-// awaitEntries waits until a member has answered a message that was sent after `since`, and has the entries that are
-// in the Raft log at the call.
-func (n *Node) awaitEntries(id string, since time.Time, limit time.Duration) error {
+// awaitIndex waits until a member has answered a message that was sent after `since`, and has the entries that are
+// in the Raft log at the call. For the id "" it only returns an error if this node is not the leader.
+func (n *Node) awaitIndex(id string, since time.Time, limit time.Duration) error {
 	last := n.raft.LastIndex()
-	for deadline := time.Now().Add(limit); ; time.Sleep(n.opt.Heartbeat / 100) {
+	for deadline := time.Now().Add(limit); ; time.Sleep(n.opt.HeartbeatTimeout / 100) {
 		switch {
 		case n.raft.State() != raft.Leader:
 			return ErrNotLeader
-		case n.entriesOf(id, since) >= last:
+		case n.storedIndexOf(id, since) >= last:
 			return nil
 		case time.Now().After(deadline):
 			return ErrNotTakenOver
@@ -121,9 +124,9 @@ func (n *Node) awaitEntries(id string, since time.Time, limit time.Duration) err
 	}
 }
 
-// entriesOf returns the last index of this leader's Raft log that a member has; 0 if it has answered no message
+// storedIndexOf returns the last index of this leader's Raft log that a member has; 0 if it has answered no message
 // that was sent after `since`.
-func (n *Node) entriesOf(id string, since time.Time) uint64 {
+func (n *Node) storedIndexOf(id string, since time.Time) uint64 {
 	term := n.raft.CurrentTerm()
 	if !n.lease.heard(raft.ServerID(id), term, since) {
 		return 0

@@ -24,17 +24,17 @@ type Node struct {
 	machine    *raftMachine
 	leading    atomic.Pointer[leadership] // until all its waiters have their results
 	lease      lease
-	stored     storedEntries
+	stored     storedIndexes
 	stable     stableStore
 	network    *nodeNetwork
 	openChunks sync.Map      // of ReplicateFile: time.Time of the start by transfer
 	check      chan struct{} // holds at most one token: compare the role with Raft's
 	handOver   chan handOverRequest
-	// handOverTerm is the term of the present hand-over. lastHandOver is the last term in which this node sent
-	// a message for one. It never leads again in that term, because the message may arrive late.
-	handOverTerm, lastHandOver atomic.Uint64
-	stop                       chan struct{}
-	loops                      sync.WaitGroup
+	// handOverTerm is the term of the present hand-over. handOverSentTerm is the last term in which this node sent
+	// the message of one to the successor. It never leads again in that term, because the message may arrive late.
+	handOverTerm, handOverSentTerm atomic.Uint64
+	stop                           chan struct{}
+	loops                          sync.WaitGroup
 
 	failMu  sync.Mutex
 	failure error
@@ -49,7 +49,7 @@ func Start(opt Options) (*Node, error) {
 	}
 	n := &Node{opt: opt, check: make(chan struct{}, 1), handOver: make(chan handOverRequest), stop: make(chan struct{}), failed: make(chan struct{})}
 	n.machine = newRaftMachine(n)
-	time.Sleep(opt.Heartbeat) // before this start the node may have confirmed a leader's lease
+	time.Sleep(opt.HeartbeatTimeout) // before this start the node may have confirmed a leader's lease
 	if err := n.startRaft(); err != nil {
 		return nil, errors.Join(err, n.closeStores())
 	}
@@ -68,7 +68,7 @@ func (n *Node) startRaft() error {
 	if err := durable.MakeFolder(logDir); err != nil {
 		return fmt.Errorf("cannot create %q: %w", logDir, err)
 	}
-	if err := replaceSealedTail(logDir); err != nil {
+	if err := repairSealedTail(logDir); err != nil {
 		return fmt.Errorf("cannot repair the Raft log in %q: %w", logDir, err)
 	}
 	logger := newRaftLogger(n.opt.Logger)
@@ -85,7 +85,7 @@ func (n *Node) startRaft() error {
 	}
 	n.network = newNodeNetwork(n.opt.Listener, n.opt.Dial)
 	n.transport = n.newTransport(raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.network, ServerAddressProvider: n, MaxPool: 4, Timeout: n.opt.Heartbeat * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
+		Stream: n.network, ServerAddressProvider: n, MaxPool: 4, Timeout: n.opt.HeartbeatTimeout * 10, Logger: logger, MaxRPCsInFlight: maxInFlight,
 	}))
 	n.stable.StableStore = n.store
 	logs := raft.LogStore(n.store)

@@ -10,8 +10,8 @@ import (
 	"pingpost/wal"
 )
 
-// DefaultHeartbeat is the default of Options.Heartbeat.
-const DefaultHeartbeat = 250 * time.Millisecond
+// DefaultHeartbeatTimeout is the default of Options.HeartbeatTimeout.
+const DefaultHeartbeatTimeout = 250 * time.Millisecond
 
 // Options of a node. Only the fields with a default may be zero.
 type Options struct {
@@ -36,9 +36,9 @@ type Options struct {
 	// The handshake refuses a node that forgot them. Calls are frequent, and must not block. Nil: not used.
 	Confirmed func(node string, index, term, vote uint64)
 
-	// Heartbeat is the time without a sign of the leader after which a follower wants to replace it;
-	// default DefaultHeartbeat. It must be the same on all nodes: see link.Identity.
-	Heartbeat time.Duration
+	// HeartbeatTimeout is the time without a sign of the leader after which a follower wants to replace it;
+	// default DefaultHeartbeatTimeout. It must be the same on all nodes: see link.Identity.
+	HeartbeatTimeout time.Duration
 	// MaxStall is the longest time in which a leader with proposals commits none. Then it makes room for
 	// another leader; default 400 ms.
 	MaxStall time.Duration
@@ -69,7 +69,7 @@ type Roles interface {
 }
 
 func (o Options) withDefaults() Options {
-	setIfZero(&o.Heartbeat, DefaultHeartbeat)
+	setIfZero(&o.HeartbeatTimeout, DefaultHeartbeatTimeout)
 	setIfZero(&o.MaxStall, 400*time.Millisecond)
 	setIfZero(&o.MaxBatch, 256)
 	setIfZero(&o.MaxBatchBytes, 1<<20)

@@ -44,9 +44,9 @@ func ReadPosition(dir string) (index, term, vote uint64, err error) {
 	return index, term, vote, err
 }
 
-// MayConnect reports whether a node may open Raft connections to this one: see link.Network.AllowOnly. While
+// MayOpenRaft reports whether a node may open Raft connections to this one: see link.Network.AllowRaftFrom. While
 // this node knows no leader, its list of members may be old, and the leader may be a new member.
-func (n *Node) MayConnect(id string) bool {
+func (n *Node) MayOpenRaft(id string) bool {
 	members := n.raft.GetConfiguration().Configuration().Servers
 	if len(members) == 0 || n.Leader().ID == "" {
 		return true
@@ -59,14 +59,14 @@ func (n *Node) MayConnect(id string) bool {
 	return false
 }
 
-// storedEntries remembers how much of this leader's Raft log each other node has.
-type storedEntries struct {
+// storedIndexes remembers up to which index each other node has this leader's Raft log.
+type storedIndexes struct {
 	mu   sync.Mutex
 	term uint64
 	last map[raft.ServerID]uint64 // index
 }
 
-func (s *storedEntries) record(node raft.ServerID, term, last uint64) {
+func (s *storedIndexes) record(node raft.ServerID, term, last uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if term > s.term {
@@ -77,7 +77,7 @@ func (s *storedEntries) record(node raft.ServerID, term, last uint64) {
 	}
 }
 
-func (s *storedEntries) lastOf(node raft.ServerID, term uint64) uint64 {
+func (s *storedIndexes) lastOf(node raft.ServerID, term uint64) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if term != s.term {

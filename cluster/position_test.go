@@ -79,23 +79,23 @@ func TestPositionsReachTheConfirmedOnes(t *testing.T) {
 	follower.start()
 }
 
-// TestMayConnect: a node with a leader knows the members. One without a leader lets every node connect.
-func TestMayConnect(t *testing.T) {
+// TestMayOpenRaft: a node with a leader refuses nodes that are no members. One without a leader allows every node.
+func TestMayOpenRaft(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t, nil)
 	c.putUntilDone("lead")
 	c.awaitEqual(1)
 	for _, m := range c.members {
-		if !m.MayConnect("a") || !m.MayConnect("b") || m.MayConnect("x") {
-			t.Errorf("node %s: a %v, b %v, x %v", m.id, m.MayConnect("a"), m.MayConnect("b"), m.MayConnect("x"))
+		if !m.MayOpenRaft("a") || !m.MayOpenRaft("b") || m.MayOpenRaft("x") {
+			t.Errorf("node %s: a %v, b %v, x %v", m.id, m.MayOpenRaft("a"), m.MayOpenRaft("b"), m.MayOpenRaft("x"))
 		}
 	}
 	fresh := newMember(t, "d", nil)
 	fresh.start()
-	if !fresh.MayConnect("x") {
+	if !fresh.MayOpenRaft("x") {
 		t.Error("a new node refuses the leader that adds it")
 	}
 	c.members[1].kill()
 	c.members[2].kill()
-	awaitTrue(t, "a node without a leader lets a new leader connect", func() bool { return c.members[0].MayConnect("x") })
+	awaitTrue(t, "a node without a leader lets a new leader connect", func() bool { return c.members[0].MayOpenRaft("x") })
 }

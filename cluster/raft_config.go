@@ -16,9 +16,9 @@ const maxAppendEntries = 64
 func (n *Node) raftConfig(logger hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(n.opt.ID)
-	c.HeartbeatTimeout, c.ElectionTimeout = n.opt.Heartbeat, electionTimeout(n.opt.Heartbeat)
-	c.LeaderLeaseTimeout = n.opt.Heartbeat
-	c.CommitTimeout = min(n.opt.Heartbeat/8, 50*time.Millisecond)
+	c.HeartbeatTimeout, c.ElectionTimeout = n.opt.HeartbeatTimeout, electionTimeout(n.opt.HeartbeatTimeout)
+	c.LeaderLeaseTimeout = n.opt.HeartbeatTimeout
+	c.CommitTimeout = min(n.opt.HeartbeatTimeout/8, 50*time.Millisecond)
 	c.MaxAppendEntries = maxAppendEntries
 	c.BatchApplyCh = true
 	c.SnapshotThreshold, c.TrailingLogs = n.opt.CompactEvery, n.opt.CompactEvery

@@ -34,10 +34,10 @@ func (n *Node) trackRole() {
 		case request := <-n.handOver:
 			request.done <- n.transferLeadership(request.to)
 		}
-		if of := n.leading.Load(); of != nil && (of.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != of.term) {
+		if l := n.leading.Load(); l != nil && (l.broken.Load() || n.raft.State() != raft.Leader || n.raft.CurrentTerm() != l.term) {
 			n.stopLeading()
 		}
-		if n.leading.Load() == nil && n.raft.State() == raft.Leader && n.raft.CurrentTerm() > n.lastHandOver.Load() {
+		if n.leading.Load() == nil && n.raft.State() == raft.Leader && n.raft.CurrentTerm() > n.handOverSentTerm.Load() {
 			n.tryToLead()
 		}
 	}
@@ -56,7 +56,7 @@ func (n *Node) transferLeadership(to string) error {
 		return ErrNotLeader
 	}
 	n.stopLeading()
-	if err := n.awaitEntries(to, time.Now().Add(-n.opt.Heartbeat), n.opt.Heartbeat/2); err != nil {
+	if err := n.awaitIndex(to, time.Now().Add(-n.opt.HeartbeatTimeout), n.opt.HeartbeatTimeout/2); err != nil {
 		return err
 	}
 	address, err := n.addressOf(to)
@@ -81,7 +81,7 @@ func (n *Node) tryToLead() {
 	if err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {
 		n.opt.Logger.Info("this node is not the leader yet", "node", n.opt.ID, "term", term, "error", err)
 		if n.raft.State() == raft.Leader {
-			time.AfterFunc(n.opt.Heartbeat, n.requestRoleCheck)
+			time.AfterFunc(n.opt.HeartbeatTimeout, n.requestRoleCheck)
 		}
 		return
 	}
@@ -90,28 +90,28 @@ func (n *Node) tryToLead() {
 		n.fail(fmt.Errorf("cannot read the last log entry: %w", err))
 		return
 	}
-	of := n.newLeadership(term, previous)
-	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "next entry", of.next)
-	n.leading.Store(of)
-	n.opt.Roles.Lead(&Log{of})
+	l := n.newLeadership(term, previous)
+	n.opt.Logger.Info("this node leads the cluster", "node", n.opt.ID, "term", term, "next entry", l.next)
+	n.leading.Store(l)
+	n.opt.Roles.Lead(&Log{l})
 }
 
 func (n *Node) stopLeading() {
-	of := n.leading.Load()
-	if of == nil {
+	l := n.leading.Load()
+	if l == nil {
 		return
 	}
-	of.end()
+	l.end()
 	n.leading.Store(nil)
-	n.opt.Logger.Info("this node no longer leads the cluster", "node", n.opt.ID, "term", of.term)
+	n.opt.Logger.Info("this node no longer leads the cluster", "node", n.opt.ID, "term", l.term)
 	n.opt.Roles.Follow()
 }
 
 // takeProposal returns the proposal of this node's leadership that b is, or nil. The state machine calls
 // it once b is in the log.
 func (n *Node) takeProposal(b *batch) *proposal {
-	if of := n.leading.Load(); of != nil && of.id == b.leadership {
-		return of.take(b.number)
+	if l := n.leading.Load(); l != nil && l.id == b.leadership {
+		return l.take(b.number)
 	}
 	return nil
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// roomInSegment is the room for further entries in a segment that replaceSealedTail begins, in bytes. frameRoom is
+// roomInSegment is the room for further entries in a segment that repairSealedTail begins, in bytes. frameRoom is
 // more than the bytes that raft-wal adds to an entry and to its index.
 const (
 	roomInSegment = 64 << 20
 	frameRoom     = 64
 )
 
-// replaceSealedTail repairs a Raft log that raft-wal 0.4.1 opens, but in which it can store no entry
+// repairSealedTail repairs a Raft log that raft-wal 0.4.1 opens, but in which it can store no entry
 // ("segment is sealed"). With the last entries of a full segment, raft-wal writes an index at the end of its
 // file. Later it stores in its meta data that the next segment begins. After a crash in between, it does not
 // begin one. After a power loss the index may also be torn. raft-wal then drops the entries before it, which
@@ -28,7 +28,7 @@ const (
 //
 // The repair copies the entries into a segment with a higher limit, so it does not depend on the index. Then the
 // meta data name the new segment, and raft-wal deletes the old one.
-func replaceSealedTail(logDir string) (err error) {
+func repairSealedTail(logDir string) (err error) {
 	if _, err := os.Stat(filepath.Join(logDir, metadb.FileName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -40,8 +40,8 @@ func replaceSealedTail(logDir string) (err error) {
 	}
 	files := segment.NewFiler(logDir, raftfs.New())
 	tail := &state.Segments[len(state.Segments)-1]
-	entries, isSealed, err := readTail(files, *tail)
-	if err != nil || !isSealed {
+	entries, needsRepair, err := readTail(files, *tail)
+	if err != nil || !needsRepair {
 		return err
 	}
 	size := roomInSegment
@@ -61,9 +61,9 @@ func replaceSealedTail(logDir string) (err error) {
 	return meta.CommitState(state)
 }
 
-// readTail reads the last segment. It returns its entries if it is sealed, although its meta data say that it
-// is not.
-func readTail(files *segment.Filer, tail types.SegmentInfo) (entries []types.LogEntry, isSealed bool, err error) {
+// readTail reads the last segment. It needs a repair if it is sealed, although its meta data say that it is not.
+// readTail then returns its entries.
+func readTail(files *segment.Filer, tail types.SegmentInfo) (entries []types.LogEntry, needsRepair bool, err error) {
 	if !tail.SealTime.IsZero() {
 		return nil, false, nil
 	}
@@ -76,7 +76,7 @@ func readTail(files *segment.Filer, tail types.SegmentInfo) (entries []types.Log
 		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	if isSealed, _, err = from.Sealed(); err != nil || !isSealed {
+	if isSealed, _, err := from.Sealed(); err != nil || !isSealed {
 		return nil, false, err
 	}
 	for index := tail.BaseIndex; index <= from.LastIndex(); index++ {

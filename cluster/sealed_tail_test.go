@@ -53,7 +53,7 @@ func TestRaftLogAfterCrashBetweenSegments(t *testing.T) {
 			last-- // it was not confirmed
 		}
 		for range 2 {
-			must.Succeed(t, replaceSealedTail(dir))
+			must.Succeed(t, repairSealedTail(dir))
 			store = must.Value(raftwal.Open(dir, quiet))(t)
 			if got := must.Value(store.LastIndex())(t); got != last {
 				t.Fatalf("torn %v: the Raft log ends with entry %d, want %d", isTorn, got, last)

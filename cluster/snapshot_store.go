@@ -15,8 +15,8 @@ import (
 	"pingpost/internal/durable"
 )
 
-// CompactedEntry returns the log entry up to which a node's Raft log may be deleted, for the MustReach of its
-// wal.OpenReplica. dir is the node's Options.Dir; 0 means that the Raft log is complete.
+// CompactedEntry returns the log entry up to which a node's Raft log may have been deleted already, for the MustReach
+// of its wal.OpenReplica. dir is the node's Options.Dir; 0 means that the Raft log is complete.
 func CompactedEntry(dir string) (uint64, error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -35,8 +35,9 @@ func CompactedEntry(dir string) (uint64, error) {
 }
 
 // durableSnapshotStore is a store whose complete snapshots survive a power loss, because Raft deletes its log
-// after a snapshot. Raft's own store fsyncs the files of a snapshot and the folder with all snapshots, but
-// not their names in the folder of each. A file system such as btrfs may then lose these names.
+// after a snapshot. Raft's own store fsyncs the files of a snapshot and the folder with all snapshots. It does not
+// fsync the folder of each snapshot, which has the names of its files. A file system such as btrfs may then lose
+// these names.
 type durableSnapshotStore struct {
 	raft.SnapshotStore
 	folder string // with all snapshots

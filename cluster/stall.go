@@ -23,14 +23,14 @@ func (n *Node) watchForStalls() {
 		case <-n.stop:
 			return
 		case now := <-ticker.C:
-			of := n.leading.Load()
+			l := n.leading.Load()
 			switch {
-			case of != nil || n.raft.State() != raft.Leader:
+			case l != nil || n.raft.State() != raft.Leader:
 				elected = time.Time{}
 			case elected.IsZero():
 				elected = now
 			}
-			stalled := of != nil && max(of.ageOfOldestProposal(now), n.ageOfOldestFileChunk(now)) > n.opt.MaxStall || !elected.IsZero() && now.Sub(elected) > n.opt.MaxStall
+			stalled := l != nil && max(l.ageOfOldestProposal(now), n.ageOfOldestFileChunk(now)) > n.opt.MaxStall || !elected.IsZero() && now.Sub(elected) > n.opt.MaxStall
 			if n.network.muteOutgoing(stalled || n.Err() != nil) && stalled {
 				n.opt.Logger.Warn("the leader commits no entry; it stops its heartbeats, so that another node takes over", "node", n.opt.ID, "after", n.opt.MaxStall)
 			}

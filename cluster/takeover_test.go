@@ -153,7 +153,7 @@ func TestHandOverWaitsForSlowNode(t *testing.T) {
 	c := startCluster(t, func(o *Options) {
 		disk := disks[o.ID]
 		o.wrapLogStore = func(s raft.LogStore) raft.LogStore { return &stallingStore{s, disk} }
-		o.Heartbeat, o.MaxStall = time.Second, time.Second
+		o.HeartbeatTimeout, o.MaxStall = time.Second, time.Second
 	})
 	leader, _ := c.awaitLeader()
 	var chosen *member

@@ -24,19 +24,19 @@ var (
 // disk. All others go through the main goroutine, so that only that one changes the term.
 type nodeTransport struct {
 	*raft.NetworkTransport
-	node    *Node
-	guard   voteGuard
-	toRaft  chan raft.RPC
-	waiting chan raft.RPC // heartbeats for the main goroutine
-	stop    chan struct{}
-	stopped sync.Once
-	loop    sync.WaitGroup
+	node              *Node
+	guard             voteGuard
+	toRaft            chan raft.RPC
+	heartbeatsForMain chan raft.RPC // they wait for Raft's main goroutine
+	stop              chan struct{}
+	stopped           sync.Once
+	loop              sync.WaitGroup
 }
 
 func (n *Node) newTransport(network *raft.NetworkTransport) *nodeTransport {
 	t := &nodeTransport{
-		NetworkTransport: network, node: n, guard: voteGuard{heartbeat: n.opt.Heartbeat, holdsLease: n.HoldsLease},
-		toRaft: make(chan raft.RPC), waiting: make(chan raft.RPC), stop: make(chan struct{}),
+		NetworkTransport: network, node: n, guard: voteGuard{heartbeatTimeout: n.opt.HeartbeatTimeout, holdsLease: n.HoldsLease},
+		toRaft: make(chan raft.RPC), heartbeatsForMain: make(chan raft.RPC), stop: make(chan struct{}),
 	}
 	t.loop.Go(t.passMessages)
 	return t
@@ -65,7 +65,7 @@ func (t *nodeTransport) SetHeartbeatHandler(process func(raft.RPC)) {
 		term := rpc.Command.(*raft.AppendEntriesRequest).Term
 		if r := t.node.started.Load(); r == nil || r.State() != raft.Follower || r.CurrentTerm() != term {
 			select {
-			case t.waiting <- rpc:
+			case t.heartbeatsForMain <- rpc:
 			case <-t.stop:
 			}
 			return
@@ -101,7 +101,7 @@ func (t *nodeTransport) passMessages() {
 		var rpc raft.RPC
 		select {
 		case rpc = <-t.NetworkTransport.Consumer():
-		case rpc = <-t.waiting:
+		case rpc = <-t.heartbeatsForMain:
 		case <-t.stop:
 			return
 		}
@@ -192,7 +192,7 @@ func (t *nodeTransport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, 
 	if t.node.raft.CurrentTerm() != term {
 		return errLateHandOver
 	}
-	t.node.lastHandOver.Store(term)
+	t.node.handOverSentTerm.Store(term)
 	if t.node.opt.loseHandOver {
 		return nil
 	}
@@ -201,6 +201,7 @@ func (t *nodeTransport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, 
 	return t.NetworkTransport.TimeoutNow(id, target, &message, resp)
 }
 
+// termOfHandOver returns the term of the leader that hands over, which TimeoutNow appended to its id.
 func termOfHandOver(message *raft.TimeoutNowRequest) (term uint64, known bool) {
 	at := len(message.ID) - 8
 	if at < 1 || message.ID[at-1] != ' ' {

@@ -6,7 +6,7 @@ import (
 )
 
 // voteGuard prevents this node from helping to elect another leader while the present one may hold a lease.
-// Within Heartbeat of an accepted message of the leader the node grants no vote and requests none.
+// Within HeartbeatTimeout of an accepted message of the leader the node grants no vote and requests none.
 //
 // Raft has a similar rule, with gaps. It checks the time of the last message only before it requests votes,
 // and it handles heartbeats on another goroutine at the same time. It grants each vote of a hand-over, even
@@ -15,8 +15,8 @@ import (
 // The votes of a hand-over are the exception. Its leader has released the lease for the rest of its term
 // (see HandOver), so the next term may begin at once.
 type voteGuard struct {
-	heartbeat  time.Duration
-	holdsLease func() bool // of this node
+	heartbeatTimeout time.Duration
+	holdsLease       func() bool // of this node
 
 	mu       sync.Mutex // while a heartbeat or a vote is processed
 	accepted time.Time  // when the node last accepted a message of a leader
@@ -62,4 +62,4 @@ func (g *voteGuard) beginHandOver(term uint64) {
 }
 
 // heardLeader reports whether a leader may count on this node for its lease. The caller holds mu.
-func (g *voteGuard) heardLeader() bool { return time.Since(g.accepted) < g.heartbeat }
+func (g *voteGuard) heardLeader() bool { return time.Since(g.accepted) < g.heartbeatTimeout }

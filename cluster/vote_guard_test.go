@@ -11,7 +11,7 @@ import (
 )
 
 func newGuard(holdsLease bool) *voteGuard {
-	return &voteGuard{heartbeat: time.Hour, holdsLease: func() bool { return holdsLease }}
+	return &voteGuard{heartbeatTimeout: time.Hour, holdsLease: func() bool { return holdsLease }}
 }
 
 // TestVotesWithinHeartbeat: within the heartbeat timeout of a message that the node accepted it grants no vote
@@ -149,8 +149,8 @@ func TestLeaderAfterFailedHandOver(t *testing.T) {
 	}
 	awaitTrue(t, "a node leads", func() bool {
 		for _, m := range c.members {
-			if of := m.leading.Load(); of != nil {
-				if of.term == term {
+			if l := m.leading.Load(); l != nil {
+				if l.term == term {
 					t.Fatal("the old leader leads again in the term of its hand-over")
 				}
 				return true

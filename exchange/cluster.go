@@ -42,8 +42,8 @@ func (x *Exchange) isClustered() bool { return x.settings.Cluster.IsSet() }
 func (x *Exchange) memberSettings(key *vault.Vault) (member.Settings, error) {
 	of := &x.settings.Cluster
 	s := member.Settings{
-		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, Secret: key.DeriveKey("cluster link"),
-		Version: x.options.Version, Logger: x.logger, Heartbeat: x.options.clusterHeartbeat,
+		Node: of.Node, Listen: of.Listen, Peers: of.Peers, DataDir: x.settings.DataDir, LinkKey: key.DeriveKey("cluster link"),
+		Version: x.options.Version, Logger: x.logger, HeartbeatTimeout: x.options.clusterHeartbeatTimeout,
 	}
 	var err error
 	if of.TLS.IsSet() {

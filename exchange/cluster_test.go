@@ -35,9 +35,9 @@ campaigns:
 suppression_lists: [{id: dnc, field: phone}]
 `
 
-// testHeartbeat is the heartbeat timeout of the nodes. Only tests of package cluster need the short default, with
+// testHeartbeatTimeout is the heartbeat timeout of the nodes. Only tests of package cluster need the short default, with
 // which a stall of a busy machine causes an election.
-const testHeartbeat = time.Second
+const testHeartbeatTimeout = time.Second
 
 // testCluster has the folders and the running nodes of a cluster.
 type testCluster struct {
@@ -90,7 +90,7 @@ func (c *testCluster) start(id string) {
 	c.t.Helper()
 	p := c.dirs[id]
 	built := must.Value(loadConfiguration(p.configPath(), env))(c.t)
-	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger(), clusterHeartbeat: testHeartbeat}, built)
+	x := newExchange(p.configPath(), Options{Env: env, Logger: p.logger(), clusterHeartbeatTimeout: testHeartbeatTimeout}, built)
 	must.Succeed(c.t, x.startConfigured(built))
 	c.nodes[id] = &testExchange{Exchange: x, testDir: p, t: c.t}
 	c.t.Cleanup(c.nodes[id].stop)

@@ -43,7 +43,7 @@ type Options struct {
 	// Backup returns the backup options of a tenant. Nil disables backups while serving.
 	Backup func(tenant string) (backup.Options, error)
 
-	clusterHeartbeat time.Duration // 0: the default; tests need a longer one
+	clusterHeartbeatTimeout time.Duration // 0: the default; tests need a longer one
 }
 
 // Exchange is one running tenant.

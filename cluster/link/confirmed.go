@@ -16,16 +16,17 @@ import (
 	"pingpost/internal/durable"
 )
 
-// Position is the end of a node's Raft log. It rises with each entry, term and vote that the node stores.
+// Position is the end of a node's Raft log. Term and Vote never fall. Index rises within a term, and may be lower
+// in a later one.
 type Position struct {
 	Index uint64 `json:"index"`
 	Term  uint64 `json:"term"`
 	Vote  uint64 `json:"vote"` // term of the last vote
 }
 
-// hasForgotten reports whether a node with this position lacks entries, a term or a vote that it confirmed.
-// In a later term the log may be shorter, because the leader of that term may have replaced entries that no
-// majority had.
+// hasForgotten reports whether a node with this position lacks a term or vote that it confirmed, or, in the same
+// term, entries. In a later term the log may be shorter, because the leader of that term may have replaced entries
+// that no majority had.
 func (p Position) hasForgotten(confirmed Position) bool {
 	return p.Term < confirmed.Term || p.Vote < confirmed.Vote || p.Term == confirmed.Term && p.Index < confirmed.Index
 }
@@ -121,8 +122,8 @@ func (c *confirmedPositions) save() error {
 	return nil
 }
 
-// Confirm remembers that a node has stored the Raft entries up to index, a term, and a vote in a term. It
-// is the cluster's Options.Confirmed.
+// Confirm remembers that a node has stored the Raft entries up to index, a term, and a vote in a term: 0 for a
+// value that is not confirmed. It is the cluster's Options.Confirmed.
 func (r *Registry) Confirm(node string, index, term, vote uint64) {
 	r.confirmed.confirm(node, Position{index, term, vote})
 }

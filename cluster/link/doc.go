@@ -1,6 +1,7 @@
 // Package link connects the nodes of a cluster. Each connection begins with a handshake in which both
-// nodes prove that they have the exchange's key, and show their identities. A node refuses another exchange, another cluster, and a node that must not take
-// part: one with an old copy of its data, a second one with the same id, or one that is no member.
+// nodes prove that they have the exchange's key, and show their identities. A node refuses another exchange,
+// another cluster, and a node that must not take part: one with an old copy of its data, a second one with the
+// same id, or one that is no member.
 //
 // # The handshake
 //
@@ -20,7 +21,7 @@
 //	hello, with the sizes in bytes:
 //
 //	id          1 + …  its length and the id of the sender in the configuration
-//	to          1 + …  the same of the receiver
+//	receiver    1 + …  the same of the receiver
 //	data           16  a random number that was created with the node's data
 //	starts          8  the number of starts of the node with this data
 //	run             8  a random number of this start
@@ -29,7 +30,7 @@
 //	heartbeat       8  timeout in nanoseconds; Raft connections require the same one
 //	position       24  before this start: the last Raft index, the term, and the term of the last vote
 //
-//	proof: HMAC-SHA256, see proofs
+//	proof: HMAC-SHA256, see prover
 //
 //	verdict: one byte (0 accepted, 1 refused, 2 refused, and the node must stop), a length of two bytes,
 //	and that many bytes of text

@@ -27,10 +27,10 @@ const (
 	handshakeTime = 5 * time.Second
 )
 
-// The answer to a hello: whether its proof is right.
+// The answer to the dialer's hello.
 const (
-	sameKey byte = iota
-	otherKey
+	proofRight byte = iota
+	proofWrong
 )
 
 var (
@@ -40,48 +40,51 @@ var (
 	// ErrMustStop is wrapped by the error of a handshake if the other node found that this one must not take
 	// part: its data is an old copy, or another node with its id runs.
 	ErrMustStop = errors.New("this node must stop")
+	// errOtherMustStop is wrapped by the reason for which this node refuses a node that must not take part. That
+	// node gets verdictRefusedAndMustStop, and reports ErrMustStop.
+	errOtherMustStop = errors.New("invalid start")
 )
 
 // The codes of a verdict.
 const (
-	accepted byte = iota
-	refused
-	refusedAndStop
+	verdictAccepted byte = iota
+	verdictRefused
+	verdictRefusedAndMustStop
 )
 
 // Self is this node in handshakes.
 type Self struct {
 	Identity Identity
-	// Secret is derived from the exchange's key. Each end proves that it has it.
-	Secret   [32]byte
+	// LinkKey is derived from the exchange's key. Each end proves that it has it.
+	LinkKey  [32]byte
 	Registry *Registry
-	// IsMember reports whether the node is a member of the cluster, or may be one. The registry knows only
+	// MayBeMember reports whether the node is a member of the cluster, or may be one. The registry knows only
 	// members: a removed node may be replaced by a new one with its id. Nil: all are members.
-	IsMember func(node string) bool
+	MayBeMember func(node string) bool
 }
 
-// dialed performs the handshake of a connection that this node opened to the node with this id.
-func (s *Self) dialed(conn net.Conn, purpose Purpose, id string) error {
+// handshakeAsDialer performs the handshake of a connection that this node opened to the node with this id.
+func (s *Self) handshakeAsDialer(conn net.Conn, purpose Purpose, id string) error {
 	return withDeadline(conn, func() error {
 		self, err := s.present()
 		if err != nil {
 			return err
 		}
-		p, _, err := newProofs(conn, &s.Secret, dialer, purpose)
+		p, _, err := exchangeOpenings(conn, &s.LinkKey, dialer, purpose)
 		if err != nil {
 			return err
 		}
-		if _, err := conn.Write(p.appendHello(nil, dialer, self, id)); err != nil {
+		if _, err := conn.Write(p.appendProvenHello(nil, dialer, self, id)); err != nil {
 			return err
 		}
-		var verdict [1]byte
-		if _, err := io.ReadFull(conn, verdict[:]); err != nil {
+		var proofAnswer [1]byte
+		if _, err := io.ReadFull(conn, proofAnswer[:]); err != nil {
 			return err
 		}
-		if verdict[0] != sameKey {
-			return fmt.Errorf("%w: %w", ErrRefused, errOtherKey)
+		if proofAnswer[0] != proofRight {
+			return fmt.Errorf("%w: %w", ErrRefused, errWrongProof)
 		}
-		other, _, err := p.readHello(conn, acceptor)
+		other, _, err := p.readProvenHello(conn, acceptor)
 		if err != nil {
 			return err
 		}
@@ -100,16 +103,16 @@ func (s *Self) present() (*Identity, error) {
 	return &self, err
 }
 
-// accepted performs the handshake of a connection that another node opened.
-func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
+// handshakeAsAcceptor performs the handshake of a connection that another node opened.
+func (s *Self) handshakeAsAcceptor(conn net.Conn) (purpose Purpose, err error) {
 	err = withDeadline(conn, func() error {
-		var p *proofs
-		if p, purpose, err = newProofs(conn, &s.Secret, acceptor, 0); err != nil {
+		var p *prover
+		if p, purpose, err = exchangeOpenings(conn, &s.LinkKey, acceptor, 0); err != nil {
 			return err
 		}
-		other, to, err := p.readHello(conn, dialer)
-		if errors.Is(err, errOtherKey) {
-			_, sendErr := conn.Write([]byte{otherKey})
+		other, receiver, err := p.readProvenHello(conn, dialer)
+		if errors.Is(err, errWrongProof) {
+			_, sendErr := conn.Write([]byte{proofWrong})
 			return errors.Join(fmt.Errorf("%w: %w", ErrRefused, err), sendErr)
 		}
 		if err != nil {
@@ -119,14 +122,14 @@ func (s *Self) accepted(conn net.Conn) (purpose Purpose, err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := conn.Write(p.appendHello([]byte{sameKey}, acceptor, self, other.Node)); err != nil {
+		if _, err := conn.Write(p.appendProvenHello([]byte{proofRight}, acceptor, self, other.Node)); err != nil {
 			return err
 		}
-		if to != self.Node {
-			return s.exchangeVerdicts(conn, &other, fmt.Errorf("node %q dialed the address of node %q, and node %q answers; correct the address", other.Node, to, self.Node))
+		if receiver != self.Node {
+			return s.exchangeVerdicts(conn, &other, fmt.Errorf("node %q dialed the address of node %q, and node %q answers; correct the address", other.Node, receiver, self.Node))
 		}
 		reason := s.judge(self, &other, purpose)
-		if reason == nil && purpose == Raft && !s.Registry.mayConnect(other.Node) {
+		if reason == nil && purpose == Raft && !s.Registry.mayOpenRaft(other.Node) {
 			reason = fmt.Errorf("node %q is no member of the cluster; add it first", other.Node)
 		}
 		return s.exchangeVerdicts(conn, &other, reason)
@@ -146,11 +149,11 @@ func withDeadline(conn net.Conn, handshake func() error) error {
 
 // exchangeVerdicts sends the reason for which this node refuses the other, or nil, and receives the other's.
 func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, mine error) error {
-	code := accepted
+	code := verdictAccepted
 	var text string
 	if mine != nil {
-		if code, text = refused, mine.Error(); errors.Is(mine, errInvalidStart) {
-			code = refusedAndStop
+		if code, text = verdictRefused, mine.Error(); errors.Is(mine, errOtherMustStop) {
+			code = verdictRefusedAndMustStop
 		}
 	}
 	verdict := binary.LittleEndian.AppendUint16([]byte{code}, uint16(len(text)))
@@ -163,9 +166,9 @@ func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, mine error) erro
 		return fmt.Errorf("%w: %w", ErrRefused, mine)
 	case err != nil:
 		return err
-	case theirCode == refusedAndStop:
+	case theirCode == verdictRefusedAndMustStop:
 		return fmt.Errorf("%w: %w: node %q says: %s", ErrRefused, ErrMustStop, other.Node, theirs)
-	case theirCode != accepted:
+	case theirCode != verdictAccepted:
 		return fmt.Errorf("%w: node %q says: %s", ErrRefused, other.Node, theirs)
 	}
 	return nil
@@ -181,8 +184,8 @@ func readVerdict(conn net.Conn) (code byte, text []byte, err error) {
 	return head[0], text, err
 }
 
-// judge returns the reason for refusing the other node, or nil. It wraps errInvalidStart if the other node
-// must stop.
+// judge returns the reason for refusing the other node, or nil. It wraps errOtherMustStop if the other
+// node must stop.
 func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	switch {
 	case other.Exchange != s.Identity.Exchange && !isCopyRequest(other, &s.Identity, purpose):
@@ -199,11 +202,11 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 		}
 		return fmt.Errorf("two nodes have the id %q; give one of them another id", other.Node)
 	}
-	if purpose == Raft && other.Heartbeat != self.Heartbeat {
-		return fmt.Errorf("node %q has the heartbeat timeout %v, and node %q has %v; stop all nodes and give them the same", other.Node, other.Heartbeat, self.Node, self.Heartbeat)
+	if purpose == Raft && other.HeartbeatTimeout != self.HeartbeatTimeout {
+		return fmt.Errorf("node %q has the heartbeat timeout %v, and node %q has %v; stop all nodes and give them the same", other.Node, other.HeartbeatTimeout, self.Node, self.HeartbeatTimeout)
 	}
-	if s.IsMember == nil || s.IsMember(other.Node) {
-		if err := s.Registry.admit(other); err != nil {
+	if s.MayBeMember == nil || s.MayBeMember(other.Node) {
+		if err := s.Registry.checkAndRecordStart(other); err != nil {
 			return err
 		}
 	}
@@ -213,8 +216,8 @@ func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	return s.Registry.joinCluster(other.Cluster)
 }
 
-// isCopyRequest reports whether one of the two nodes has no data yet, so that it belongs to no exchange. It
-// may ask for a copy, and must not take part in the consensus.
+// isCopyRequest reports whether one of the two nodes has no data, and the connection is for Requests. That node
+// belongs to no exchange yet. It may ask for a copy, and must not take part in the consensus.
 func isCopyRequest(one, other *Identity, purpose Purpose) bool {
 	return purpose == Requests && (one.Exchange == [16]byte{} || other.Exchange == [16]byte{})
 }

@@ -12,22 +12,22 @@ const (
 	identitySize = 16 + 8 + 8 + 16 + 16 + 8 + 24
 )
 
-func appendHello(out []byte, of *Identity, to string) []byte {
-	for _, id := range []string{of.Node, to} {
+func encodeHello(sender *Identity, receiver string) (out []byte) {
+	for _, id := range []string{sender.Node, receiver} {
 		out = append(append(out, byte(len(id))), id...)
 	}
-	out = append(out, of.Data[:]...)
-	out = binary.LittleEndian.AppendUint64(out, of.Starts)
-	out = binary.LittleEndian.AppendUint64(out, of.Run)
-	out = append(append(out, of.Exchange[:]...), of.Cluster[:]...)
-	for _, number := range []uint64{uint64(of.Heartbeat), of.Position.Index, of.Position.Term, of.Position.Vote} {
+	out = append(out, sender.Data[:]...)
+	out = binary.LittleEndian.AppendUint64(out, sender.Starts)
+	out = binary.LittleEndian.AppendUint64(out, sender.Run)
+	out = append(append(out, sender.Exchange[:]...), sender.Cluster[:]...)
+	for _, number := range []uint64{uint64(sender.HeartbeatTimeout), sender.Position.Index, sender.Position.Term, sender.Position.Vote} {
 		out = binary.LittleEndian.AppendUint64(out, number)
 	}
 	return out
 }
 
-// readHello reads a hello. It returns its bytes too, for the proof.
-func readHello(from io.Reader) (hello []byte, of Identity, to string, err error) {
+// decodeHello reads a hello. It returns its bytes too, for the proof.
+func decodeHello(from io.Reader) (hello []byte, sender Identity, receiver string, err error) {
 	hello = make([]byte, 0, 2*(1+maxIDLength)+identitySize)
 	read := func(count int) (part []byte) {
 		if err == nil {
@@ -47,19 +47,19 @@ func readHello(from io.Reader) (hello []byte, of Identity, to string, err error)
 		}
 		return string(read(int(size[0])))
 	}
-	of.Node, to = readID(), readID()
+	sender.Node, receiver = readID(), readID()
 	body := read(identitySize)
 	if err != nil {
 		return nil, Identity{}, "", err
 	}
-	copy(of.Data[:], body)
-	of.Starts = binary.LittleEndian.Uint64(body[16:])
-	of.Run = binary.LittleEndian.Uint64(body[24:])
-	copy(of.Exchange[:], body[32:])
-	copy(of.Cluster[:], body[48:])
-	of.Heartbeat = time.Duration(binary.LittleEndian.Uint64(body[64:]))
-	of.Position.Index = binary.LittleEndian.Uint64(body[72:])
-	of.Position.Term = binary.LittleEndian.Uint64(body[80:])
-	of.Position.Vote = binary.LittleEndian.Uint64(body[88:])
-	return hello, of, to, nil
+	copy(sender.Data[:], body)
+	sender.Starts = binary.LittleEndian.Uint64(body[16:])
+	sender.Run = binary.LittleEndian.Uint64(body[24:])
+	copy(sender.Exchange[:], body[32:])
+	copy(sender.Cluster[:], body[48:])
+	sender.HeartbeatTimeout = time.Duration(binary.LittleEndian.Uint64(body[64:]))
+	sender.Position.Index = binary.LittleEndian.Uint64(body[72:])
+	sender.Position.Term = binary.LittleEndian.Uint64(body[80:])
+	sender.Position.Vote = binary.LittleEndian.Uint64(body[88:])
+	return hello, sender, receiver, nil
 }

@@ -27,9 +27,9 @@ type Identity struct {
 	Run      uint64   // random, for this start
 	Exchange [16]byte
 	Cluster  clusterid.ID
-	// Heartbeat is the node's cluster.Options.Heartbeat. If it differed between nodes, two nodes could hold the
-	// lease at once.
-	Heartbeat time.Duration
+	// HeartbeatTimeout is the node's cluster.Options.HeartbeatTimeout. If it differed between nodes, two nodes
+	// could hold the lease at once.
+	HeartbeatTimeout time.Duration
 	// Position is the result of cluster.ReadPosition before this start.
 	Position Position
 }
@@ -53,8 +53,8 @@ type Registry struct {
 	node string // this one
 	mu   sync.Mutex
 	met  map[string]knownStart
-	// isKnown reports whether a node with this id may open Raft connections to this one; nil allows all.
-	isKnown   func(node string) bool
+	// allowRaft reports whether a node with this id may open Raft connections to this one; nil allows all.
+	allowRaft func(node string) bool
 	confirmed *confirmedPositions
 }
 
@@ -62,8 +62,8 @@ type Registry struct {
 const RegistryFile = "starts.json"
 
 // OpenRegistry opens the registry in the data directory, and counts a start of the node: it returns the
-// node's identity, without Exchange, Heartbeat and Position. Each handshake reads Cluster, which changes when the node
-// begins or joins a cluster.
+// node's identity, without Exchange, HeartbeatTimeout and Position. Each handshake reads Cluster, which changes when
+// the node begins or joins a cluster.
 func OpenRegistry(dir, node string) (*Registry, Identity, error) {
 	r := &Registry{dir: dir, node: node, path: filepath.Join(dir, RegistryFile), met: map[string]knownStart{}}
 	content, err := os.ReadFile(r.path)
@@ -121,35 +121,32 @@ func (r *Registry) joinCluster(id clusterid.ID) error {
 	return clusterid.Write(r.dir, id)
 }
 
-func (r *Registry) mayConnect(node string) bool {
+func (r *Registry) mayOpenRaft(node string) bool {
 	r.mu.Lock()
-	isKnown := r.isKnown
+	allow := r.allowRaft
 	r.mu.Unlock()
-	return isKnown == nil || isKnown(node)
+	return allow == nil || allow(node)
 }
 
-// errInvalidStart is wrapped by the reason why a node must not take part in the cluster.
-var errInvalidStart = errors.New("invalid start")
-
-// admit returns the reason why a node must not take part, or remembers its start.
-func (r *Registry) admit(of *Identity) error {
+// checkAndRecordStart returns the reason why another node must not take part, or remembers its start.
+func (r *Registry) checkAndRecordStart(other *Identity) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known, met := r.met[of.Node]
-	now := knownStart{of.Data, of.Starts, of.Run}
+	known, met := r.met[other.Node]
+	now := knownStart{other.Data, other.Starts, other.Run}
 	switch {
 	case met && known == now:
 		return nil
-	case met && known.Data != of.Data:
-		return fmt.Errorf("%w: another node had the id %q; remove that node from the cluster first, or choose another id", errInvalidStart, of.Node)
-	case met && of.Starts < known.Starts:
-		return fmt.Errorf("%w: node %q has an old copy of its data: it has started %d times, and the others remember %d; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Starts, known.Starts)
-	case met && of.Starts == known.Starts:
-		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop the copy and delete its data", errInvalidStart, of.Node)
-	case met && of.Position.hasForgotten(r.confirmed.of(of.Node)):
-		return fmt.Errorf("%w: node %q has an old copy of its data: its Raft log ends at %+v, and it has confirmed %+v; delete its data and let it copy that of another node", errInvalidStart, of.Node, of.Position, r.confirmed.of(of.Node))
+	case met && known.Data != other.Data:
+		return fmt.Errorf("%w: another node had the id %q; remove that node from the cluster first, or choose another id", errOtherMustStop, other.Node)
+	case met && other.Starts < known.Starts:
+		return fmt.Errorf("%w: node %q has an old copy of its data: it has started %d times, and the others remember %d; delete its data and let it copy that of another node", errOtherMustStop, other.Node, other.Starts, known.Starts)
+	case met && other.Starts == known.Starts:
+		return fmt.Errorf("%w: two nodes with the id %q run with copies of the same data; stop the copy and delete its data", errOtherMustStop, other.Node)
+	case met && other.Position.hasForgotten(r.confirmed.of(other.Node)):
+		return fmt.Errorf("%w: node %q has an old copy of its data: its Raft log ends at %+v, and it has confirmed %+v; delete its data and let it copy that of another node", errOtherMustStop, other.Node, other.Position, r.confirmed.of(other.Node))
 	}
-	r.met[of.Node] = now
+	r.met[other.Node] = now
 	return r.store()
 }
 

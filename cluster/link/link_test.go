@@ -38,7 +38,7 @@ func startNode(t *testing.T, id, folder string, key byte, config *tls.Config) *n
 	registry, self, err := OpenRegistry(folder, id)
 	must.Succeed(t, err)
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	n := must.Value(Listen(listener, Self{Identity: self, Secret: [32]byte{key}, Registry: registry}, config, slog.New(slog.DiscardHandler)))(t)
+	n := must.Value(Listen(listener, Self{Identity: self, LinkKey: [32]byte{key}, Registry: registry}, config, slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(func() { n.Close() })
 	return &node{n, listener.Addr().String(), folder}
 }
@@ -168,7 +168,7 @@ func TestNodesOfAnotherClusterAreRefused(t *testing.T) {
 // TestNodesWithOtherHeartbeatAreRefused: the lease needs the same timeout on all nodes. Requests do not.
 func TestNodesWithOtherHeartbeatAreRefused(t *testing.T) {
 	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
-	a.self.Identity.Heartbeat, b.self.Identity.Heartbeat = time.Second, time.Minute
+	a.self.Identity.HeartbeatTimeout, b.self.Identity.HeartbeatTimeout = time.Second, time.Minute
 	if err := talk(t, b, a, Raft); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "heartbeat timeout") {
 		t.Errorf("the error is %v, want a refusal", err)
 	}
@@ -182,7 +182,7 @@ func startAt(t *testing.T, id, folder string, at Position) *node {
 	must.Succeed(t, err)
 	self.Position = at
 	listener := must.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
-	n := must.Value(Listen(listener, Self{Identity: self, Secret: [32]byte{1}, Registry: registry}, nil, slog.New(slog.DiscardHandler)))(t)
+	n := must.Value(Listen(listener, Self{Identity: self, LinkKey: [32]byte{1}, Registry: registry}, nil, slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(func() {
 		select {
 		case <-n.ended: // the test closed it
@@ -236,7 +236,7 @@ func TestOldCopySinceLastStart(t *testing.T) {
 // TestUnknownNodesAreRefused: only members open Raft connections. A new node may request a copy.
 func TestUnknownNodesAreRefused(t *testing.T) {
 	a, b, c := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil), startNode(t, "c", t.TempDir(), 1, nil)
-	a.AllowOnly(func(id string) bool { return id == "b" })
+	a.AllowRaftFrom(func(id string) bool { return id == "b" })
 	must.Succeed(t, talk(t, b, a, Raft))
 	if err := talk(t, c, a, Raft); !errors.Is(err, ErrRefused) || errors.Is(err, ErrMustStop) || !strings.Contains(err.Error(), "no member") {
 		t.Errorf("an unknown node gets %v", err)
@@ -283,12 +283,12 @@ func tlsConfig(t *testing.T, serial int64) *tls.Config {
 
 // FuzzHello: a stranger's bytes never panic, and never make the node allocate more than a hello.
 func FuzzHello(f *testing.F) {
-	f.Add(appendHello(nil, &Identity{Node: "a"}, "b"))
+	f.Add(encodeHello(&Identity{Node: "a"}, "b"))
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		hello, of, to, err := readHello(bytes.NewReader(data))
-		if err == nil && (!bytes.HasPrefix(data, hello) || !bytes.Equal(hello, appendHello(nil, &of, to))) {
-			t.Errorf("%q is read as %+v to %q", data, of, to)
+		hello, sender, receiver, err := decodeHello(bytes.NewReader(data))
+		if err == nil && (!bytes.HasPrefix(data, hello) || !bytes.Equal(hello, encodeHello(&sender, receiver))) {
+			t.Errorf("%q is read as %+v to %q", data, sender, receiver)
 		}
 	})
 }

@@ -43,7 +43,7 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 		open: map[net.Conn]netip.Addr{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
 	}
 	for _, purpose := range []Purpose{Raft, Requests} {
-		n.purposes[purpose] = &purposeListener{network: n, accepted: make(chan net.Conn)}
+		n.purposes[purpose] = &purposeListener{network: n, conns: make(chan net.Conn)}
 	}
 	n.conns.Add(2)
 	go n.acceptLoop()
@@ -54,12 +54,12 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 // Listener returns the listener for connections with the purpose. Closing it has no effect.
 func (n *Network) Listener(purpose Purpose) net.Listener { return n.purposes[purpose] }
 
-// AllowOnly refuses Raft connections of unknown nodes from now on. isKnown is cluster.Node.MayConnect. A new
-// node may open other connections, to request a copy of the data.
-func (n *Network) AllowOnly(isKnown func(node string) bool) {
+// AllowRaftFrom refuses Raft connections from now on, except those of nodes for which mayOpenRaft returns true. It
+// is cluster.Node.MayOpenRaft. A new node may open other connections, to request a copy of the data.
+func (n *Network) AllowRaftFrom(mayOpenRaft func(node string) bool) {
 	n.self.Registry.mu.Lock()
 	defer n.self.Registry.mu.Unlock()
-	n.self.Registry.isKnown = isKnown
+	n.self.Registry.allowRaft = mayOpenRaft
 }
 
 // MustStop returns a channel that receives an error if another node found that this one must not take part.
@@ -79,7 +79,7 @@ func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duratio
 		}
 		conn = tls.Client(conn, config)
 	}
-	if err := n.self.dialed(conn, purpose, id); err != nil {
+	if err := n.self.handshakeAsDialer(conn, purpose, id); err != nil {
 		n.reportMustStop(err)
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -124,8 +124,9 @@ const (
 	maxOfStranger = 16
 )
 
-// admit registers a handshake. It returns false if too many are open. Strangers never take the place of a node.
-func (n *Network) admit(conn net.Conn) bool {
+// beginHandshake registers a handshake. It returns false if too many are open. Strangers never take the place of a
+// node.
+func (n *Network) beginHandshake(conn net.Conn) bool {
 	from := addressOf(conn)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -159,11 +160,11 @@ func (n *Network) rememberNode(address netip.Addr) {
 // handshake performs the handshake of an accepted connection and passes it to its listener.
 func (n *Network) handshake(conn net.Conn) {
 	defer n.conns.Done()
-	if !n.admit(conn) {
+	if !n.beginHandshake(conn) {
 		_ = conn.Close() // the other node tries again
 		return
 	}
-	purpose, err := n.self.accepted(conn)
+	purpose, err := n.self.handshakeAsAcceptor(conn)
 	n.mu.Lock()
 	delete(n.open, conn)
 	n.mu.Unlock()
@@ -181,14 +182,15 @@ func (n *Network) handshake(conn net.Conn) {
 		return
 	}
 	select {
-	case to.accepted <- conn:
+	case to.conns <- conn:
 	case <-n.ended:
 		_ = conn.Close() // it is useless already
 	}
 }
 
-// refusalLog logs refused connections, at most one line in refusalPause: a node tries again several times a second, and
-// a stranger more often.
+// refusalLog logs failed handshakes of accepted connections: refusals, and also timeouts and broken connections. It
+// writes at most one line in refusalPause, because a node tries again several times a second, and a stranger more
+// often. It does not count connections beyond the limits of beginHandshake.
 type refusalLog struct {
 	sometimes rate.Sometimes
 	count     atomic.Int64 // since the last line
@@ -218,14 +220,14 @@ func (n *Network) Close() error {
 
 // purposeListener is the listener for connections with one purpose.
 type purposeListener struct {
-	network  *Network
-	accepted chan net.Conn
+	network *Network
+	conns   chan net.Conn // after their handshakes
 }
 
 // Accept returns the next connection.
 func (l *purposeListener) Accept() (net.Conn, error) {
 	select {
-	case conn := <-l.accepted:
+	case conn := <-l.conns:
 		return conn, nil
 	case <-l.network.ended:
 		return nil, net.ErrClosed

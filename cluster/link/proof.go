@@ -15,10 +15,11 @@ const (
 	proofSize   = sha256.Size
 )
 
-// errOtherKey is the reason for refusing an end whose proof is wrong.
-var errOtherKey = errors.New("the other end has another exchange.key, or is no node of a cluster; give all nodes the same exchange.key")
+// errWrongProof is the reason for refusing an end whose proof is wrong: it has another key, or a program in the
+// middle of the connection passes the bytes on.
+var errWrongProof = errors.New("the other end has another exchange.key, or is no node of a cluster; give all nodes the same exchange.key")
 
-// proofs makes and checks the proofs of one connection. A proof is an HMAC over a hello. Its secret is derived
+// prover makes and checks the proofs of one connection. A proof is an HMAC over a hello. Its key is derived
 // from the exchange's key, so only nodes with that key can make it. It also covers:
 //
 //   - the random openings of both ends. A recorded hello proves nothing on another connection.
@@ -27,8 +28,8 @@ var errOtherKey = errors.New("the other end has another exchange.key, or is no n
 //     cluster cannot pass the hellos of two nodes on.
 //
 // Rejected: a certificate that is derived from the key, because nodes on one machine may go without TLS.
-type proofs struct {
-	secret     *[32]byte
+type prover struct {
+	linkKey    *[32]byte
 	connection []byte // the opening of the dialer, that of the other end, and the value of the TLS connection
 }
 
@@ -40,8 +41,9 @@ const (
 	acceptor
 )
 
-// newProofs sends and receives the openings. The acceptor uses the purpose that the dialer sent.
-func newProofs(conn net.Conn, secret *[32]byte, self end, purpose Purpose) (*proofs, Purpose, error) {
+// exchangeOpenings sends and receives the openings, and returns the prover of the connection. The acceptor uses the
+// purpose that the dialer sent.
+func exchangeOpenings(conn net.Conn, linkKey *[32]byte, self end, purpose Purpose) (*prover, Purpose, error) {
 	var dialers, acceptors [openingSize]byte
 	mine, theirs := &dialers, &acceptors
 	if self == acceptor {
@@ -62,7 +64,7 @@ func newProofs(conn net.Conn, secret *[32]byte, self end, purpose Purpose) (*pro
 			return nil, 0, err
 		}
 	}
-	p := &proofs{secret: secret, connection: append(dialers[:], acceptors[:]...)}
+	p := &prover{linkKey: linkKey, connection: append(dialers[:], acceptors[:]...)}
 	if c, ok := conn.(*tls.Conn); ok { // the openings have completed the TLS handshake
 		state := c.ConnectionState()
 		value, err := state.ExportKeyingMaterial("EXPORTER-Channel-Binding", nil, 32)
@@ -84,32 +86,32 @@ func readOpening(conn net.Conn, into *[openingSize]byte) error {
 	return nil
 }
 
-func (p *proofs) proof(sender end, hello []byte) []byte {
-	mac := hmac.New(sha256.New, p.secret[:])
+func (p *prover) proof(sender end, hello []byte) []byte {
+	mac := hmac.New(sha256.New, p.linkKey[:])
 	mac.Write([]byte{byte(sender), byte(len(p.connection))})
 	mac.Write(p.connection)
 	mac.Write(hello)
 	return mac.Sum(nil)
 }
 
-// appendHello appends the hello of the sender to the node `to`, with its proof.
-func (p *proofs) appendHello(out []byte, sender end, self *Identity, to string) []byte {
-	hello := appendHello(nil, self, to)
+// appendProvenHello appends the hello of the sender to the receiver, with its proof.
+func (p *prover) appendProvenHello(out []byte, sender end, self *Identity, receiver string) []byte {
+	hello := encodeHello(self, receiver)
 	return append(append(out, hello...), p.proof(sender, hello)...)
 }
 
-// readHello reads a hello with its proof. If the proof is wrong, the error is errOtherKey.
-func (p *proofs) readHello(from io.Reader, sender end) (other Identity, to string, err error) {
-	hello, other, to, err := readHello(from)
+// readProvenHello reads a hello with its proof. If the proof is wrong, the error is errWrongProof.
+func (p *prover) readProvenHello(from io.Reader, sender end) (other Identity, receiver string, err error) {
+	hello, other, receiver, err := decodeHello(from)
 	if err != nil {
-		return other, to, err
+		return other, receiver, err
 	}
 	var proof [proofSize]byte
 	if _, err := io.ReadFull(from, proof[:]); err != nil {
-		return other, to, err
+		return other, receiver, err
 	}
 	if !hmac.Equal(proof[:], p.proof(sender, hello)) {
-		return Identity{}, "", errOtherKey
+		return Identity{}, "", errWrongProof
 	}
-	return other, to, nil
+	return other, receiver, nil
 }

@@ -34,8 +34,8 @@ func startRelay(t *testing.T, to string, config *tls.Config, change func([]byte)
 			n, err := from.Read(buffer)
 			see(buffer[:n])
 			if _, sendErr := to.Write(buffer[:n]); err != nil || sendErr != nil {
-				_, _ = to.Write([]byte{accepted, 0, 0}) // the verdict that a dialer without trust does not send
-				time.Sleep(10 * time.Millisecond)       // keeps the connection open for it
+				_, _ = to.Write([]byte{verdictAccepted, 0, 0}) // the verdict that a dialer without trust does not send
+				time.Sleep(10 * time.Millisecond)              // keeps the connection open for it
 				return
 			}
 		}
@@ -75,7 +75,7 @@ func mustServeNone(t *testing.T, n *node) {
 	t.Helper()
 	for purpose, l := range n.purposes {
 		select {
-		case conn := <-l.accepted:
+		case conn := <-l.conns:
 			conn.Close()
 			t.Errorf("node %q accepted a connection with purpose %d", n.self.Identity.Node, purpose)
 		case <-time.After(50 * time.Millisecond):
@@ -96,10 +96,10 @@ func TestRecordedHelloProvesNothing(t *testing.T) {
 	between.mu.Lock()
 	recorded := bytes.Clone(between.sent)
 	between.mu.Unlock()
-	hello := len(appendHello(nil, &Identity{Node: "b"}, "a")) + proofSize
+	hello := len(encodeHello(&Identity{Node: "b"}, "a")) + proofSize
 	must.Value(conn.Write(recorded[:openingSize+hello]))(t)
 	got := must.Value(io.ReadAll(conn))(t)
-	if len(got) != openingSize+1 || got[openingSize] != otherKey {
+	if len(got) != openingSize+1 || got[openingSize] != proofWrong {
 		t.Errorf("the answer is %q, want an opening and the byte for another key", got)
 	}
 	mustServeNone(t, a)
@@ -147,16 +147,16 @@ func TestEchoProvesNothing(t *testing.T) {
 			return
 		}
 		defer conn.Close()
-		opening, hello := make([]byte, openingSize), make([]byte, len(appendHello(nil, &Identity{Node: "a"}, "a"))+proofSize)
+		opening, hello := make([]byte, openingSize), make([]byte, len(encodeHello(&Identity{Node: "a"}, "a"))+proofSize)
 		_, err1 := io.ReadFull(conn, opening)
 		_, err2 := conn.Write(opening)
 		_, err3 := io.ReadFull(conn, hello)
-		_, err4 := conn.Write(append([]byte{sameKey}, hello...))
+		_, err4 := conn.Write(append([]byte{proofRight}, hello...))
 		if err := errors.Join(err1, err2, err3, err4); err != nil {
 			t.Error(err)
 		}
 	}()
-	if _, err := a.Dial(Requests, "a", listener.Addr().String(), time.Second); !errors.Is(err, errOtherKey) {
+	if _, err := a.Dial(Requests, "a", listener.Addr().String(), time.Second); !errors.Is(err, errWrongProof) {
 		t.Errorf("the error is %v, want one that names the key", err)
 	}
 	listener.Close()

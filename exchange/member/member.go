@@ -29,11 +29,11 @@ type Settings struct {
 	Peers   map[string]string // address of each node, this one included, by its id
 	TLS     *tls.Config       // nil only between addresses of one machine
 	DataDir string
-	Secret  [32]byte // derived from the exchange's key; the nodes prove to each other that they have it
+	LinkKey [32]byte // derived from the exchange's key; the nodes prove to each other that they have it
 	Version string   // of the program
 	Logger  *slog.Logger
 
-	Heartbeat time.Duration // of all nodes, and a third of cluster.Options.MaxStall; 0: the defaults of both
+	HeartbeatTimeout time.Duration // of all nodes, and a third of cluster.Options.MaxStall; 0: the defaults of both
 }
 
 // Options of a member.
@@ -98,12 +98,12 @@ func RemoveMembership(dataDir string) error {
 }
 
 // openNetwork begins to listen for the other nodes. exchange is zero if this node has no data yet.
-func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool) (*link.Network, *link.Registry, error) {
+func openNetwork(s *Settings, exchange [16]byte, mayBeMember func(node string) bool) (*link.Network, *link.Registry, error) {
 	registry, self, err := link.OpenRegistry(s.DataDir, s.Node)
 	if err != nil {
 		return nil, nil, err
 	}
-	self.Exchange, self.Heartbeat = exchange, cmp.Or(s.Heartbeat, cluster.DefaultHeartbeat)
+	self.Exchange, self.HeartbeatTimeout = exchange, cmp.Or(s.HeartbeatTimeout, cluster.DefaultHeartbeatTimeout)
 	if self.Position.Index, self.Position.Term, self.Position.Vote, err = cluster.ReadPosition(folder(s.DataDir)); err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +111,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen for the other nodes; choose another address in cluster.listen: %w", err)
 	}
-	network, err := link.Listen(listener, link.Self{Identity: self, Secret: s.Secret, Registry: registry, IsMember: isMember}, s.TLS, s.Logger)
+	network, err := link.Listen(listener, link.Self{Identity: self, LinkKey: s.LinkKey, Registry: registry, MayBeMember: mayBeMember}, s.TLS, s.Logger)
 	if err != nil {
 		return nil, nil, errors.Join(err, listener.Close())
 	}
@@ -122,7 +122,7 @@ func openNetwork(s *Settings, exchange [16]byte, isMember func(node string) bool
 func Open(opt Options) (*Member, error) {
 	m := &Member{opt: opt}
 	var err error
-	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.isPossibleMember); err != nil {
+	if m.network, m.registry, err = openNetwork(&opt.Settings, opt.Exchange, m.mayBeMember); err != nil {
 		return nil, err
 	}
 	m.Node, err = cluster.Start(m.nodeOptions())
@@ -130,7 +130,7 @@ func Open(opt Options) (*Member, error) {
 		return nil, errors.Join(err, m.network.Close())
 	}
 	m.started.Store(m.Node)
-	m.network.AllowOnly(m.MayConnect)
+	m.network.AllowRaftFrom(m.MayOpenRaft)
 	if members := m.Members(); len(members) > 0 {
 		m.forgetRemovedNodes(members)
 	}
@@ -144,14 +144,14 @@ func (m *Member) nodeOptions() cluster.Options {
 		Dial: func(id, address string, timeout time.Duration) (net.Conn, error) {
 			return m.network.Dial(link.Raft, id, address, timeout)
 		},
-		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles, Heartbeat: opt.Heartbeat, MaxStall: 3 * opt.Heartbeat,
+		Log: opt.Log, StateMachine: opt.StateMachine, Roles: opt.Roles, HeartbeatTimeout: opt.HeartbeatTimeout, MaxStall: 3 * opt.HeartbeatTimeout,
 		MayCompact: m.mayCompact, MembersChanged: m.forgetRemovedNodes, Confirmed: m.registry.Confirm, QueueLen: opt.QueueLen, QueueBytes: opt.QueueBytes, Now: opt.Now, Logger: opt.Logger,
 	}
 }
 
-// isPossibleMember reports whether a node is a member. It returns true for every node until this one has
-// started, because the members are unknown before.
-func (m *Member) isPossibleMember(id string) bool { return m.started.Load() == nil || m.isMember(id) }
+// mayBeMember reports whether a node is a member, as far as this node knows. It returns true for every node until
+// this one has started, because the members are unknown before.
+func (m *Member) mayBeMember(id string) bool { return m.started.Load() == nil || m.isMember(id) }
 
 func (m *Member) isMember(id string) bool {
 	return slices.ContainsFunc(m.started.Load().Members(), func(member cluster.Member) bool { return member.ID == id })

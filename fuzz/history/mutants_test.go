@@ -26,8 +26,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "the leader answers before a majority has the entry", File: "cluster/leadership.go",
-			Old: "\t\tof.proposed <- p\n",
-			New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tof.proposed <- p\n",
+			Old: "\t\tl.proposed <- p\n",
+			New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tl.proposed <- p\n",
 		}, "leader isolated, then killed", 20, []string{"model: Illegal"},
 	},
 	{

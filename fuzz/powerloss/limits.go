@@ -46,7 +46,7 @@ var shorterClusterLimits = []mutant.Mutation{
 	},
 	{
 		Name: "nodes have more time", File: "cluster/options.go",
-		Old: "const DefaultHeartbeat = 250 * time.Millisecond", New: "const DefaultHeartbeat = 500 * time.Millisecond",
+		Old: "const DefaultHeartbeatTimeout = 250 * time.Millisecond", New: "const DefaultHeartbeatTimeout = 500 * time.Millisecond",
 	},
 	{
 		Name: "disks have more time", File: "cluster/options.go",

@@ -95,8 +95,8 @@ var mutants = []mutant.Mutation{
 var clusterMutants = [][]mutant.Mutation{
 	{{
 		Name: "leads are acknowledged before a majority has them", File: "cluster/leadership.go",
-		Old: "\t\tof.proposed <- p\n",
-		New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tof.proposed <- p\n",
+		Old: "\t\tl.proposed <- p\n",
+		New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tl.proposed <- p\n",
 	}},
 	{{
 		Name: "the log is not fsynced before Raft deletes its entries", File: "cluster/marker.go",

@@ -13,8 +13,8 @@ var clusterMutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a batch is acknowledged before a majority has it", File: "cluster/leadership.go",
-			Old: "\t\tp.result = of.node.raft.ApplyLog(", New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n" +
-				"\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tp.result = of.node.raft.ApplyLog(",
+			Old: "\t\tp.result = l.node.raft.ApplyLog(", New: "\t\tcommitqueue.NotifyCommitted(entries, b.first, b.at)\n" +
+				"\t\tfor i := range entries {\n\t\t\tentries[i].Waiter = nil\n\t\t}\n\t\tp.result = l.node.raft.ApplyLog(",
 		}, "leader partitioned,leader killed,all nodes killed", 60 * time.Second, []string{"is not in the log", "are missing or changed", "which the log does not sell to it", "the log has no lead and no auction", "log: no such entry"},
 	},
 	{
