@@ -305,8 +305,9 @@ func (x *Exchange) currentLeader() forward.Leader {
 	return forward.Leader{ID: leader.ID, Address: leader.Address}
 }
 
-// mayDecide reports whether this node may decide about requests and send to buyers and suppliers: no other
-// node can be the leader.
+// mayDecide reports whether this node may decide about requests and send to buyers and suppliers. That is true for a
+// single node. In a cluster this node's engine must run, and it must hold the lease, so that no other node can be the
+// leader.
 func (x *Exchange) mayDecide() bool {
 	if !x.isClustered() {
 		return true

@@ -276,8 +276,8 @@ func (x *Exchange) ApplyConfiguration(document []byte, variables map[string]stri
 
 var errNotReady = errors.New("the exchange is not ready")
 
-// lockConfigIfReady locks configMu, for a change of the active configuration. It returns errNotReady if there is
-// none, which may be so only after the wait for the lock: this node may have lost the leadership meanwhile.
+// lockConfigIfReady locks configMu; the caller unlocks it. It returns errNotReady if no configuration is active. It
+// tests this again with the lock, because the leadership may have ended meanwhile.
 func (x *Exchange) lockConfigIfReady() error {
 	if x.Ready() != nil {
 		return errNotReady
