@@ -224,7 +224,7 @@ func (a *Admin) withMetricsAndPanicRecovery(h fasthttp.RequestHandler) fasthttp.
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
 			connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
-			if a.node != nil && httperror.IsNotDecided(ctx) {
+			if a.node != nil && httperror.MaySendAgain(ctx) {
 				return // no client gets this answer: the request is sent to the leader
 			}
 			a.meter.CountAnswerAndLogError(metrics.RouteAdmin, &ctx.Response, int64(time.Since(begun)))

@@ -91,11 +91,11 @@ func (a *Admin) recordAction(method, path string, h fasthttp.RequestHandler) fas
 		if err != nil {
 			a.sendError(ctx, a.unrecordedError(method+" "+path, err))
 			if errors.Is(err, engine.ErrNotLeader) {
-				httperror.MarkNotDecided(ctx)
+				httperror.MarkMaySendAgain(ctx)
 			}
 			return
 		}
-		defer httperror.ClearNotDecided(ctx) // the log has the begin of the action, so no other node may repeat it
+		defer httperror.ClearMaySendAgain(ctx) // the log has the begin of the action, so no other node may repeat it
 		returned := false
 		defer func() {
 			if !returned {

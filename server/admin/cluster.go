@@ -69,13 +69,13 @@ func (a *Admin) SetCluster(c Cluster) {
 }
 
 // DecideRequest answers a request that another node has forwarded, as the leader. It needs the remote
-// address of the client in ctx. Without an engine it marks the answer as not decided.
+// address of the client in ctx. Without an engine it marks the answer: httperror.MaySendAgain.
 func (a *Admin) DecideRequest(ctx *fasthttp.RequestCtx) {
 	if a.engineOfRequestOrNil(ctx) != nil {
 		a.answer(ctx)
 		return
 	}
-	httperror.WriteNotDecided(ctx, httperror.NewRequestID())
+	httperror.WriteMaySendAgain(ctx, httperror.NewRequestID())
 	if ctx.Request.Header.ContentLength() != 0 && ctx.RequestBodyStream() != nil {
 		connection.CloseAfterAnswerDrainUnlessTimeout(ctx, httperror.Unavailable)
 	}
@@ -84,7 +84,7 @@ func (a *Admin) DecideRequest(ctx *fasthttp.RequestCtx) {
 // decideExpectInCluster is decideExpectContinue for the leader of a cluster.
 func (a *Admin) decideExpectInCluster(ctx *fasthttp.RequestCtx) (status int) {
 	if a.engineOfRequestOrNil(ctx) == nil {
-		httperror.WriteNotDecided(ctx, httperror.NewRequestID())
+		httperror.WriteMaySendAgain(ctx, httperror.NewRequestID())
 		return fasthttp.StatusServiceUnavailable
 	}
 	return a.decideExpectContinue(ctx)

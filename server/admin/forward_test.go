@@ -234,7 +234,7 @@ func TestLeaderWithoutEngineHoldsRequests(t *testing.T) {
 	}
 }
 
-// An answer is marked as not decided only if the log has no event of the request.
+// An answer says that the request may be sent again only if the log has no event of the request.
 func TestActionIsMarkedOnlyBeforeItsRecord(t *testing.T) {
 	for after, marked := range map[int]bool{0: true, 1: false} {
 		l := openAccountsWith(t, servertest.Password, func(l *accountsFixture) { l.admin.node = &Cluster{ReadEngine: func() *engine.Engine { return nil }} })
@@ -253,8 +253,8 @@ func TestActionIsMarkedOnlyBeforeItsRecord(t *testing.T) {
 		l.admin.DecideRequest(&ctx)
 		var body struct{ Error string }
 		must.Succeed(t, json.Unmarshal(ctx.Response.Body(), &body))
-		if ctx.Response.StatusCode() != 503 || body.Error != "unavailable" || httperror.IsNotDecided(&ctx) != marked {
-			t.Errorf("after %d events: %d %s, not decided: %t", after, ctx.Response.StatusCode(), ctx.Response.Body(), httperror.IsNotDecided(&ctx))
+		if ctx.Response.StatusCode() != 503 || body.Error != "unavailable" || httperror.MaySendAgain(&ctx) != marked {
+			t.Errorf("after %d events: %d %s, may be sent again: %t", after, ctx.Response.StatusCode(), ctx.Response.Body(), httperror.MaySendAgain(&ctx))
 		}
 	}
 }
@@ -267,7 +267,7 @@ func TestRecordedActionIsNeverMarked(t *testing.T) {
 	})
 	var ctx fasthttp.RequestCtx
 	before := l.log.EntryCount()
-	if act(&ctx); httperror.IsNotDecided(&ctx) || l.log.EntryCount() == before {
-		t.Errorf("not decided: %t, %d records", httperror.IsNotDecided(&ctx), l.log.EntryCount()-before)
+	if act(&ctx); httperror.MaySendAgain(&ctx) || l.log.EntryCount() == before {
+		t.Errorf("may be sent again: %t, %d records", httperror.MaySendAgain(&ctx), l.log.EntryCount()-before)
 	}
 }

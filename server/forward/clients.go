@@ -34,7 +34,7 @@ func (f *Forwarder) ServeExpect(kind Kind, decide func(*fasthttp.RequestCtx) int
 		connection.RenewWriteDeadlineForLibrary(ctx, writeTime)
 		if f.IsLeader() {
 			status := decide(ctx)
-			if !httperror.IsNotDecided(ctx) {
+			if !httperror.MaySendAgain(ctx) {
 				return status
 			}
 			resetForNextAttempt(ctx, kind)
@@ -45,14 +45,14 @@ func (f *Forwarder) ServeExpect(kind Kind, decide func(*fasthttp.RequestCtx) int
 
 // clientRequest is a request of a client until its answer.
 type clientRequest struct {
-	f      *Forwarder
-	ctx    *fasthttp.RequestCtx
-	kind   Kind
-	decide fasthttp.RequestHandler
-	body   *keptBody     // nil: the request has no body, or it cannot be sent again
-	budget time.Duration // how long the request may still wait for a leader
-	sent   bool          // a part of a body that is not kept was read
-	event  bool          // the log has an event of the request: see httperror.WriteNextLeaderAnswers
+	f        *Forwarder
+	ctx      *fasthttp.RequestCtx
+	kind     Kind
+	decide   fasthttp.RequestHandler
+	body     *keptBody     // nil: the request has no body, or it cannot be sent again
+	budget   time.Duration // how long the request may still wait for a leader
+	sent     bool          // a part of a body that is not kept was read
+	hasEvent bool          // the log has an event of the request: see httperror.WriteNextLeaderAnswers
 }
 
 // retryPause is the pause before the next attempt.
@@ -65,8 +65,8 @@ func (r *clientRequest) serve() {
 		switch {
 		case leader.Self:
 			r.decide(r.ctx)
-			if !httperror.IsNotDecided(r.ctx) {
-				if r.isWrongRefusal(r.ctx.Response.StatusCode()) {
+			if !httperror.MaySendAgain(r.ctx) {
+				if r.refusesLoggedRequest(r.ctx.Response.StatusCode()) {
 					r.answerUnavailable(Unknown)
 					return
 				}
@@ -76,7 +76,7 @@ func (r *clientRequest) serve() {
 				}
 				return
 			}
-			r.event = r.event || httperror.NextLeaderAnswers(r.ctx)
+			r.hasEvent = r.hasEvent || httperror.NextLeaderAnswers(r.ctx)
 			r.sent = r.sent || r.body == nil && r.ctx.RequestBodyStream() != nil
 		case leader.ID != "":
 			if bad := request.CheckHead(r.ctx); bad.Status != 0 {
@@ -97,15 +97,15 @@ func (r *clientRequest) serve() {
 
 // removeReplayMark makes the answer the first one if an earlier leader decided about this request.
 func (r *clientRequest) removeReplayMark() {
-	if r.event {
+	if r.hasEvent {
 		r.ctx.Response.Header.Del(httperror.HeaderReplayed)
 	}
 }
 
-// isWrongRefusal reports whether an answer refuses a request, by its credential or a rate limit, although the
-// log has an event of it. The client must not take the lead for a refused one.
-func (r *clientRequest) isWrongRefusal(status int) bool {
-	return r.event && (status == fasthttp.StatusUnauthorized || status == fasthttp.StatusForbidden || status == fasthttp.StatusTooManyRequests)
+// refusesLoggedRequest reports whether the status is 401, 403 or 429 although the log has an event of the request.
+// The client would think that the lead was refused. It gets a 503 instead.
+func (r *clientRequest) refusesLoggedRequest(status int) bool {
+	return r.hasEvent && (status == fasthttp.StatusUnauthorized || status == fasthttp.StatusForbidden || status == fasthttp.StatusTooManyRequests)
 }
 
 // wait waits for the next attempt. It returns false if the time for which the request is held is over.

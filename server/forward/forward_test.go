@@ -77,7 +77,7 @@ func TestNoLeaderIs503(t *testing.T) {
 
 // A leader that loses the leadership during a request passes it to the next one, and only that one
 // decides. The body is sent again.
-func TestNotDecidedRequestGoesToNextLeader(t *testing.T) {
+func TestMarkedRequestGoesToNextLeader(t *testing.T) {
 	for _, at := range []string{"a", "b", "c"} {
 		c := newCluster(t, "a", "b", "c")
 		c.nodes["a"].handle(func(ctx *fasthttp.RequestCtx) {
@@ -276,7 +276,7 @@ func TestForwardedRequestIsNotForwardedAgain(t *testing.T) {
 	must.Value(io.WriteString(k, "GET / HTTP/1.1\r\nHost: x\r\n"+headerKind+": public\r\n"+headerClient+": 192.0.2.1:5\r\n\r\n"))(t)
 	answer := make([]byte, 4096)
 	n := must.Value(k.Read(answer))(t)
-	if text := string(answer[:n]); !strings.HasPrefix(text, "HTTP/1.1 503 ") || !strings.Contains(text, headerNotDecided+": 1\r\n") || c.nodes["a"].decided.Load() != 0 {
+	if text := string(answer[:n]); !strings.HasPrefix(text, "HTTP/1.1 503 ") || !strings.Contains(text, headerMaySendAgain+": 1\r\n") || c.nodes["a"].decided.Load() != 0 {
 		t.Error(text)
 	}
 }

@@ -156,7 +156,7 @@ func (c *testCluster) newNode(id string) *testNode {
 
 // refuseAsFollower answers like a node that does not decide.
 func refuseAsFollower(ctx *fasthttp.RequestCtx) {
-	httperror.WriteNotDecided(ctx, httperror.NewRequestID())
+	httperror.WriteMaySendAgain(ctx, httperror.NewRequestID())
 }
 
 // echo answers with the request as it arrived.

@@ -8,12 +8,13 @@ import (
 )
 
 // Headers between nodes. A node removes them from the requests of clients before it forwards these, and
-// from the answers that it passes on.
+// from the answers that it passes on. Their names do not change, because the nodes of a cluster are
+// upgraded one at a time.
 const (
-	headerKind       = "X-Pingpost-Forwarded-Kind"   // of the request
-	headerClient     = "X-Pingpost-Forwarded-Client" // address and port from which the client sent the request
-	headerNotDecided = "X-Pingpost-Not-Decided"      // of an answer: see httperror.MarkNotDecided
-	markEvent        = "event"                       // its value after httperror.WriteNextLeaderAnswers
+	headerKind         = "X-Pingpost-Forwarded-Kind"   // of the request
+	headerClient       = "X-Pingpost-Forwarded-Client" // address and port from which the client sent the request
+	headerMaySendAgain = "X-Pingpost-Not-Decided"      // of an answer: see httperror.MaySendAgain
+	markEvent          = "event"                       // its value after httperror.WriteNextLeaderAnswers
 
 	headerAuthenticated = "X-Pingpost-Authenticated" // of an answer: see connection.MarkAuthenticated
 )
@@ -21,7 +22,7 @@ const (
 // droppedHeaders are the headers of a client that are not forwarded: those between nodes, and those that
 // concern one connection only.
 var droppedHeaders = [...][]byte{
-	[]byte(headerKind), []byte(headerClient), []byte(headerNotDecided), []byte(headerAuthenticated),
+	[]byte(headerKind), []byte(headerClient), []byte(headerMaySendAgain), []byte(headerAuthenticated),
 	[]byte("Connection"), []byte("Keep-Alive"), []byte("Proxy-Connection"), []byte("Expect"),
 	[]byte("Content-Length"), []byte("Transfer-Encoding"),
 }

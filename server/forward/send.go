@@ -23,14 +23,14 @@ const (
 type sendResult int
 
 const (
-	sendAnswered   sendResult = iota // the client has an answer
-	sendNotSent                      // the leader cannot have read the head
-	sendNotDecided                   // the leader did not decide
-	sendUnknown                      // the leader may have decided
+	sendAnswered sendResult = iota // the client has an answer
+	sendNotSent                    // the leader cannot have read the head
+	sendMarked                     // the answer is marked: see httperror.MaySendAgain
+	sendUnknown                    // the leader may have decided
 )
 
-// send lets the leader answer the request. It returns false if the leader has certainly not decided, so
-// that the request may be sent again.
+// send lets the leader answer the request. It returns false if the request may be sent again, because another
+// leader cannot decide differently.
 func (r *clientRequest) send(leader Leader) (done bool) {
 	if length := bodyLength(r.ctx); !r.body.isComplete(length) {
 		r.rejectUnread(request.ErrorOfFailedRead(r.body.err))
@@ -78,12 +78,12 @@ func (r *clientRequest) sendOver(conn *nodeConn, leader Leader) sendResult {
 		conn.close()
 		return sendUnknown
 	}
-	if mark := answer.Header.Peek(headerNotDecided); len(mark) > 0 {
-		r.event = r.event || string(mark) == markEvent
+	if mark := answer.Header.Peek(headerMaySendAgain); len(mark) > 0 {
+		r.hasEvent = r.hasEvent || string(mark) == markEvent
 		r.dropAnswer(conn, answer)
-		return sendNotDecided
+		return sendMarked
 	}
-	if r.isWrongRefusal(answer.StatusCode()) {
+	if r.refusesLoggedRequest(answer.StatusCode()) {
 		r.dropAnswer(conn, answer)
 		return sendUnknown
 	}

@@ -34,8 +34,8 @@ const (
 )
 
 // Serve answers the requests that other nodes forward over connections of the listener, until Shutdown.
-// It never forwards a request again. While this node is not the leader, the answers are 503, marked as
-// not decided.
+// It never forwards a request again. While this node is not the leader, the answers are 503 with the
+// mark httperror.MaySendAgain.
 func (f *Forwarder) Serve(listener net.Listener, handlers Handlers) error {
 	server := &fasthttp.Server{
 		Handler:               f.forwardedHandler(&handlers),
@@ -67,8 +67,8 @@ func (f *Forwarder) Serve(listener net.Listener, handlers Handlers) error {
 	return server.Serve(conns)
 }
 
-// Shutdown stops forwarding and serving. Requests that other nodes still send get a 503, marked as not
-// decided. It waits for the requests in flight.
+// Shutdown stops forwarding and serving. Requests that other nodes still send get a 503 with the mark
+// httperror.MaySendAgain. It waits for the requests in flight.
 func (f *Forwarder) Shutdown() error {
 	f.draining.Store(true)
 	f.conns.closeIdle()
@@ -95,7 +95,7 @@ func (f *Forwarder) forwardedHandler(handlers *Handlers) fasthttp.RequestHandler
 			httperror.Write(ctx, httperror.NewRequestID(), httperror.Framing)
 			ctx.SetConnectionClose()
 		case f.draining.Load() || !f.IsLeader():
-			httperror.WriteNotDecided(ctx, httperror.NewRequestID())
+			httperror.WriteMaySendAgain(ctx, httperror.NewRequestID())
 			if bodyLength(ctx) != 0 {
 				ctx.SetConnectionClose() // the unread body would be parsed as the next request
 			}
@@ -107,12 +107,12 @@ func (f *Forwarder) forwardedHandler(handlers *Handlers) fasthttp.RequestHandler
 		if connection.IsMarkedAuthenticated(ctx) {
 			ctx.Response.Header.Set(headerAuthenticated, "1")
 		}
-		if httperror.IsNotDecided(ctx) {
+		if httperror.MaySendAgain(ctx) {
 			mark := "1"
 			if httperror.NextLeaderAnswers(ctx) {
 				mark = markEvent
 			}
-			ctx.Response.Header.Set(headerNotDecided, mark)
+			ctx.Response.Header.Set(headerMaySendAgain, mark)
 		}
 	}
 }

@@ -321,7 +321,7 @@ func TestShutdown(t *testing.T) {
 	must.Succeed(t, c.nodes["a"].Shutdown())
 	var ctx fasthttp.RequestCtx
 	ctx.Request.Header.Set(headerKind, string(Public))
-	if c.nodes["a"].forwardedHandler(&Handlers{})(&ctx); ctx.Response.StatusCode() != 503 || string(ctx.Response.Header.Peek(headerNotDecided)) != "1" {
+	if c.nodes["a"].forwardedHandler(&Handlers{})(&ctx); ctx.Response.StatusCode() != 503 || string(ctx.Response.Header.Peek(headerMaySendAgain)) != "1" {
 		t.Error(&ctx.Response)
 	}
 	time.AfterFunc(100*time.Millisecond, func() { c.setLeader("b") })

@@ -15,8 +15,8 @@ var ErrTooLarge = errors.New("the lead exceeds the maximum size of a log entry")
 
 // WriteEngineErrorOrUnavailable answers a request with the error err of the engine. id is the request's
 // id. If the engine replays an earlier rejection, the answer has the id of the first request. Errors
-// that are no refusals become a 413 (ErrTooLarge) or a 503. The 503 of engine.ErrNotLeader is marked as
-// not decided.
+// that are no refusals become a 413 (ErrTooLarge) or a 503. The 503 of engine.ErrNotLeader has the
+// mark of MaySendAgain.
 func WriteEngineErrorOrUnavailable(ctx *fasthttp.RequestCtx, id market.RequestID, err error) {
 	var refusal *engine.Refusal
 	switch {
@@ -27,7 +27,7 @@ func WriteEngineErrorOrUnavailable(ctx *fasthttp.RequestCtx, id market.RequestID
 		WriteNextLeaderAnswers(ctx, id)
 		return
 	case errors.Is(err, engine.ErrNotLeader):
-		WriteNotDecided(ctx, id)
+		WriteMaySendAgain(ctx, id)
 		return
 	case !errors.As(err, &refusal):
 		Write(ctx, id, Unavailable)

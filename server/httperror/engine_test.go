@@ -58,8 +58,8 @@ func TestEngineErrorStatuses(t *testing.T) {
 		if (row.code == "post_rejected") != (body.Reason == "duplicate") || len(ctx.Response.Header.Peek(HeaderReplayed)) > 0 {
 			t.Errorf("%s", &ctx.Response)
 		}
-		if IsNotDecided(&ctx) != errors.Is(row.err, engine.ErrNotLeader) {
-			t.Errorf("%v: not decided: %t", row.err, IsNotDecided(&ctx))
+		if MaySendAgain(&ctx) != errors.Is(row.err, engine.ErrNotLeader) {
+			t.Errorf("%v: may be sent again: %t", row.err, MaySendAgain(&ctx))
 		}
 		retryable := row.status == 429 || row.status > 500
 		if retryable != (len(ctx.Response.Header.Peek("Retry-After")) > 0) || strings.Contains(body.Message, "secret") {

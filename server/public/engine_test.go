@@ -39,8 +39,8 @@ func TestServerWithoutEngine(t *testing.T) {
 		var c reusedRequest
 		c.send(s, row.method+" "+row.path+" HTTP/1.1\r\nHost: x\r\nX-Api-Key: "+supplierKey+"\r\n\r\n", "")
 		answer := &c.ctx.Response
-		if answer.StatusCode() != row.status || httperror.IsNotDecided(&c.ctx) == row.decided {
-			t.Errorf("%s %s: %d, not decided: %t", row.method, row.path, answer.StatusCode(), httperror.IsNotDecided(&c.ctx))
+		if answer.StatusCode() != row.status || httperror.MaySendAgain(&c.ctx) == row.decided {
+			t.Errorf("%s %s: %d, may be sent again: %t", row.method, row.path, answer.StatusCode(), httperror.MaySendAgain(&c.ctx))
 		}
 		if len(answer.Header.Peek(httperror.HeaderRequestID)) == 0 || row.status == 503 && string(answer.Header.Peek("Retry-After")) != "1" {
 			t.Errorf("%s %s: %s", row.method, row.path, answer.Header.String())
@@ -48,7 +48,7 @@ func TestServerWithoutEngine(t *testing.T) {
 	}
 	s.SetEngine(e)
 	var c reusedRequest
-	if c.send(s, ingestHead(ingestBody(0)), ingestBody(0)); c.ctx.Response.StatusCode() != 201 || httperror.IsNotDecided(&c.ctx) {
+	if c.send(s, ingestHead(ingestBody(0)), ingestBody(0)); c.ctx.Response.StatusCode() != 201 || httperror.MaySendAgain(&c.ctx) {
 		t.Errorf("with an engine again: %d %s", c.ctx.Response.StatusCode(), c.ctx.Response.Body())
 	}
 }
@@ -60,8 +60,8 @@ func TestExpectWithoutEngine(t *testing.T) {
 	var ctx fasthttp.RequestCtx
 	ctx.Request.Header.SetMethod("POST")
 	ctx.Request.SetRequestURI("/api/v1/ingest")
-	if status := s.decideExpectContinue(&ctx); status != 503 || !httperror.IsNotDecided(&ctx) {
-		t.Errorf("%d, not decided: %t", status, httperror.IsNotDecided(&ctx))
+	if status := s.decideExpectContinue(&ctx); status != 503 || !httperror.MaySendAgain(&ctx) {
+		t.Errorf("%d, may be sent again: %t", status, httperror.MaySendAgain(&ctx))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestRequestKeepsItsEngine(t *testing.T) {
 	var c reusedRequest
 	c.send(s, ingestHead(body), "") // parses the head
 	c.ctx.Response.Reset()
-	httperror.ClearNotDecided(&c.ctx)
+	httperror.ClearMaySendAgain(&c.ctx)
 	c.ctx.Request.SetBodyStream(io.MultiReader(strings.NewReader(body[:5]), readerFunc(func() { s.SetEngine(nil) }), strings.NewReader(body[5:])), len(body))
 	s.handleRequest(&c.ctx)
 	if c.ctx.Response.StatusCode() != 201 || !bytes.Contains(c.ctx.Response.Body(), []byte("ACCEPTED")) {

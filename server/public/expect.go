@@ -30,7 +30,7 @@ func (s *Server) decideExpectContinue(ctx *fasthttp.RequestCtx) (status int) {
 			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 			status = ctx.Response.StatusCode()
 		}
-		if status != fasthttp.StatusContinue && !(s.opt.Forward != nil && httperror.IsNotDecided(ctx)) {
+		if status != fasthttp.StatusContinue && !(s.opt.Forward != nil && httperror.MaySendAgain(ctx)) {
 			s.opt.Meter.CountAnswerAndLogError(on, &ctx.Response, s.clock.Now()-begun)
 		}
 	}()

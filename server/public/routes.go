@@ -28,7 +28,7 @@ func (s *Server) handleRequest(ctx *fasthttp.RequestCtx) {
 			httperror.LogPanicAndWriteInternal(ctx, id, cause, s.opt.Logger)
 		}
 		connection.CloseUnauthenticatedOn4xxIfMoreThanHalfFull(ctx)
-		if s.opt.Forward != nil && httperror.IsNotDecided(ctx) {
+		if s.opt.Forward != nil && httperror.MaySendAgain(ctx) {
 			return // no client gets this answer: the request is sent to the leader
 		}
 		ended := s.clock.Now()
@@ -106,7 +106,7 @@ func checkNodeDecides(ctx *fasthttp.RequestCtx, id market.RequestID, e *engine.E
 	if e != nil || on == metrics.RouteDocument {
 		return true
 	}
-	httperror.WriteNotDecided(ctx, id)
+	httperror.WriteMaySendAgain(ctx, id)
 	return false
 }
 
