@@ -62,7 +62,7 @@ func readTicks(from io.Reader, afterTick int, start time.Time) (calls []*Call, l
 		}
 	}
 	for _, c := range r.last {
-		c.markUncertainUnfinished()
+		c.distrustResult()
 	}
 	return r.calls, r.lastTick + 1, nil
 }
@@ -142,10 +142,10 @@ func (r *recordReader) readLine(line string) error {
 	return c.parseFinishedLine(rest)
 }
 
-// markUncertainUnfinished marks a thread's last call as unfinished if its result is not that of a success. strace may
-// have been unable to read the result of a killed thread, and may have recorded that of another thread. The folder
-// then shows whether the call had an effect.
-func (c *Call) markUncertainUnfinished() {
+// distrustResult marks the call as unfinished if its result is not that of a success. Call it for a thread's last
+// call only. strace may have been unable to read the result of a killed thread, and may have recorded that of another
+// thread. The folder then shows whether the call had an effect.
+func (c *Call) distrustResult() {
 	if c.Done == Never {
 		return
 	}
