@@ -130,10 +130,9 @@ func (x *Exchange) startDeciding(log engine.Log, mayDecideBy func(deadline time.
 	if err := e.InitializeLogOrCheckKey(x.vault.KeyFingerprint()); err != nil {
 		return err
 	}
-	if err := x.configureAtStart(x.built.Load()); err != nil {
+	if err := x.configureAtStart(); err != nil {
 		return err
 	}
-	x.deciding.Store(true) // from now on requests to buyers and suppliers may be sent
 	if err := e.ResumeErasuresAndDeliveries(); err != nil {
 		return err
 	}

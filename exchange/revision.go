@@ -139,13 +139,14 @@ func (x *Exchange) combineWithAPIEntries(built *config.CompiledDocument) (*pendi
 	return r, nil
 }
 
-// configureAtStart activates the configuration file, with the entries from the API, at a start
-// of the exchange.
-func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
+// configureAtStart activates the configuration file, with the entries from the API, before this node begins to
+// decide. It sets x.deciding under the same lock, so that ReloadConfiguration either leaves its file to this
+// activation or activates the file itself.
+func (x *Exchange) configureAtStart() error {
 	x.configMu.Lock()
 	defer x.configMu.Unlock()
 	x.active.Store(nil) // the stored documents count: other nodes may have led since
-	revised, err := x.combineFileWithOwnEntries(built)
+	revised, err := x.combineFileWithOwnEntries(x.built.Load())
 	if err != nil {
 		return err
 	}
@@ -156,6 +157,7 @@ func (x *Exchange) configureAtStart(built *config.CompiledDocument) error {
 	x.warnOfIgnoredInitialValues(unapplied)
 	x.warnOfAPIEntriesNowInFile(revised)
 	x.warnOfConfigDrift()
+	x.deciding.Store(true) // from now on requests to buyers and suppliers may be sent
 	return nil
 }
 

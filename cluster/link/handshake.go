@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
+	"unicode"
 
 	"pingpost/cluster/clusterid"
 )
@@ -63,9 +65,9 @@ type Self struct {
 	MayBeMember func(node string) bool
 }
 
-// handshakeAsDialer performs the handshake of a connection that this node opened to the node with this id.
-func (s *Self) handshakeAsDialer(conn net.Conn, purpose Purpose, id string) error {
-	return withDeadline(conn, func() error {
+// handshakeAsDialer performs the handshake of a connection that this node opened to the node with this id, within limit.
+func (s *Self) handshakeAsDialer(conn net.Conn, purpose Purpose, id string, limit time.Duration) error {
+	return withDeadline(conn, limit, func() error {
 		self, err := s.present()
 		if err != nil {
 			return err
@@ -105,7 +107,7 @@ func (s *Self) present() (*Identity, error) {
 
 // handshakeAsAcceptor performs the handshake of a connection that another node opened.
 func (s *Self) handshakeAsAcceptor(conn net.Conn) (purpose Purpose, err error) {
-	err = withDeadline(conn, func() error {
+	err = withDeadline(conn, handshakeTime, func() error {
 		var p *prover
 		if p, purpose, err = exchangeOpenings(conn, &s.LinkKey, acceptor, 0); err != nil {
 			return err
@@ -137,8 +139,8 @@ func (s *Self) handshakeAsAcceptor(conn net.Conn) (purpose Purpose, err error) {
 	return purpose, err
 }
 
-func withDeadline(conn net.Conn, handshake func() error) error {
-	if err := conn.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
+func withDeadline(conn net.Conn, limit time.Duration, handshake func() error) error {
+	if err := conn.SetDeadline(time.Now().Add(limit)); err != nil {
 		return err
 	}
 	if err := handshake(); err != nil {
@@ -174,13 +176,20 @@ func (s *Self) exchangeVerdicts(conn net.Conn, other *Identity, mine error) erro
 	return nil
 }
 
-func readVerdict(conn net.Conn) (code byte, text []byte, err error) {
+// readVerdict returns the other end's verdict. Its text can be logged.
+func readVerdict(conn net.Conn) (code byte, text string, err error) {
 	var head [3]byte
 	if _, err := io.ReadFull(conn, head[:]); err != nil {
-		return 0, nil, err
+		return 0, "", err
 	}
-	text = make([]byte, min(binary.LittleEndian.Uint16(head[1:]), maxVerdict))
-	_, err = io.ReadFull(conn, text)
+	sent := make([]byte, min(binary.LittleEndian.Uint16(head[1:]), maxVerdict))
+	_, err = io.ReadFull(conn, sent)
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(sent))
 	return head[0], text, err
 }
 

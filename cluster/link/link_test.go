@@ -323,8 +323,7 @@ func countRefused(t *testing.T, silent []net.Conn) int {
 }
 
 // TestSilentConnectionsAreLimited: programs that connect and send no byte occupy a limited number of
-// connections, for at most the time of a handshake. They keep no node from connecting: a new one while they
-// have one address, and a known one even if they have many.
+// connections, for at most the time of a handshake. They keep no node from connecting, even if they have its address.
 func TestSilentConnectionsAreLimited(t *testing.T) {
 	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
 	silent := silentConns(t, a, "127.0.0.2", maxHandshakes)
@@ -338,5 +337,7 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 	if got, want := countRefused(t, silent), len(silent)-maxHandshakes; got != want {
 		t.Errorf("%d of %d silent connections are refused, want %d", got, len(silent), want)
 	}
+	must.Succeed(t, talk(t, b, a, Requests))
+	silentConns(t, a, "127.0.0.1", 2*maxHandshakes) // the address of b
 	must.Succeed(t, talk(t, b, a, Requests))
 }

@@ -8,10 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // Network opens and accepts connections between nodes. Accepted connections go to the listener of their
@@ -23,12 +20,13 @@ type Network struct {
 	logger   *slog.Logger
 	purposes map[Purpose]*purposeListener
 	mustStop chan error
-	refusals refusalLog
-	ended    chan struct{}
-	conns    sync.WaitGroup
+	// refusals are those of ends that have the exchange's key. A flood of other failed handshakes cannot hide them.
+	refusals, failures refusalLog
+	ended              chan struct{}
+	conns              sync.WaitGroup
 
 	mu    sync.Mutex
-	open  map[net.Conn]netip.Addr // in their handshakes, with the addresses of the other ends
+	open  map[net.Conn]openHandshake
 	nodes map[netip.Addr]struct{} // addresses of nodes
 }
 
@@ -39,8 +37,8 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 		return nil, fmt.Errorf("the id of a node must have 1 to %d bytes, not %d", maxIDLength, len(self.Identity.Node))
 	}
 	n := &Network{
-		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), refusals: refusalLog{sometimes: rate.Sometimes{Interval: refusalPause}}, ended: make(chan struct{}),
-		open: map[net.Conn]netip.Addr{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
+		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), refusals: newRefusalLog(), failures: newRefusalLog(), ended: make(chan struct{}),
+		open: map[net.Conn]openHandshake{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
 	}
 	for _, purpose := range []Purpose{Raft, Requests} {
 		n.purposes[purpose] = &purposeListener{network: n, conns: make(chan net.Conn)}
@@ -65,7 +63,8 @@ func (n *Network) AllowRaftFrom(mayOpenRaft func(node string) bool) {
 // MustStop returns a channel that receives an error if another node found that this one must not take part.
 func (n *Network) MustStop() <-chan error { return n.mustStop }
 
-// Dial opens a connection to the node with this id. It returns an error if another node answers.
+// Dial opens a connection to the node with this id. It returns an error if another node answers. The timeout is that
+// of the TCP connection; the handshake has handshakeRounds times as long.
 func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duration) (net.Conn, error) {
 	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
@@ -79,7 +78,7 @@ func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duratio
 		}
 		conn = tls.Client(conn, config)
 	}
-	if err := n.self.handshakeAsDialer(conn, purpose, id); err != nil {
+	if err := n.self.handshakeAsDialer(conn, purpose, id, min(handshakeTime, handshakeRounds*timeout)); err != nil {
 		n.reportMustStop(err)
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -117,35 +116,6 @@ func (n *Network) acceptLoop() {
 	}
 }
 
-const (
-	// maxHandshakes limits the handshakes with strangers, and those with each address of a node.
-	maxHandshakes = 64
-	// maxOfStranger limits the handshakes with each other address.
-	maxOfStranger = 16
-)
-
-// beginHandshake registers a handshake. It returns false if too many are open. Strangers never take the place of a
-// node.
-func (n *Network) beginHandshake(conn net.Conn) bool {
-	from := addressOf(conn)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	ofAddress, ofStrangers := 0, 0
-	for _, address := range n.open {
-		if address == from {
-			ofAddress++
-		}
-		if _, isNode := n.nodes[address]; !isNode {
-			ofStrangers++
-		}
-	}
-	if _, isNode := n.nodes[from]; ofAddress >= maxHandshakes || !isNode && (ofAddress >= maxOfStranger || ofStrangers >= maxHandshakes) {
-		return false
-	}
-	n.open[conn] = from
-	return true
-}
-
 func addressOf(conn net.Conn) netip.Addr {
 	at, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
 	return at.Addr().Unmap()
@@ -160,10 +130,7 @@ func (n *Network) rememberNode(address netip.Addr) {
 // handshake performs the handshake of an accepted connection and passes it to its listener.
 func (n *Network) handshake(conn net.Conn) {
 	defer n.conns.Done()
-	if !n.beginHandshake(conn) {
-		_ = conn.Close() // the other node tries again
-		return
-	}
+	n.beginHandshake(conn)
 	purpose, err := n.self.handshakeAsAcceptor(conn)
 	n.mu.Lock()
 	delete(n.open, conn)
@@ -177,7 +144,11 @@ func (n *Network) handshake(conn net.Conn) {
 	}
 	if err != nil {
 		n.reportMustStop(err)
-		n.refusals.log(n.logger, conn, err)
+		log := &n.failures
+		if errors.Is(err, ErrRefused) && !errors.Is(err, errWrongProof) {
+			log = &n.refusals
+		}
+		log.log(n.logger, conn, err)
 		_ = conn.Close() // it is useless already
 		return
 	}
@@ -186,23 +157,6 @@ func (n *Network) handshake(conn net.Conn) {
 	case <-n.ended:
 		_ = conn.Close() // it is useless already
 	}
-}
-
-// refusalLog logs failed handshakes of accepted connections: refusals, and also timeouts and broken connections. It
-// writes at most one line in refusalPause, because a node tries again several times a second, and a stranger more
-// often. It does not count connections beyond the limits of beginHandshake.
-type refusalLog struct {
-	sometimes rate.Sometimes
-	count     atomic.Int64 // since the last line
-}
-
-const refusalPause = 5 * time.Second
-
-func (l *refusalLog) log(logger *slog.Logger, conn net.Conn, err error) {
-	l.count.Add(1)
-	l.sometimes.Do(func() {
-		logger.Warn("refused a connection; count includes others since the last such line", "address", conn.RemoteAddr().String(), "count", l.count.Swap(0), "error", err)
-	})
 }
 
 // Close ends the network and its listeners. Open connections stay open.
