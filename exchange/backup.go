@@ -50,7 +50,11 @@ func (x *Exchange) createShipperAndClaimBackup() error {
 		return err
 	}
 	opt.Logger = x.logger
-	shipper, err := backup.NewShipper(backup.SourceFromLog(x.log), opt)
+	source := backup.SourceFromLog(x.log)
+	if x.replica != nil {
+		source = backup.SourceFromReplica(x.replica)
+	}
+	shipper, err := backup.NewShipper(source, opt)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 // the size of one large object. caughtUp reports that the store has all entries. A snapshot
 // may still be in progress; a generation that needs it is then not complete yet.
 //
-// The order makes the backup restorable after every single put: read the log, then ship the
+// The order makes the backup restorable after every single put: read the log and make it durable, then ship the
 // files that its entries may refer to, then ship the entries.
 func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if s.gen == nil {
@@ -43,6 +43,11 @@ func (s *Shipper) ShipOnce(ctx context.Context) (caughtUp bool, err error) {
 	if epoch, err := s.src.Epoch(); err != nil || epoch != s.epoch {
 		s.stopAndForgetPosition() // a new life raises the epoch before it truncates the log, so the entries may be of the earlier one
 		return false, err
+	}
+	if s.src.Sync != nil && len(s.tail.buf) > s.tail.shippedBytes {
+		if err := s.src.Sync(); err != nil {
+			return false, err
+		}
 	}
 	if err := errors.Join(s.shipChangedKeyFiles(ctx), s.shipNewConfigDocumentsAndLists(ctx)); err != nil {
 		return false, err

@@ -19,7 +19,9 @@ type SourceFolder struct {
 	Epoch func() (uint32, error)
 	// NewReader reads the log from an entry up to its current end.
 	NewReader func(from uint64) (*wal.Reader, error)
-	// Last returns the last durable entry. It is nil if that needs reading the log.
+	// Sync makes the entries durable that a reader has returned. It is nil if they are already.
+	Sync func() error
+	// Last returns the last entry. It is nil if that needs reading the log.
 	Last func() uint64
 }
 
@@ -58,6 +60,21 @@ func SourceFromLog(log *wal.Log) SourceFolder {
 		NewReader: log.NewReader,
 		Last:      func() uint64 { seq, _ := log.LastEntry(); return seq },
 	}
+}
+
+// SourceFromReplica returns a SourceFolder for the log of a cluster's node, which this process itself has open. The
+// node appends entries before an fsync covers them, and after a power loss its log may lack them. They must not be
+// in the backup then: a shipper refuses a log that ends before its backup.
+func SourceFromReplica(log *wal.Replica) SourceFolder {
+	s := SourceFromLog(log.Log)
+	s.Sync = func() error {
+		_, err := log.Sync()
+		if errors.Is(err, wal.ErrClosed) { // Close has synced them
+			return nil
+		}
+		return err
+	}
+	return s
 }
 
 // exchangeKey is the key file of the exchange. It identifies the exchange, and the log
