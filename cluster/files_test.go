@@ -142,7 +142,7 @@ func TestSnapshotInTheMiddleOfFile(t *testing.T) {
 	}
 }
 
-// TestDamagedFileStopsNode: a file whose parts changed on the disk never gets its name.
+// TestDamagedFileStopsNode: a small file whose parts changed on the disk never gets its name.
 func TestDamagedFileStopsNode(t *testing.T) {
 	n := historyNode(t)
 	parts := fileParts("lists/dnc", 1, "abcdef")

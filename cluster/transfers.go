@@ -74,8 +74,8 @@ func (ts *transfers) accept(c *fileChunk) (of, ended *transfer) {
 // A file that exists stays as it is. After a restart Raft delivers old parts again, and a file of leads'
 // keys may have been changed since: erased keys are overwritten in it.
 //
-// Each part is hashed and synced when it comes, because the entries behind the last part wait for it: a large file
-// that is read and synced as a whole would keep the leader longer than MaxStall from its next commit.
+// The parts of a large file are hashed and synced when they come, because the entries behind the last part wait for
+// it: to read and sync the whole file then would keep the leader longer than MaxStall from its next commit.
 func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 	of, ended := m.transfers.accept(c)
 	if ended != nil {
@@ -104,7 +104,11 @@ func (m *raftMachine) applyFileChunk(c *fileChunk) error {
 	if !isLast {
 		return nil
 	}
-	if err := publishFile(incoming, target, c.sum, of.hash); err != nil {
+	got := of.hash
+	if c.total <= syncEvery {
+		got = nil
+	}
+	if err := publishFile(incoming, target, c.sum, got); err != nil {
 		return fmt.Errorf("cannot store file %q: %w", c.name, err)
 	}
 	return nil
@@ -146,7 +150,7 @@ func storeFileChunk(path string, c *fileChunk) (err error) {
 const syncEvery = 4 << 20
 
 // publishFile compares a complete, synced file with its checksum and gives it its name. got is the hash of its
-// parts; if it is nil, publishFile reads the file.
+// parts; if it is nil, publishFile reads the file, which also finds damage by the disk.
 func publishFile(from, to string, sum [sha256.Size]byte, got hash.Hash) error {
 	if got == nil {
 		f, err := os.Open(from)
