@@ -161,7 +161,7 @@ func storeParts(path string, content io.Reader, size uint64) error {
 	if err == nil && uint64(n) < size {
 		err = io.ErrUnexpectedEOF
 	}
-	return errors.Join(err, f.Close())
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func readMarker(from *bufio.Reader) (at marker, err error) {

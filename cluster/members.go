@@ -46,9 +46,6 @@ func (n *Node) Remove(id string) error {
 // this term. After MaxStall its heartbeats stop, so another election begins.
 func (n *Node) HandOver(to string) error {
 	to, err := n.chooseSuccessor(to)
-	if err == nil && to == "" {
-		err = ErrNotTakenOver // no other member
-	}
 	if err == nil {
 		err = n.awaitIndex(to, time.Now(), handOverPatience*n.opt.HeartbeatTimeout)
 	}
@@ -116,7 +113,7 @@ func (n *Node) awaitIndex(id string, since time.Time, limit time.Duration) error
 		switch {
 		case n.raft.State() != raft.Leader:
 			return ErrNotLeader
-		case n.storedIndexOf(id, since) >= last:
+		case id == "" || n.storedIndexOf(id, since) >= last:
 			return nil
 		case time.Now().After(deadline):
 			return ErrNotTakenOver

@@ -49,7 +49,8 @@ type handOverRequest struct {
 	done chan error
 }
 
-// transferLeadership ends this leadership and makes another member the leader. Raft gets one try, and only if the other member has all entries. A try that times out because of missing entries can
+// transferLeadership ends this leadership and makes another member the leader; for "" it only ends it. Raft gets
+// one try, and only if the other member has all entries. A try that times out because of missing entries can
 // leave Raft in a state in which it refuses each later barrier and hand-over.
 func (n *Node) transferLeadership(to string) error {
 	if n.raft.State() != raft.Leader {
@@ -59,12 +60,18 @@ func (n *Node) transferLeadership(to string) error {
 	if err := n.awaitIndex(to, time.Now().Add(-n.opt.HeartbeatTimeout), n.opt.HeartbeatTimeout/2); err != nil {
 		return err
 	}
-	address, err := n.addressOf(to)
-	if err != nil {
-		return err
-	}
 	n.handOverTerm.Store(n.raft.CurrentTerm())
-	switch err := n.raft.LeadershipTransferToServer(raft.ServerID(to), address).Error(); {
+	var future raft.Future
+	if to == "" {
+		future = n.raft.LeadershipTransfer()
+	} else {
+		address, err := n.addressOf(to)
+		if err != nil {
+			return err
+		}
+		future = n.raft.LeadershipTransferToServer(raft.ServerID(to), address)
+	}
+	switch err := future.Error(); {
 	case err == nil:
 		return nil
 	case errors.Is(err, raft.ErrNotLeader):

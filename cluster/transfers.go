@@ -159,7 +159,7 @@ func publishFile(from, to string, sum [sha256.Size]byte, got hash.Hash) error {
 		}
 		got = sha256.New()
 		_, err = io.Copy(got, f)
-		if err := errors.Join(err, f.Sync(), f.Close()); err != nil { // a copy of a Raft snapshot may be unsynced
+		if err := errors.Join(err, f.Close()); err != nil {
 			return err
 		}
 	}
