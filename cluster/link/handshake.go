@@ -105,8 +105,9 @@ func (s *Self) present() (*Identity, error) {
 	return &self, err
 }
 
-// handshakeAsAcceptor performs the handshake of a connection that another node opened.
-func (s *Self) handshakeAsAcceptor(conn net.Conn) (purpose Purpose, err error) {
+// handshakeAsAcceptor performs the handshake of a connection that another node opened. It calls proven when the other
+// end has proved that it has the exchange's key.
+func (s *Self) handshakeAsAcceptor(conn net.Conn, proven func()) (purpose Purpose, err error) {
 	err = withDeadline(conn, handshakeTime, func() error {
 		var p *prover
 		if p, purpose, err = exchangeOpenings(conn, &s.LinkKey, acceptor, 0); err != nil {
@@ -120,6 +121,7 @@ func (s *Self) handshakeAsAcceptor(conn net.Conn) (purpose Purpose, err error) {
 		if err != nil {
 			return err
 		}
+		proven()
 		self, err := s.present()
 		if err != nil {
 			return err

@@ -341,3 +341,42 @@ func TestSilentConnectionsAreLimited(t *testing.T) {
 	silentConns(t, a, "127.0.0.1", 2*maxHandshakes) // the address of b
 	must.Succeed(t, talk(t, b, a, Requests))
 }
+
+// TestManyConnectionsAtOnce: each request that waits for a new leader gets its connection, also while silent
+// connections of the same address take all places again and again.
+func TestManyConnectionsAtOnce(t *testing.T) {
+	a, b := startNode(t, "a", t.TempDir(), 1, nil), startNode(t, "b", t.TempDir(), 1, nil)
+	silentConns(t, a, "127.0.0.1", 2*maxHandshakes)
+	const count = 300
+	var dials, served sync.WaitGroup
+	served.Go(func() {
+		for range count {
+			conn, err := a.Listener(Requests).Accept()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
+				t.Errorf("a connection ended after its handshake: %v", err)
+			}
+		}
+	})
+	for range count {
+		dials.Go(func() {
+			conn, err := b.Dial(Requests, "a", a.address, 10*time.Second)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			if _, err := conn.Write([]byte("x")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	dials.Wait()
+	if !t.Failed() {
+		served.Wait()
+	}
+}

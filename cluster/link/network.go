@@ -27,7 +27,8 @@ type Network struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]openHandshake
-	nodes map[netip.Addr]struct{} // addresses of nodes
+	nodes map[netip.Addr]struct{}  // addresses of nodes
+	dials map[string]chan struct{} // by the id of the other node: see beginDial
 }
 
 // Listen serves the listener. config holds the certificate that the node shows to the others, and the
@@ -38,7 +39,7 @@ func Listen(listener net.Listener, self Self, config *tls.Config, logger *slog.L
 	}
 	n := &Network{
 		self: self, tls: config, listener: listener, logger: logger, mustStop: make(chan error, 1), refusals: newRefusalLog(), failures: newRefusalLog(), ended: make(chan struct{}),
-		open: map[net.Conn]openHandshake{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
+		open: map[net.Conn]openHandshake{}, dials: map[string]chan struct{}{}, nodes: map[netip.Addr]struct{}{}, purposes: map[Purpose]*purposeListener{},
 	}
 	for _, purpose := range []Purpose{Raft, Requests} {
 		n.purposes[purpose] = &purposeListener{network: n, conns: make(chan net.Conn)}
@@ -66,6 +67,13 @@ func (n *Network) MustStop() <-chan error { return n.mustStop }
 // Dial opens a connection to the node with this id. It returns an error if another node answers. The timeout is that
 // of the TCP connection; the handshake has handshakeRounds times as long.
 func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duration) (net.Conn, error) {
+	if purpose == Requests {
+		end, err := n.beginDial(id, timeout)
+		if err != nil {
+			return nil, err
+		}
+		defer end()
+	}
 	conn, err := net.DialTimeout("tcp", address, timeout)
 	if err != nil {
 		return nil, err
@@ -131,7 +139,7 @@ func (n *Network) rememberNode(address netip.Addr) {
 func (n *Network) handshake(conn net.Conn) {
 	defer n.conns.Done()
 	n.beginHandshake(conn)
-	purpose, err := n.self.handshakeAsAcceptor(conn)
+	purpose, err := n.self.handshakeAsAcceptor(conn, func() { n.markProven(conn) })
 	n.mu.Lock()
 	delete(n.open, conn)
 	n.mu.Unlock()

@@ -2,6 +2,7 @@ package link
 
 import (
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -18,17 +19,22 @@ const (
 	maxHandshakes = 64
 	// maxOfStranger limits the handshakes with each other address.
 	maxOfStranger = 16
+	// maxDials limits the handshakes of this node with another one for requests. They stay below maxHandshakes,
+	// also if three nodes have one address. A new leader gets a connection for each request that waits for it.
+	maxDials = 16
 )
 
 // openHandshake is a handshake of an accepted connection.
 type openHandshake struct {
-	from  netip.Addr // of the other end
-	began time.Time
+	from   netip.Addr // of the other end
+	began  time.Time
+	proven bool // the other end has the exchange's key
 }
 
 // beginHandshake registers a handshake. If too many are open, it ends the oldest of that address or of all strangers:
-// a node's handshake takes milliseconds, and programs that keep connections open must not keep a node out.
-// Strangers never take the place of a node.
+// a node proves its key within milliseconds, and programs that keep connections open must not keep a node out.
+// Strangers never take the place of a node. A handshake with a proven key is never ended: its dialer may have sent a
+// request already.
 func (n *Network) beginHandshake(conn net.Conn) {
 	from := addressOf(conn)
 	n.mu.Lock()
@@ -40,7 +46,7 @@ func (n *Network) beginHandshake(conn net.Conn) {
 		n.endOldest(maxHandshakes, func(other netip.Addr) bool { _, known := n.nodes[other]; return !known })
 	}
 	n.endOldest(limit, func(other netip.Addr) bool { return other == from })
-	n.open[conn] = openHandshake{from, time.Now()}
+	n.open[conn] = openHandshake{from: from, began: time.Now()}
 }
 
 // endOldest ends the oldest handshake of the addresses that match if limit of them are open.
@@ -48,7 +54,7 @@ func (n *Network) endOldest(limit int, matches func(netip.Addr) bool) {
 	count := 0
 	var oldest net.Conn
 	for conn, h := range n.open {
-		if matches(h.from) {
+		if !h.proven && matches(h.from) {
 			if count++; oldest == nil || h.began.Before(n.open[oldest].began) {
 				oldest = conn
 			}
@@ -57,6 +63,33 @@ func (n *Network) endOldest(limit int, matches func(netip.Addr) bool) {
 	if count >= limit {
 		delete(n.open, oldest)
 		closeAtOnce(oldest)
+	}
+}
+
+// markProven remembers that the other end of an open handshake has the exchange's key.
+func (n *Network) markProven(conn net.Conn) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if h, open := n.open[conn]; open {
+		h.proven = true
+		n.open[conn] = h
+	}
+}
+
+// beginDial waits for one of the maxDials handshakes with a node, and returns a function that ends it.
+func (n *Network) beginDial(id string, timeout time.Duration) (end func(), err error) {
+	n.mu.Lock()
+	slots := n.dials[id]
+	if slots == nil {
+		slots = make(chan struct{}, maxDials)
+		n.dials[id] = slots
+	}
+	n.mu.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-time.After(timeout):
+		return nil, fmt.Errorf("cannot connect to node %q: %d other connections to it are being opened", id, maxDials)
 	}
 }
 
