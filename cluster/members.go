@@ -85,8 +85,8 @@ func (n *Node) awaitNextLeader(to string) error {
 // which it must lead after that.
 const handOverPatience = 4
 
-// chooseSuccessor returns the id of the member to, or for "" of the other member with the most entries, as far as it
-// answered in the last heartbeat timeout; awaitIndex tests that it answers. It returns "" if this node is the only
+// chooseSuccessor returns the id of the member to, or for "" of the other member with the most entries. One
+// that did not answer in the last heartbeat timeout counts as having none. It returns "" if this node is the only
 // member.
 func (n *Node) chooseSuccessor(to string) (id string, err error) {
 	most := uint64(0)

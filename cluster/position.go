@@ -13,8 +13,8 @@ import (
 	raftwal "github.com/hashicorp/raft-wal"
 )
 
-// ReadPosition returns the last index of a node's Raft log, its term, and the term of its last vote, for
-// link.Identity. The node must not run. dir is its Options.Dir.
+// ReadPosition returns the last index of a node's Raft log, its present term, which can be higher
+// than that of the last entry, and the term of its last vote, for link.Identity. The node must not run. dir is its Options.Dir.
 func ReadPosition(dir string) (index, term, vote uint64, err error) {
 	logDir := filepath.Join(dir, "log")
 	if _, err := os.Stat(logDir); errors.Is(err, fs.ErrNotExist) {

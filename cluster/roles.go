@@ -49,8 +49,8 @@ type handOverRequest struct {
 	done chan error
 }
 
-// transferLeadership ends this leadership and makes another member the leader; for "" it only ends it. Raft gets
-// one try, and only if the other member has all entries. A try that times out because of missing entries can
+// transferLeadership ends this leadership and makes another member the leader. For "", without another member, it
+// fails, and trackRole begins the next leadership. Raft gets one try, and only if the other member has all entries. A try that times out because of missing entries can
 // leave Raft in a state in which it refuses each later barrier and hand-over.
 func (n *Node) transferLeadership(to string) error {
 	if n.raft.State() != raft.Leader {
@@ -81,8 +81,8 @@ func (n *Node) transferLeadership(to string) error {
 	}
 }
 
-// tryToLead begins a leadership after this node has applied all entries before it. If it cannot, it
-// leaves the node a follower; trackRole tries again while Raft reports this node as the leader.
+// tryToLead begins a leadership after this node has applied all entries before it. If it cannot, no
+// leadership begins, and trackRole tries again while Raft reports this node as the leader.
 func (n *Node) tryToLead() {
 	term := n.raft.CurrentTerm()
 	if err := n.raft.Barrier(barrierTimeout).Error(); err != nil || n.Err() != nil {

@@ -16,8 +16,8 @@ import (
 
 // transfer is a file of which the Raft log has some parts, but not the last.
 type transfer struct {
-	ID    uint64 `json:"id"` // random
-	Size  uint64 `json:"size"`
+	ID    uint64 `json:"id"`   // random
+	Size  uint64 `json:"size"` // of the parts so far
 	Total uint64 `json:"total"`
 	Sum   []byte `json:"sum"`   // SHA-256 of the whole file
 	Bytes uint64 `json:"bytes"` // of its content in a Raft snapshot; 0 if that node had the file before

@@ -113,7 +113,8 @@ func (t *nodeTransport) passMessages() {
 	}
 }
 
-// passMessage passes a message to Raft, unless the guard forbids that, and returns the answer.
+// passMessage passes a message to Raft and returns the answer, unless the guard forbids it, an entry is damaged, or a
+// hand-over is late.
 func (t *nodeTransport) passMessage(rpc raft.RPC) (answer raft.RPCResponse, err error) {
 	process := func() { answer, err = t.askRaft(rpc) }
 	header := raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}

@@ -30,7 +30,7 @@ type clusterMembership struct {
 	forwarder      *forward.Forwarder            // nil in a single node
 	joined         chan struct{}                 // closed once member is set
 	reader         atomic.Pointer[engine.Engine] // reads the state of this node for answers that may be old
-	queue          atomic.Pointer[cluster.Log]   // of the leader
+	queue          atomic.Pointer[cluster.Log]   // of this node's last leadership
 	lastLeadership sync.WaitGroup                // until its end, and until the work has ended that the next one repeats
 	oldEngines     sync.WaitGroup                // engines of earlier leaderships that wait for attempts in progress
 	leaderships    atomic.Uint64                 // of this node since its start
@@ -372,7 +372,7 @@ func (x *Exchange) storeFile(name string, content io.WriterTo) error {
 	return engineLogError(x.cluster.member.Load().ReplicateFile(name, text.Bytes()))
 }
 
-// logQueueStats returns the state of the queue before the log: in a cluster that of the leader.
+// logQueueStats returns the state of the queue before the log: in a cluster that of this node's last leadership.
 func (x *Exchange) logQueueStats() wal.Stats {
 	stats := x.log.Stats()
 	if log := x.cluster.queue.Load(); log != nil {

@@ -16,7 +16,8 @@ import (
 	"pingpost/internal/durable"
 )
 
-// Position is the end of a node's Raft log. Term and Vote never fall. Index rises within a term, and may be lower
+// Position has the facts that a node must not forget: the last index of its Raft log, its term, and the term of its last
+// vote. Term and Vote never fall. Index rises within a term, and may be lower
 // in a later one.
 type Position struct {
 	Index uint64 `json:"index"`

@@ -196,7 +196,7 @@ func readVerdict(conn net.Conn) (code byte, text string, err error) {
 }
 
 // judge returns the reason for refusing the other node, or nil. It wraps errOtherMustStop if the other
-// node must stop.
+// node must stop. Otherwise it stores the other's start and, for Raft, adopts its cluster if this node has none.
 func (s *Self) judge(self, other *Identity, purpose Purpose) error {
 	switch {
 	case other.Exchange != s.Identity.Exchange && !isCopyRequest(other, &s.Identity, purpose):

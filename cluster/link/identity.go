@@ -121,6 +121,7 @@ func (r *Registry) joinCluster(id clusterid.ID) error {
 	return clusterid.Write(r.dir, id)
 }
 
+// mayOpenRaft reports whether the function of Network.AllowRaftFrom allows the node; without one, all are allowed.
 func (r *Registry) mayOpenRaft(node string) bool {
 	r.mu.Lock()
 	allow := r.allowRaft

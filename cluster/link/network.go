@@ -65,7 +65,7 @@ func (n *Network) AllowRaftFrom(mayOpenRaft func(node string) bool) {
 func (n *Network) MustStop() <-chan error { return n.mustStop }
 
 // Dial opens a connection to the node with this id. It returns an error if another node answers. The timeout is that
-// of the TCP connection; the handshake has handshakeRounds times as long.
+// of the TCP connection; the handshake has handshakeRounds times as long, at most handshakeTime.
 func (n *Network) Dial(purpose Purpose, id, address string, timeout time.Duration) (net.Conn, error) {
 	if purpose == Requests {
 		end, err := n.beginDial(id, timeout)
