@@ -158,13 +158,13 @@ func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log L
 	for f.throttle.recordWorkStart(); !b.IsFull(); f.throttle.sleepIfDue() {
 		entry, err := log.Next()
 		if errors.Is(err, io.EOF) {
-			return false, r.writeBatchAndUpdateStatus(ctx, f, b)
+			return false, r.writeBatchAndUpdateStatus(ctx, f, b, r.opt.Now())
 		}
 		if errors.Is(err, wal.ErrGone) {
 			return false, &rebuildNeededError{err}
 		}
 		if err != nil {
-			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatchAndUpdateStatus(ctx, f, b))
+			return false, errors.Join(fmt.Errorf("cannot read the log to bring the report's database up to date: %w", err), r.writeBatchAndUpdateStatus(ctx, f, b, time.Time{}))
 		}
 		if f.position.seq == 0 && b.Entries == 0 && entry.Seq > 1 {
 			f.position.begins = entry.At
@@ -177,30 +177,32 @@ func (r *Report) readAndWriteBatch(ctx context.Context, f *reportDatabase, log L
 			return false, wrapIfRebuildHelps(err)
 		}
 	}
-	return true, r.writeBatchAndUpdateStatus(ctx, f, b)
+	return true, r.writeBatchAndUpdateStatus(ctx, f, b, time.Time{})
 }
 
-func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabase, b *projection.ChangeBatch) error {
+// writeBatchAndUpdateStatus writes a batch and publishes its position. endReadAt is when the batch read
+// the log's end, and zero if it ended earlier.
+func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabase, b *projection.ChangeBatch, endReadAt time.Time) error {
 	if b.Entries > 0 {
 		if err := f.writeBatchInTransaction(ctx, b, r.opt.Source.NameOf); err != nil {
 			return wrapIfRebuildHelps(err)
 		}
 	}
-	r.publishPosition(f)
+	r.publishPosition(f, endReadAt)
 	if b.Entries > 0 {
 		return f.checkpointIfDue(ctx)
 	}
 	return nil
 }
 
-// publishPosition publishes the position of the database after a batch.
-func (r *Report) publishPosition(f *reportDatabase) {
-	last, _ := r.opt.Source.LastEntry()
+// publishPosition publishes the position of the database after a batch. If the batch read the log's
+// end, the database has all entries of that time. Later ones may have arrived while it was written.
+func (r *Report) publishPosition(f *reportDatabase, endReadAt time.Time) {
 	defer r.signals.NotifyProgress()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status.Seq, r.status.At = f.position.seq, f.position.at
-	if r.status.Seq >= last {
-		r.caughtUpAt = r.opt.Now()
+	if !endReadAt.IsZero() {
+		r.caughtUpAt = endReadAt
 	}
 }

@@ -25,6 +25,7 @@ type testLog struct {
 	nextErr  error  // returned by the next read
 	panics   bool   // the next read panics
 	stalled  bool   // reads see no entries
+	arriving bool   // an entry arrives after each read of the end
 }
 
 func newTestLog() *testLog {
@@ -113,6 +114,9 @@ func (r *testReader) Next() (wal.Entry, error) {
 		return wal.Entry{}, err
 	}
 	if r.log.stalled || r.next > uint64(len(r.log.entries)) {
+		if n := len(r.log.entries); r.log.arriving {
+			r.log.entries = append(r.log.entries, wal.Entry{Seq: uint64(n + 1), At: start.UnixNano(), Data: event.AppendRecord(nil, soldLead(n+1))})
+		}
 		return wal.Entry{}, io.EOF
 	}
 	e := r.log.entries[r.next-1]

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,4 +92,32 @@ func TestQuestionDoesNotWaitForAPausedReport(t *testing.T) {
 			t.Errorf("a question to a paused report waits %v", time.Since(began))
 		}
 	})
+}
+
+// TestReportAnswersWhileEntriesKeepArriving keeps the report one entry behind, as a steady stream of
+// leads does: an entry arrives whenever the report has read the log's end. The report has each earlier
+// entry then, so it is hardly behind, and answers questions about the present.
+func TestReportAnswersWhileEntriesKeepArriving(t *testing.T) {
+	log := newTestLog()
+	log.log(0, soldLead(1))
+	log.arriving = true
+	opt := testOptions(log, t.TempDir())
+	var clock atomic.Int64
+	opt.Now = func() time.Time { return start.Add(time.Duration(clock.Load())) }
+	r := startReport(t, log, opt)
+	for range 5 {
+		seq := r.ProgressStatus().Seq
+		r.waitUntil("the report has two more batches", func() bool { return r.ProgressStatus().Seq >= seq+2 })
+		clock.Add(int64(2 * maxLag))
+	}
+	seq := r.ProgressStatus().Seq
+	r.waitUntil("the report has two more batches", func() bool { return r.ProgressStatus().Seq >= seq+2 })
+	if status := r.ProgressStatus(); status.Lag != 0 {
+		t.Errorf("the report is %s behind, want 0s: the clock has not advanced since it last read the log's end", status.Lag)
+	}
+	rows, err := r.Ask(t.Context(), wholeTime())
+	if err != nil {
+		t.Fatalf("a question about the present: %v", err)
+	}
+	rows.Close()
 }

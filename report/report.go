@@ -67,7 +67,7 @@ type Report struct {
 	mu         sync.Mutex
 	file       *reportDatabase // answers questions; nil: no file now
 	status     ProgressStatus
-	caughtUpAt time.Time // when the file last had all entries
+	caughtUpAt time.Time // the file has all entries until this time; zero: unknown
 }
 
 // New returns a report. The report starts with Run.
@@ -100,7 +100,7 @@ func (r *Report) ProgressStatus() ProgressStatus {
 }
 
 // lag returns how far the report is behind the log. It is 0 if entry seq is the last one.
-// Otherwise it counts from the moment when the database last had all entries, or else from
+// Otherwise it counts from the time until which the database has all entries, or else from
 // time `at` of entry seq.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
 	if last, _ := r.opt.Source.LastEntry(); seq >= last {
