@@ -25,7 +25,7 @@ func (f *reportDatabase) scanFirstRow(ctx context.Context, query string, args, t
 }
 
 func (f *reportDatabase) LoadLeadOrNil(ctx context.Context, id market.LeadID) (*projection.LeadRow, error) {
-	l := &projection.LeadRow{ID: id}
+	l := &projection.LeadRow{ID: id, IsStored: true}
 	var currency string
 	var auction []byte
 	ok, err := f.scanFirstRow(ctx, "SELECT seq, at, campaign, supplier, buyer, source, state, status, delivery, reason, price, payout, currency, auction, posts, test, erased FROM leads WHERE id = ?",
@@ -42,7 +42,7 @@ func (f *reportDatabase) LoadLeadOrNil(ctx context.Context, id market.LeadID) (*
 }
 
 func (f *reportDatabase) LoadPostOrNil(ctx context.Context, key projection.PostKey) (*projection.PostRow, error) {
-	p := &projection.PostRow{PostKey: key}
+	p := &projection.PostRow{PostKey: key, IsStored: true}
 	var currency string
 	ok, err := f.scanFirstRow(ctx, "SELECT seq, at, buyer, price, payout, currency, settlement, settled, attempts, status, fault, elapsed FROM posts WHERE lead = ? AND nth = ?",
 		[]any{key.Lead[:], key.Number}, []any{

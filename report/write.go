@@ -1,8 +1,11 @@
 package report
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
@@ -48,10 +51,11 @@ func (f *reportDatabase) writePosition(ctx context.Context, p databaseProgress) 
 }
 
 func (f *reportDatabase) writeLeads(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newRowReplacingWriter(ctx, "leads", 18)
-	for _, l := range b.Leads {
-		if l == nil {
-			continue
+	newRows, changed := f.newRowWriter(ctx, "leads", 18), f.newRowReplacingWriter(ctx, "leads", 18)
+	for _, l := range sortedRows(b.Leads, func(l *projection.LeadRow) uint64 { return l.Seq }) {
+		w := newRows
+		if l.IsStored {
+			w = changed
 		}
 		if err := w.add(
 			l.ID[:], l.Seq, l.At, l.Campaign, l.Supplier, l.Buyer, l.Source, l.State, l.Status, l.Delivery, l.Reason,
@@ -60,7 +64,29 @@ func (f *reportDatabase) writeLeads(ctx context.Context, b *projection.ChangeBat
 			return err
 		}
 	}
-	return w.writeBufferedRows()
+	return writeBufferedRowsOfBoth(newRows, changed)
+}
+
+// writeBufferedRowsOfBoth stops at the first error: a full disk ends the transaction, so that a later
+// statement would be a transaction of its own.
+func writeBufferedRowsOfBoth(newRows, changed *tableRowWriter) error {
+	if err := newRows.writeBufferedRows(); err != nil {
+		return err
+	}
+	return changed.writeBufferedRows()
+}
+
+// sortedRows returns the rows in the order of their first log entries, which is nearly that of their
+// ids: SQLite then fills one page after the other.
+func sortedRows[K comparable, R any](rows map[K]*R, firstEntry func(*R) uint64) []*R {
+	sorted := make([]*R, 0, len(rows))
+	for _, row := range rows {
+		if row != nil {
+			sorted = append(sorted, row)
+		}
+	}
+	slices.SortFunc(sorted, func(a, b *R) int { return cmp.Compare(firstEntry(a), firstEntry(b)) })
+	return sorted
 }
 
 func idOrNull[ID ~[16]byte](id ID) any {
@@ -71,10 +97,11 @@ func idOrNull[ID ~[16]byte](id ID) any {
 }
 
 func (f *reportDatabase) writePosts(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newRowReplacingWriter(ctx, "posts", 14)
-	for _, p := range b.Posts {
-		if p == nil {
-			continue
+	newRows, changed := f.newRowWriter(ctx, "posts", 14), f.newRowReplacingWriter(ctx, "posts", 14)
+	for _, p := range sortedRows(b.Posts, func(p *projection.PostRow) uint64 { return p.Seq }) {
+		w := newRows
+		if p.IsStored {
+			w = changed
 		}
 		if err := w.add(
 			p.Lead[:], p.Number, p.Seq, p.At, p.Buyer, int64(p.Price), int64(p.Payout), p.Currency.String(),
@@ -83,11 +110,11 @@ func (f *reportDatabase) writePosts(ctx context.Context, b *projection.ChangeBat
 			return err
 		}
 	}
-	return w.writeBufferedRows()
+	return writeBufferedRowsOfBoth(newRows, changed)
 }
 
 func (f *reportDatabase) writeAuctions(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newRowReplacingWriter(ctx, "auctions", 11)
+	w := f.newRowWriter(ctx, "auctions", 11)
 	for i := range b.Auctions {
 		a := &b.Auctions[i]
 		if err := w.add(a.ID[:], a.Seq, a.At, idOrNull(a.Lead), a.Campaign, a.Supplier, a.Source, a.State, a.Reason, a.Asked, a.Test); err != nil {
@@ -98,7 +125,7 @@ func (f *reportDatabase) writeAuctions(ctx context.Context, b *projection.Change
 }
 
 func (f *reportDatabase) writeBids(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newRowReplacingWriter(ctx, "bids", 10)
+	w := f.newRowWriter(ctx, "bids", 10)
 	for i := range b.Bids {
 		of := &b.Bids[i].Bid
 		if err := w.add(
@@ -170,7 +197,8 @@ func (f *reportDatabase) writeActions(ctx context.Context, b *projection.ChangeB
 
 // writePersonsAndDeleteErased writes the hashes of persons, and then deletes those of erased leads.
 func (f *reportDatabase) writePersonsAndDeleteErased(ctx context.Context, b *projection.ChangeBatch) error {
-	w := f.newRowReplacingWriter(ctx, "persons", 2)
+	slices.SortFunc(b.Persons, func(a, b projection.PersonRow) int { return bytes.Compare(a.Hash[:], b.Hash[:]) }) // like the table's pages
+	w := f.newRowWriter(ctx, "persons", 2)
 	for i := range b.Persons {
 		if err := w.add(b.Persons[i].Hash[:], b.Persons[i].Lead[:]); err != nil {
 			return err

@@ -23,6 +23,7 @@ type LeadRow struct {
 	Auction                   market.AuctionID
 	Posts                     int // intents so far
 	Test, Erased              bool
+	IsStored                  bool // the database has an older state of the row, or may have posts of the lead
 }
 
 // key returns the key of the sums that count the lead, without a buyer.

@@ -20,6 +20,7 @@ type PostRow struct {
 	Status        uint32
 	Fault         market.OutboundRequestFault
 	Elapsed       int64
+	IsStored      bool // the database may have an older state of the row
 }
 
 type PostKey struct {
@@ -53,7 +54,7 @@ func (b *ChangeBatch) addAndCountPost(l *LeadRow, sale *event.Sale) {
 	l.Posts++
 	p := &PostRow{
 		PostKey: PostKey{l.ID, l.Posts}, Seq: b.Seq, At: b.At, Buyer: sale.Buyer,
-		Price: sale.Price, Payout: sale.Payout, Currency: sale.Currency,
+		Price: sale.Price, Payout: sale.Payout, Currency: sale.Currency, IsStored: l.IsStored,
 	}
 	b.Posts[p.PostKey] = p
 	if !l.Test {
@@ -89,7 +90,7 @@ func (b *ChangeBatch) applyPostSettled(ev *event.PostSettled) error {
 		return err
 	}
 	if l == nil { // older than the log's history; the settlement counts all the same
-		l = &LeadRow{ID: ev.Lead, Campaign: ev.Campaign, Supplier: ev.Supplier, Test: ev.Sale.Test}
+		l = &LeadRow{ID: ev.Lead, Campaign: ev.Campaign, Supplier: ev.Supplier, Test: ev.Sale.Test, IsStored: true}
 	}
 	supplier := ev.Supplier
 	if supplier == 0 {
