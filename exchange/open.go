@@ -217,7 +217,7 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	}
 	defer reader.Close()
 	began := time.Now()
-	applied, err := replayEntries(reader, x.state, 0)
+	applied, err := ReplayLog(reader, x.state, 0)
 	if err != nil {
 		return err
 	}

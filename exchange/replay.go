@@ -97,30 +97,52 @@ func CutLogAtDamage(dataDir string, logger *slog.Logger) (wal.LossReport, error)
 // logEntryReader is a reader that returns the entries of a log one after the other.
 type logEntryReader interface {
 	Next() (wal.Entry, error)
-	// HasBufferedEntry reports whether Next leaves the data of earlier entries unchanged.
-	HasBufferedEntry() bool
 }
 
-// replayEntries applies the log's entries to the state s, and returns how many it applied. It
-// stops after the entry lastSeq, or at the end of the log if lastSeq is 0.
-func replayEntries(entries logEntryReader, s *state.State, lastSeq uint64) (applied uint64, err error) {
-	waiting := s.NewLogReplay()
+// replayQueues is the number of queues of entries between the two goroutines of a replay: one queue is
+// filled, one is applied, and the others let neither goroutine wait for the other's slow moments.
+const replayQueues = 4
+
+// ReplayLog applies the log's entries to the state s, and returns how many it applied. It stops after the
+// entry lastSeq, or at the end of the log if lastSeq is 0. It applies them in its own goroutine, while
+// another one reads and decodes the following entries.
+func ReplayLog(entries logEntryReader, s *state.State, lastSeq uint64) (applied uint64, err error) {
+	empty, filled := make(chan *state.LogReplay, replayQueues), make(chan *state.LogReplay, replayQueues)
+	for range replayQueues {
+		empty <- s.NewLogReplay()
+	}
+	go func() {
+		defer close(filled)
+		applied, err = queueEntries(entries, lastSeq, empty, filled)
+	}()
+	for queue := range filled {
+		queue.ApplyQueuedEntries()
+		empty <- queue
+	}
+	return applied, err
+}
+
+// queueEntries takes empty queues, and sends each one again when it is full. It sends the last one at
+// the log's end, after the entry lastSeq, or at an error, and returns how many entries it queued.
+func queueEntries(entries logEntryReader, lastSeq uint64, empty <-chan *state.LogReplay, filled chan<- *state.LogReplay) (count uint64, err error) {
+	queue := <-empty
+	defer func() { filled <- queue }()
 	for {
 		entry, err := entries.Next()
 		if errors.Is(err, io.EOF) || (err == nil && lastSeq != 0 && entry.Seq > lastSeq) {
-			waiting.ApplyQueuedEntries()
-			return applied, nil
+			return count, nil
 		}
 		if err != nil {
-			return applied, fmt.Errorf("replay: cannot read the log: %w", err)
+			return count, fmt.Errorf("replay: cannot read the log: %w", err)
 		}
-		more, err := waiting.QueueEntry(entry.Seq, entry.At, entry.Data)
+		hasRoom, err := queue.QueueEntry(entry.Seq, entry.At, entry.Data)
 		if err != nil {
-			return applied, err
+			return count, err
 		}
-		applied++
-		if !more || !entries.HasBufferedEntry() {
-			waiting.ApplyQueuedEntries()
+		count++
+		if !hasRoom {
+			filled <- queue
+			queue = <-empty
 		}
 	}
 }
@@ -171,7 +193,7 @@ func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 		return 0, 0, fmt.Errorf("cannot read the log from entry %d on: %w", from+1, err)
 	}
 	defer reader.Close()
-	if _, err := replayEntries(reader, s, atSeq); err != nil {
+	if _, err := ReplayLog(reader, s, atSeq); err != nil {
 		return 0, 0, err
 	}
 	seq, hash = s.Hash()

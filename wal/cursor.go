@@ -1,7 +1,6 @@
 package wal
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -84,13 +83,6 @@ func (c *cursor) nextRecord() (h frameHeader, data []byte, err error) {
 	c.start += n
 	c.off += int64(n)
 	return h, data, nil
-}
-
-// hasBufferedRecord reports whether the buffer contains the next record completely, so that
-// reading it needs no disk access.
-func (c *cursor) hasBufferedRecord() bool {
-	size, w := binary.Uvarint(c.buf[c.start:c.end])
-	return w > 0 && size <= uint64(c.end-c.start-w)
 }
 
 // fillBuffer moves the unread bytes to the front of the buffer and reads more, up to limit.

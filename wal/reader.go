@@ -84,10 +84,6 @@ func (r *Reader) Next() (Entry, error) {
 	}
 }
 
-// HasBufferedEntry reports whether the next entry is in memory already. If so, the following Next does
-// not overwrite the data of earlier entries.
-func (r *Reader) HasBufferedEntry() bool { return r.cur.hasBufferedRecord() }
-
 // Position returns where the next entry begins: the name (first entry) of its segment, and
 // the offset in the file.
 func (r *Reader) Position() (segment uint64, offset int64) { return r.cur.seg, r.cur.off }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"pingpost/internal/must"
@@ -133,40 +132,4 @@ func TestLiveReaderReportsDamage(t *testing.T) {
 	got, err := drain(l.NewReader(0))
 	wantError(t, err, ErrDamaged)
 	equal(t, "entries before the damage", got, numbered(2))
-}
-
-// While the next entry is ready, the data of earlier entries stays valid, so a caller that
-// collects entries during that time has each complete.
-func TestReaderReady(t *testing.T) {
-	dir := t.TempDir()
-	const size, many = 100 << 10, 40
-	l := mustOpen(t, dir, Options{SegmentSize: many / 2 * recordSize(size)})
-	for n := range many {
-		put(t, l, strings.Repeat(string(rune('A'+n)), size))
-	}
-	r := must.Value(l.NewReader(0))(t)
-	defer r.Close()
-	if r.HasBufferedEntry() {
-		t.Error("an entry is ready, and nothing was read yet")
-	}
-	var gathered []Entry
-	stretches, longest := 0, 0
-	for range many {
-		e := must.Value(r.Next())(t)
-		if gathered = append(gathered, e); r.HasBufferedEntry() {
-			continue
-		}
-		for _, e := range gathered {
-			if string(e.Data) != strings.Repeat(string(rune('A'+e.Seq-1)), size) {
-				t.Errorf("entry %d was overwritten while others were ready", e.Seq)
-			}
-		}
-		stretches, longest, gathered = stretches+1, max(longest, len(gathered)), nil
-	}
-	if stretches < 4 || longest < 5 {
-		t.Errorf("%d stretches of %d entries at most: they do not show anything", stretches, longest)
-	}
-	if _, err := r.Next(); !errors.Is(err, io.EOF) || r.HasBufferedEntry() {
-		t.Errorf("at the end: %v, ready: %v", err, r.HasBufferedEntry())
-	}
 }

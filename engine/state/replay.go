@@ -15,7 +15,9 @@ import (
 // (Rejected: one goroutine for each range of shards. It would be as good for rows, but posts and
 // the global state need the order of the log.)
 //
-// One goroutine uses a LogReplay, and no other goroutine uses the state meanwhile.
+// QueueEntry does not touch the state. So while one goroutine applies the entries of a LogReplay,
+// another one can queue the following entries in a second LogReplay of the same state. A single
+// LogReplay is used by one goroutine at a time, and no other goroutine uses the state meanwhile.
 type LogReplay struct {
 	state   *State
 	entries [replayAhead]queuedReplayEntry
@@ -25,6 +27,7 @@ type LogReplay struct {
 // queuedReplayEntry is a log entry that LogReplay has decoded and not applied yet.
 type queuedReplayEntry struct {
 	decoder event.Decoder
+	record  []byte // to which the event refers
 	seq     uint64
 	at      int64
 	event   event.Event
@@ -44,13 +47,13 @@ func (s *State) NewLogReplay() *LogReplay {
 	return r
 }
 
-// QueueEntry decodes the log entry seq and queues it; record is the entry's data. If it cannot decode
-// record, it returns an error and queues no entry. record must not change until ApplyQueuedEntries.
-// hasRoomForMore is false if the queue is full: the caller must then call ApplyQueuedEntries before the
-// next QueueEntry.
+// QueueEntry decodes the log entry seq and queues it; record is the entry's data, which it copies. If it
+// cannot decode record, it returns an error and queues no entry. hasRoomForMore is false if the queue is
+// full: the caller must then call ApplyQueuedEntries before the next QueueEntry.
 func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) (hasRoomForMore bool, err error) {
 	next := &r.entries[r.n]
-	decoded, err := next.decoder.Decode(record)
+	next.record = append(next.record[:0], record...)
+	decoded, err := next.decoder.Decode(next.record)
 	if err != nil {
 		return false, fmt.Errorf("cannot replay log entry %d: %w", seq, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/exchange"
 	"pingpost/wal"
 )
 
@@ -98,24 +99,9 @@ func replayLog(spec *LogSpec) (*LogResult, error) {
 	}
 	defer reader.Close()
 	s := state.New()
-	pending := s.NewLogReplay()
-	for {
-		entry, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		more, err := pending.QueueEntry(entry.Seq, entry.At, entry.Data)
-		if err != nil {
-			return nil, err
-		}
-		if !more || !reader.HasBufferedEntry() {
-			pending.ApplyQueuedEntries()
-		}
+	if _, err := exchange.ReplayLog(reader, s, 0); err != nil {
+		return nil, err
 	}
-	pending.ApplyQueuedEntries()
 	took := time.Since(began).Seconds()
 	if s.LeadCountWithExpired() != spec.Leads {
 		return nil, fmt.Errorf("%d leads were replayed of %d", s.LeadCountWithExpired(), spec.Leads)
