@@ -72,7 +72,9 @@ func (s *positionSnapshot) Persist(sink raft.SnapshotSink) error {
 		panic(fmt.Sprintf("BUG: Sync made entry %d durable, not %d", durable, s.marker.LastEntry))
 	}
 	if err == nil && s.node.opt.MayCompact != nil {
-		err = s.node.opt.MayCompact(s.marker.LastEntry)
+		if needed := s.node.opt.MayCompact(s.marker.LastEntry); needed != nil {
+			err = fmt.Errorf("%s: %w", raftLogStays, needed)
+		}
 	}
 	if err == nil {
 		err = s.write(sink)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -42,6 +43,13 @@ func newRaftLogger(logger *slog.Logger) hclog.Logger {
 // raftNoise begins the messages that Raft repeats as long as another node is down or leads.
 var raftNoise = []string{"failed to heartbeat", "failed to appendEntries", "failed to make request", "failed to decode incoming command", "peer has newer term", "failed to get previous log"}
 
-func isRaftNoise(_ hclog.Level, message string, _ ...any) bool {
+// raftLogStays begins the error of a compaction of Raft's log that must wait. Raft tries it again every 10
+// to 20 seconds, and logs the text of the error.
+const raftLogStays = "the Raft log must not be shortened yet"
+
+func isRaftNoise(_ hclog.Level, message string, args ...any) bool {
+	if message == "failed to take snapshot" && strings.Contains(fmt.Sprint(args...), raftLogStays) {
+		return true
+	}
 	return slices.ContainsFunc(raftNoise, func(begin string) bool { return strings.HasPrefix(message, begin) })
 }
