@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver
 	"pingpost/report/histogram"
@@ -102,7 +101,7 @@ func openDatabaseForWriting(ctx context.Context, path string) (*reportDatabase, 
 	if err := made.Close(); err != nil {
 		return nil, err
 	}
-	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewLeadSourceNumbering(), names: map[configObjectKey]bool{}, throttle: writeThrottle{sleep: time.Sleep}, openSums: newOpenPeriodSums()}
+	f := &reportDatabase{path: path, prepares: map[string]*sql.Stmt{}, sources: projection.NewLeadSourceNumbering(), names: map[configObjectKey]bool{}, throttle: newWriteThrottle(), openSums: newOpenPeriodSums()}
 	f.pool, err = sql.Open("sqlite", dsn(path, "rw", "journal_mode(WAL)", "synchronous(NORMAL)", "busy_timeout(5000)", "wal_autocheckpoint(0)",
 		"cache_size(-16384)", "journal_size_limit(25165824)", "secure_delete(FAST)", sqliteTempDirSetting(path)))
 	if err != nil {

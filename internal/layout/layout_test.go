@@ -58,6 +58,7 @@ var layers = []layer{
 	{of: "report", may: []string{"engine/ledger", "engine/event", "engine/market/...", "internal/timer", "report/...", "wal"}},
 	{of: "report/catchup", may: []string{"internal/timer"}},
 	{of: "report/projection", may: []string{"engine/ledger", "engine/event", "engine/market/...", "report/histogram"}},
+	{of: "report/cpuwait"},
 	{of: "report/histogram"},
 	{of: "report/columnar"},
 	{of: "cluster", may: []string{"cluster/clusterid", "internal/durable", "wal", "wal/commitqueue"}},
