@@ -68,7 +68,8 @@ func (c *demoCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	setGoRuntimeDefaults()
+	stopTuning := setGoRuntimeDefaults()
+	defer stopTuning()
 	x, err := startDemo(dir)
 	if err == nil {
 		err = c.sendLeadsPrintResultsAndWait(ctx, x)

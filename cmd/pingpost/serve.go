@@ -40,7 +40,8 @@ log or a listener failed.`
 // goroutine reloads the configuration files, one at a time, so that a slow reload does not
 // delay the signal to stop.
 func (c *serveCmd) Run() error {
-	setGoRuntimeDefaults()
+	stopTuning := setGoRuntimeDefaults()
+	defer stopTuning()
 	logger := c.newLogger()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGHUP, syscall.SIGTERM, os.Interrupt)

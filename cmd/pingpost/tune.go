@@ -7,33 +7,33 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+
+	"pingpost/internal/gcpace"
 )
 
-// defaultGCPercent is the default of GOGC, the garbage collector's percentage. It trades memory for
-// time: an exchange's live heap is small and pointer-free for the most part.
-const defaultGCPercent = 400
-
 // setGoRuntimeDefaults sets the Go runtime's parameters, unless the environment sets them (GOMAXPROCS,
-// GOGC, GOMEMLIMIT).
+// GOGC, GOMEMLIMIT). Until stop is called, GOGC follows the live data.
 //
 // The committer's fsync occupies one of the runtime's processors until the runtime notices.
 // So there is one processor more than cores: otherwise requests on a single core would wait
-// for the disk. The heap may grow to five times the live data, but the collector works harder
-// above four fifths of the memory of the machine or its container.
-func setGoRuntimeDefaults() {
+// for the disk. Package gcpace limits the growth of the heap. Above four fifths of the memory of the
+// machine or its container, the collector works harder.
+func setGoRuntimeDefaults() (stop func()) {
+	stop = func() {}
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(defaultGCPercent)
+		stop = gcpace.Start()
 	}
 	if os.Getenv("GOMEMLIMIT") != "" {
-		return
+		return stop
 	}
 	limit := min(readMemoryLimit("/proc/meminfo", parseMemTotal), readMemoryLimit("/sys/fs/cgroup/memory.max", parseByteCount))
 	if limit != math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 5 * 4)
 	}
+	return stop
 }
 
 // readMemoryLimit reads a memory limit in bytes from a file of the system. It returns math.MaxInt64 if

@@ -1,0 +1,56 @@
+package gcpace
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
+
+func TestPercentFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		live uint64
+		want int
+	}{
+		{"nothing measured yet", 0, 400},
+		{"an idle exchange", 10 << 20, 400},
+		{"a small exchange", 32 << 20, 200},
+		{"a million leads", 256 << 20, 25},
+		{"ten million leads", 2 << 30, 25},
+	} {
+		if got := percentFor(c.live); got != c.want {
+			t.Errorf("%s: GOGC %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestStartFollowsLiveData: the heap of a process with many live data may grow by a quarter, not by four
+// times.
+func TestStartFollowsLiveData(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	stop := Start()
+	defer stop()
+	wait := func(want uint64) {
+		t.Helper()
+		gogc := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			if metrics.Read(gogc); gogc[0].Value.Uint64() == want {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("GOGC is %d, want %d", gogc[0].Value.Uint64(), want)
+			}
+		}
+	}
+	wait(HighestPercent)
+	held := make([]byte, leastAllowance*100/leastPercent)
+	runtime.GC()
+	wait(leastPercent)
+	runtime.KeepAlive(held)
+	runtime.GC()
+	wait(HighestPercent)
+}
