@@ -48,6 +48,20 @@ func parseHeap(text string) (h heap, err error) {
 	return h, nil
 }
 
+// metric fetches the value of a metric of an exchange.
+func (p *process) metric(ctx context.Context, name string) (float64, error) {
+	var text strings.Builder
+	if err := p.getAdmin(ctx, "/metrics", &text); err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text.String()) {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, fmt.Errorf("the exchange has no metric %s", name)
+}
+
 // getAdmin copies the answer of an admin path to a writer.
 func (p *process) getAdmin(ctx context.Context, path string, to io.Writer) error {
 	return p.callAdmin(ctx, http.MethodGet, path, "", to)

@@ -46,11 +46,11 @@ func (b *bench) ingestAgainst(other *bench, lines *[2]strings.Builder) error {
 		return err
 	}
 	for _, connections := range b.size.connections {
-		mineRuns, itsRuns, err := b.runPair(pair{ours: mine, theirs: its}, connections)
+		both, err := b.sendInTurn(connections, mine, its)
 		if err != nil {
 			return err
 		}
-		writeSamples(lines, fmt.Sprintf("BenchmarkIngest/connections=%d", connections), "leads", mineRuns, itsRuns)
+		writeSamples(lines, fmt.Sprintf("BenchmarkIngest/connections=%d", connections), "leads", both...)
 	}
 	return nil
 }

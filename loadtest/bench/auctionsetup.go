@@ -36,6 +36,8 @@ type auctionSetupSpec struct {
 	sizes    []int         // numbers of buyers; the catalog has one campaign for each
 	delay    time.Duration // response time of the buyers
 	pingRate int           // ping_rate of each buyer; 0: the default
+
+	withoutReport bool
 }
 
 const (
@@ -51,7 +53,11 @@ func (b *bench) newAuctionSetup(spec *auctionSetupSpec) (*auctionSetup, error) {
 	if err != nil {
 		return nil, err
 	}
-	exchange, err := b.startExchange(spec.name, auctionCatalog(buyers.Buyers, spec.sizes, spec.pingRate))
+	d := auctionCatalog(buyers.Buyers, spec.sizes, spec.pingRate)
+	if spec.withoutReport {
+		d.withoutReport()
+	}
+	exchange, err := b.startExchange(spec.name, d)
 	if err != nil {
 		return nil, err
 	}

@@ -58,9 +58,15 @@ var unreachedCap = []any{object{"per": "day", "count": 1_000_000_000}}
 
 func newDocument() *document {
 	return &document{
-		Listen: "127.0.0.1:0", Report: object{"keep": "0s"}, Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
+		Listen: "127.0.0.1:0", Admin: object{"listen": "127.0.0.1:0", "password": apiKey},
 		Suppliers: []any{object{"id": child.SupplierID, "api_key": apiKey, "ingest_rate": 1_000_000}},
 	}
+}
+
+// withoutReport turns the report off, which an exchange keeps by default.
+func (d *document) withoutReport() *document {
+	d.Report = object{"keep": "0s"}
+	return d
 }
 
 var fields = []any{

@@ -53,7 +53,7 @@ func (b *bench) startCluster(name string) (*measuredCluster, error) {
 	peers := object{}
 	documents := map[string]*document{}
 	for _, id := range []string{"a", "b", "c"} {
-		d := catalogWithCampaigns(10)
+		d := catalogWithCampaigns(10).withoutReport()
 		peers[id] = d.setLoopbackAddresses() + ":7400"
 		d.Cluster = object{"node": id, "listen": peers[id], "peers": peers}
 		documents[id] = d

@@ -30,7 +30,7 @@ func (b *bench) clusterLoad() ([]row, error) {
 		return nil, err
 	}
 	c := &loadedCluster{measuredCluster: started}
-	single, err := b.startPaused("unreplicated", catalogWithCampaigns(10))
+	single, err := b.startPaused("unreplicated", catalogWithCampaigns(10).withoutReport())
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (b *bench) serve(config string, list []int, env ...string) (*process, error
 		return nil, err
 	}
 	cmd := exec.CommandContext(b.ctx, program, "serve", "--config", config, "--log-format", "json")
-	cmd.Env = append(append(os.Environ(), gcSetting), env...)
+	cmd.Env = append(os.Environ(), env...)
 	return b.startServer(cmd, list, nil, startTimeout)
 }
 

@@ -20,7 +20,7 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = b.growthRows(rows, pair{ours: many, theirs: small}, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
+	rows, err = b.growthRows(rows, many, small, fmt.Sprintf("%d campaigns instead of 10", b.size.campaigns), 0)
 	many.kill()
 	if err != nil {
 		return nil, err
@@ -31,9 +31,9 @@ func (b *bench) growth() ([]row, error) {
 		return nil, err
 	}
 	for _, method := range []string{roundRobin, waterfall} {
-		p := pair{ours: crowd.withCampaigns(d.campaignIDs(method)), theirs: small.withCampaigns(few.campaignIDs(method))}
+		ours, theirs := crowd.withCampaigns(d.campaignIDs(method)), small.withCampaigns(few.campaignIDs(method))
 		what := fmt.Sprintf("%d buyers in one campaign instead of 4, %s", b.size.buyers, method)
-		if rows, err = b.growthRows(rows, p, what, b.size.buyers-4); err != nil {
+		if rows, err = b.growthRows(rows, ours, theirs, what, b.size.buyers-4); err != nil {
 			return nil, err
 		}
 	}
@@ -45,7 +45,7 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.growthRows(rows, pair{ours: suppressing, theirs: small}, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressedNumbers), 0)
+	return b.growthRows(rows, suppressing, small, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressedNumbers), 0)
 }
 
 func (b *bench) startPaused(name string, d *document) (*ingestTarget, error) {
@@ -62,13 +62,14 @@ func (b *bench) addSuppressionList(d *document) error {
 	return writeList(path, b.size.suppressedNumbers)
 }
 
-// growthRows measures a pair. addedBuyers is the number of buyers that ours has more than
+// growthRows measures two exchanges in turn. addedBuyers is the number of buyers that ours has more than
 // theirs. If it is not 0, a row shows the CPU time for each of them.
-func (b *bench) growthRows(rows []row, p pair, what string, addedBuyers int) ([]row, error) {
-	ours, theirs, err := b.runPair(p, b.size.growthConnections)
+func (b *bench) growthRows(rows []row, large, small *ingestTarget, what string, addedBuyers int) ([]row, error) {
+	both, err := b.sendInTurn(b.size.growthConnections, large, small)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, err)
 	}
+	ours, theirs := both[0], both[1]
 	half := func(r *child.LoadResult) float64 { return float64(r.Latency.P50) / 1e6 }
 	spent := func(r *child.LoadResult) float64 { return 1e9 * r.ServerSecondsEach() }
 	rows = append(rows, timesRow(what+": p50", collect(ours, half), collect(theirs, half), "%.2f and %.2f ms").withGoal("at most 1.2 times", 1.2, 1.2))

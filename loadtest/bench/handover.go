@@ -21,7 +21,7 @@ func (b *bench) handOver() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	single, err := b.startPaused("settled", catalogWithCampaigns(10))
+	single, err := b.startPaused("settled", catalogWithCampaigns(10).withoutReport())
 	if err != nil {
 		return nil, err
 	}

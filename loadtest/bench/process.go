@@ -15,8 +15,8 @@ import (
 	"pingpost/loadtest/bench/child"
 )
 
-// gcSetting is the garbage collector setting of every measured server, and the exchange's
-// default.
+// gcSetting is the garbage collector setting of servers other than exchanges, and the one that an
+// exchange with few live data has.
 const gcSetting = "GOGC=400"
 
 // process is a running server.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,6 @@ import (
 // loop the report would only take CPU time from the leads.
 func (b *bench) ingestBesideViewers() ([]row, error) {
 	kept := catalogWithCampaigns(10)
-	kept.Report = object{"keep": "90d"}
 	watched, err := b.startPaused("watched", kept)
 	if err != nil {
 		return nil, err
@@ -35,14 +35,19 @@ func (b *bench) ingestBesideViewers() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	without, err := b.startPaused("unreported", catalogWithCampaigns(10))
+	without, err := b.startPaused("unreported", catalogWithCampaigns(10).withoutReport())
 	if err != nil {
 		return nil, err
 	}
+	lags := map[*ingestTarget]series{} // of the report at the end of each run, in seconds
 	one := func(s *ingestTarget) func() (child.LoadResult, error) {
 		return rerunWhileNoisy(b.guard, func() (r child.LoadResult, err error) {
 			err = s.whileResumed(func() (err error) {
-				r, err = b.sendAtRate(s, steadyRate, b.size.warmup, b.size.openDuration)
+				if r, err = b.sendAtRate(s, steadyRate, b.size.warmup, b.size.openDuration); err != nil || s == without {
+					return err
+				}
+				lag, err := s.metric(b.ctx, "pingpost_report_lag_seconds")
+				lags[s] = append(lags[s], lag)
 				return err
 			})
 			return r, err
@@ -57,7 +62,17 @@ func (b *bench) ingestBesideViewers() ([]row, error) {
 		reportRow("a report is kept", "without", all[1], all[2]),
 		reportRow("a report is kept, "+watching, "without all three", all[0], all[2]),
 		reportRow(watching, "without both", all[0], all[1]),
+		lagRow("", lags[with]),
+		lagRow(" while "+watching, lags[watched]),
 	}, nil
+}
+
+func lagRow(while string, lags series) row {
+	return row{
+		label:    fmt.Sprintf("the report's delay behind the log at %d leads/s%s", steadyRate, while),
+		measured: fmt.Sprintf("at most %.2f s, %.2f s in the median", slices.Max(lags), lags.median()),
+		goal:     "1 s", verdict: atMost(slices.Max(lags), 1, 1),
+	}
 }
 
 // addAlertRules adds rules of the kinds that measure most to a paused exchange. Their thresholds fire

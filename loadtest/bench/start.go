@@ -82,7 +82,7 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.growthRows(rows, pair{ours: full, theirs: empty}, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
+	return b.growthRows(rows, full, empty, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
 }
 
 // fillExchange starts an exchange, appends many leads to its log, lets it replay them, and

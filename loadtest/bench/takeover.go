@@ -27,7 +27,7 @@ func (b *bench) takeover() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := catalogWithCampaigns(10)
+	d := catalogWithCampaigns(10).withoutReport()
 	d.setLoopbackAddresses()
 	single, err := b.startSingle("restarted", d)
 	if err != nil {
