@@ -100,8 +100,8 @@ func (r *Report) ProgressStatus() ProgressStatus {
 }
 
 // lag returns how far the report is behind the log. It is 0 if entry seq is the last one.
-// Otherwise it counts from the time until which the database has all entries, or else from
-// time `at` of entry seq.
+// Otherwise it counts from the time until which the database has all entries, or from time `at` of
+// entry seq if that is later.
 func (r *Report) lag(seq uint64, at int64) time.Duration {
 	if last, _ := r.opt.Source.LastEntry(); seq >= last {
 		return 0
@@ -109,8 +109,8 @@ func (r *Report) lag(seq uint64, at int64) time.Duration {
 	r.mu.Lock()
 	caught := r.caughtUpAt
 	r.mu.Unlock()
-	if caught.IsZero() {
-		caught = time.Unix(0, at)
+	if last := time.Unix(0, at); last.After(caught) {
+		caught = last
 	}
 	return max(0, r.opt.Now().Sub(caught))
 }
