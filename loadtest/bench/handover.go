@@ -78,7 +78,7 @@ func handOverRows(ours, single []nodeRun) []row {
 	waits := collect(ours, longest)
 	what := fmt.Sprintf("%d planned hand-overs between a cluster's leaders, %d leads/s to all nodes in turn: ", handOvers, handOverRate)
 	return []row{
-		{label: what + "failed requests", measured: fmt.Sprintf("%d of %d", failed, sent), goal: "none", verdict: atMost(float64(failed), 0, 0)},
+		{label: what + "failed requests", measured: fmt.Sprintf("%d of %d", failed, sent), goal: "0", verdict: atMost(float64(failed), 0, 0)},
 		{
 			label:     what + "longest wait of a lead",
 			measured:  fmt.Sprintf("%.0f ms; median of the runs' longest %.0f ms, of a single node without hand-overs %.0f ms", slices.Max(waits), waits.median(), collect(single, longest).median()),

@@ -71,7 +71,7 @@ func (t *table) markdown() string {
 	var s strings.Builder
 	s.WriteString("# Benchmarks\n\nWritten by `make bench`, which measures them again on your machine.\n\n")
 	writeBullets(&s, t.machine)
-	s.WriteString("\n| what | measured | range | goal | verdict |\n|---|---|---|---|---|\n")
+	s.WriteString("\n| measurement | measured | range | goal | verdict |\n|---|---|---|---|---|\n")
 	for i := range t.rows {
 		r := &t.rows[i]
 		fmt.Fprintf(&s, "| %s | %s | %s | %s | %s |\n", r.label, r.measured, r.rangeText, r.goal, r.verdict)

@@ -51,7 +51,7 @@ Written by ` + "`make bench`" + `, which measures them again on your machine.
 
 - Processor: a, 2 cores
 
-| what | measured | range | goal | verdict |
+| measurement | measured | range | goal | verdict |
 |---|---|---|---|---|
 | ingest | 0.75 | 0.70 to 0.80 | 0.80, at least 0.70 | within the limit, goal missed |
 | memory | 331 bytes |  | 300 bytes or fewer | missed |
