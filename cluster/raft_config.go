@@ -43,8 +43,8 @@ func newRaftLogger(logger *slog.Logger) hclog.Logger {
 // raftNoise begins the messages that Raft repeats as long as another node is down or leads.
 var raftNoise = []string{"failed to heartbeat", "failed to appendEntries", "failed to make request", "failed to decode incoming command", "peer has newer term", "failed to get previous log"}
 
-// raftLogStays begins the error of a compaction of Raft's log that must wait. Raft tries it again every 10
-// to 20 seconds, and logs the text of the error.
+// raftLogStays is the first part of the error of a compaction of Raft's log that must wait, for example for
+// another node. Raft tries again every 10 to 20 seconds, and would log this error each time.
 const raftLogStays = "the Raft log must not be shortened yet"
 
 func isRaftNoise(_ hclog.Level, message string, args ...any) bool {

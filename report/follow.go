@@ -195,8 +195,8 @@ func (r *Report) writeBatchAndUpdateStatus(ctx context.Context, f *reportDatabas
 	return nil
 }
 
-// publishPosition publishes the position of the database after a batch. If the batch read the log's
-// end, the database has all entries of that time. Later ones may have arrived while it was written.
+// publishPosition publishes the position of the database f after a batch. If the batch read the log's
+// end, the database has all entries until endReadAt. More may have arrived while the batch was written.
 func (r *Report) publishPosition(f *reportDatabase, endReadAt time.Time) {
 	defer r.signals.NotifyProgress()
 	r.mu.Lock()

@@ -21,9 +21,9 @@ const maxParameters = 64
 
 func (w *tableRowWriter) rowsPerStatement() int { return max(1, maxParameters/w.columns) }
 
-// newRowWriter returns a writer of rows whose keys are new. If a key is stored nevertheless, its row
-// stays. REPLACE could fail in the middle of a statement, so SQLite first copies each page that such a
-// statement changes, to a file.
+// newRowWriter returns a writer of rows whose keys are new. If a key is stored nevertheless, the stored
+// row stays. This is cheaper than to replace rows: a statement that replaces can fail in the middle, so
+// SQLite first writes a copy of each page that it changes to a file.
 func (f *reportDatabase) newRowWriter(ctx context.Context, table string, columns int) *tableRowWriter {
 	return &tableRowWriter{ctx: ctx, f: f, head: "INSERT OR IGNORE INTO " + table, columns: columns}
 }

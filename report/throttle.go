@@ -12,9 +12,9 @@ import (
 // rests: a lead that arrives during a long uninterrupted write waits for its end, which shows in the
 // slowest hundredth of leads.
 //
-// While threads of this process wait for a processor, the share halves at each measurement, down to 4 %
-// of the machine or less. Otherwise it doubles. So the writer falls behind while leads need all processors, and
-// catches up afterwards.
+// While threads of this process wait for a processor, the share halves at each measurement, down to 4 % of
+// all processors or less. Otherwise it doubles, up to highestShareCatchingUp. So the writer falls behind
+// while leads need all processors, and catches up afterwards.
 //
 // Rejected: a thread of low priority. The garbage collector would have to wait for it, and
 // everything else for the collector. Rejected: a fixed share, which is too much for a busy machine or

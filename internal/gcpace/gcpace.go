@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// HighestPercent is the value of GOGC while there are few live data. It trades memory for time.
-	HighestPercent = 400
+	// highestPercent is the value of GOGC while there are few live data. It trades memory for time.
+	highestPercent = 400
 
 	// A quarter of the live data, or this many bytes if they are more, may be allocated between two runs.
 	leastAllowance = 64 << 20
@@ -25,13 +25,13 @@ const (
 // (Rejected: mapping the tables' memory outside the heap. A row that is read after its table has grown
 // would then crash the process.)
 func Start() (stop func()) {
-	debug.SetGCPercent(HighestPercent)
+	debug.SetGCPercent(highestPercent)
 	ended := make(chan struct{})
 	go func() {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		for set := HighestPercent; ; {
+		for set := highestPercent; ; {
 			select {
 			case <-ended:
 				return
@@ -51,5 +51,5 @@ func Start() (stop func()) {
 // percentFor returns GOGC for this many bytes of live data.
 func percentFor(liveBytes uint64) int {
 	percent := uint64(leastAllowance) * 100 / max(liveBytes, 1)
-	return int(min(max(percent, leastPercent), HighestPercent))
+	return int(min(max(percent, leastPercent), highestPercent))
 }

@@ -46,11 +46,11 @@ func TestStartFollowsLiveData(t *testing.T) {
 			}
 		}
 	}
-	wait(HighestPercent)
+	wait(highestPercent)
 	held := make([]byte, leastAllowance*100/leastPercent)
 	runtime.GC()
 	wait(leastPercent)
 	runtime.KeepAlive(held)
 	runtime.GC()
-	wait(HighestPercent)
+	wait(highestPercent)
 }
