@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants powerloss-cluster powerloss-cluster-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout check-docs fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants powerloss-cluster powerloss-cluster-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -80,7 +80,7 @@ packages-with-tests = $(GO) list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$
 	xargs grep -lE '^func Test[A-Za-z0-9_]*($(1))' | xargs -n1 dirname | sort -u
 
 # The parts are independent. `make -k check` runs the rest after a failure.
-check: check-format check-vet check-lint check-layout
+check: check-format check-vet check-lint check-layout check-docs
 
 check-format: $(GOFUMPT)
 	@unformatted=$$($(GOFUMPT) -l .) || exit 1; \
@@ -96,6 +96,10 @@ check-lint: $(GOLANGCI_LINT)
 # -count=1, because the go command does not know that git's history is an input.
 check-layout:
 	$(GO) test -count=1 -run '^TestLayout' ./internal/layout
+
+# Only where make docs has installed its modules, because make check needs no npm.
+check-docs:
+	@if [ -e $(DOCS_MODULES) ]; then $(MAKE) --no-print-directory docs-check; else echo 'check-docs: not checked: run make docs once to install its modules'; fi
 
 # Reports calls of code with known vulnerabilities, and fails if there are any. Without
 # access to the tool or the database it prints one line and succeeds, because a machine
