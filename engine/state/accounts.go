@@ -11,22 +11,41 @@ import (
 // ended, and the part that requests in flight reserve. A buyer may spend until its balance is
 // minus its credit limit.
 type buyerAccount struct {
-	balance  market.Money
-	held     market.Money
-	opened   bool // an event has set the opening balance
+	buyerFunds
 	reserved market.Money
 	changeSignal
+	lastCopied uint32 // see snapshotCopies
 
 	// Callers cache the answer of lacksFundsAndRecordInvalidationThreshold until the free money falls below
 	// shortBelow or rises to enoughAt.
 	shortBelow, enoughAt market.Money
 }
 
+// buyerFunds is the part of an account that events change.
+type buyerFunds struct {
+	balance market.Money
+	held    market.Money
+	opened  bool // an event has set the opening balance
+}
+
 // buyerAccounts holds the accounts of all buyers under one lock: they are few, and each access is
 // brief.
 type buyerAccounts struct {
-	mu    sync.Mutex
-	byRef map[market.PermanentNumber]*buyerAccount
+	mu     sync.Mutex
+	byRef  map[market.PermanentNumber]*buyerAccount
+	copies snapshotCopies[market.PermanentNumber, buyerFunds]
+}
+
+// beginSnapshot begins a snapshot of the accounts as they are now.
+func (a *buyerAccounts) beginSnapshot() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.copies.begin(len(a.byRef))
+}
+
+// copyLocked copies an account for the newest snapshot before it changes. The caller holds mu.
+func (a *buyerAccounts) copyLocked(buyer market.PermanentNumber, acc *buyerAccount) {
+	a.copies.addOnce(&acc.lastCopied, buyer, acc.buyerFunds)
 }
 
 // getOrCreateAccountLocked returns the buyer's account, and creates it if necessary. The caller
@@ -34,7 +53,7 @@ type buyerAccounts struct {
 func (a *buyerAccounts) getOrCreateAccountLocked(buyer market.PermanentNumber) *buyerAccount {
 	acc := a.byRef[buyer]
 	if acc == nil {
-		acc = &buyerAccount{shortBelow: math.MinInt64, enoughAt: math.MaxInt64}
+		acc = &buyerAccount{shortBelow: math.MinInt64, enoughAt: math.MaxInt64, lastCopied: a.copies.snapshot}
 		a.byRef[buyer] = acc
 	}
 	return acc
@@ -97,6 +116,7 @@ func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, 
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	acc := a.getOrCreateAccountLocked(buyer)
+	a.copyLocked(buyer, acc)
 	acc.balance += balanceChange
 	acc.held += heldChange
 	free := acc.balance - acc.held

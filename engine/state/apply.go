@@ -53,8 +53,11 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 
 // applyGlobalEvent applies an event that changes the configuration, names, settings, users, alerts,
 // saved reports or buyers' accounts. It changes no lead, auction or webhook. It always raises the
-// availability version. These parts are in the snapshot's one global section.
+// availability version. These parts are in the snapshot's one global section. While a snapshot encodes
+// them, applyGlobalEvent waits.
 func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
+	s.configuring.Lock()
+	defer s.configuring.Unlock()
 	switch e := e.(type) {
 	case *event.ExchangeFounded:
 		s.founded = *e
@@ -108,6 +111,7 @@ func (a *buyerAccounts) applyOpeningBalanceOrTopUp(e *event.BuyerFundsAdjusted) 
 	if e.Opening {
 		a.mu.Lock()
 		acc := a.getOrCreateAccountLocked(e.Buyer)
+		a.copyLocked(e.Buyer, acc)
 		acc.opened, acc.balance = true, 0
 		a.mu.Unlock()
 	}

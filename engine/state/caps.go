@@ -29,9 +29,8 @@ const (
 // limit, and every reservation is either applied or released. So concurrent requests never exceed
 // a limit.
 type capCounter struct {
-	mu             sync.Mutex
-	window         int64 // start of the window that used counts, Unix nanoseconds
-	used           int64
+	mu sync.Mutex
+	capUse
 	reservedWindow int64
 	reserved       int64
 	changeSignal
@@ -41,6 +40,15 @@ type capCounter struct {
 	// Callers cache the answer of isFullAndRecordInvalidationThreshold until used rises above fullAbove
 	// or falls to freeAt, the nearest of all their thresholds.
 	fullAbove, freeAt int64
+
+	atSnapshot capUse // when the snapshot lastCopied began
+	lastCopied uint32
+}
+
+// capUse is the part of a cap's counter that events change.
+type capUse struct {
+	window int64 // start of the window that used counts, Unix nanoseconds
+	used   int64
 }
 
 // capCounters holds the counter of each cap, indexed by the cap's number (Ref). Readers load the
@@ -49,6 +57,27 @@ type capCounters struct {
 	cells  atomic.Pointer[[]*capCounter]
 	keysMu sync.RWMutex
 	keys   []market.CapKey // by Ref
+
+	snapshot       uint32          // number of the newest snapshot
+	keysAtSnapshot []market.CapKey // keys when it began
+}
+
+// beginSnapshot begins a snapshot of the caps as they are now. The caller blocks Apply.
+func (c *capCounters) beginSnapshot() { c.snapshot, c.keysAtSnapshot = c.snapshot+1, c.keys }
+
+// useAtSnapshot returns the cap's use when the newest snapshot began, which has this number.
+func (c *capCounter) useAtSnapshot(snapshot uint32) capUse {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.copyLocked(snapshot)
+	return c.atSnapshot
+}
+
+// copyLocked copies the cap's use for the newest snapshot before it changes. The caller holds mu.
+func (c *capCounter) copyLocked(snapshot uint32) {
+	if c.lastCopied != snapshot {
+		c.lastCopied, c.atSnapshot = snapshot, c.capUse
+	}
 }
 
 // mustFindCounter returns the counter of the cap with this number. An unknown number is a bug and
@@ -159,10 +188,12 @@ func (c *capCounter) releaseCapacity(windowStartUnixNanos, amount int64) {
 
 // applyCharge adds an event's amount to the window's use; a negative amount gives capacity back.
 // It drops an amount of a past window. availabilityMayChange reports that an answer of
-// isFullAndRecordInvalidationThreshold, which callers cache, is no longer valid.
-func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64) (availabilityMayChange bool) {
+// isFullAndRecordInvalidationThreshold, which callers cache, is no longer valid. newestSnapshot is the
+// number of a snapshot that may still need the use before the change.
+func (c *capCounter) applyCharge(windowStartUnixNanos, amount int64, newestSnapshot uint32) (availabilityMayChange bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.copyLocked(newestSnapshot)
 	switch {
 	case windowStartUnixNanos == c.window:
 		c.used += amount
@@ -213,11 +244,11 @@ func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayCh
 func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (availabilityMayChange bool) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameCapAndWindow(returned, &charged[i]).Amount
-		availabilityMayChange = c.mustFindCounter(charged[i].Cap).applyCharge(charged[i].Window, amount) || availabilityMayChange
+		availabilityMayChange = c.mustFindCounter(charged[i].Cap).applyCharge(charged[i].Window, amount, c.snapshot) || availabilityMayChange
 	}
 	for i := range returned {
 		if findChargeOfSameCapAndWindow(charged, &returned[i]).Cap == 0 {
-			availabilityMayChange = c.mustFindCounter(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount) || availabilityMayChange
+			availabilityMayChange = c.mustFindCounter(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount, c.snapshot) || availabilityMayChange
 		}
 	}
 	return availabilityMayChange

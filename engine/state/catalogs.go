@@ -76,7 +76,7 @@ func (h *configHistory) sumOfEntryHashes() (sum uint64) {
 	return sum
 }
 
-// encodeOrDecodeSnapshot encodes or decodes the history. encodeOrDecodeGlobalState has decoded the
+// encodeOrDecodeSnapshot encodes or decodes the history. encodeOrDecodeFounding has decoded the
 // version and document of the active configuration already. In old snapshots this configuration is
 // the whole history.
 func (h *configHistory) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {

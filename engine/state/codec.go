@@ -3,6 +3,7 @@ package state
 import (
 	"encoding/binary"
 	"errors"
+	"runtime"
 )
 
 // snapshotSectionCodec encodes or decodes the body of a snapshot's section. Each type has one list
@@ -15,7 +16,21 @@ type snapshotSectionCodec struct {
 	decoding bool
 	buf      []byte // encoding: the bytes so far; decoding: the bytes that are left
 	err      error
-	version  byte // decoding: of the snapshot
+	version  byte     // decoding: of the snapshot
+	pieces   [][]byte // encoding: the bytes before buf
+}
+
+// pieceBytes is the size of a long body's pieces. A single buffer would be copied each time it grows, and
+// the garbage collector would stop all goroutines until the end of such a copy.
+const pieceBytes = 1 << 20
+
+// endStep ends one of the steps of a long encoding. It lets other goroutines run. If all processors are
+// busy, the committer would otherwise wait for the rest of this goroutine's time slice.
+func (c *snapshotSectionCodec) endStep() {
+	if len(c.buf) >= pieceBytes {
+		c.pieces, c.buf = append(c.pieces, c.buf), make([]byte, 0, pieceBytes*9/8)
+	}
+	runtime.Gosched()
 }
 
 var errDamaged = errors.New("the snapshot's section is truncated or damaged; use the snapshot before this one")

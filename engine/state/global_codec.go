@@ -2,28 +2,71 @@ package state
 
 import (
 	"maps"
+	"sync"
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
 )
 
-// encodeOrDecodeGlobalState encodes or decodes the global state: all state that is not in shards. The
-// caller blocks Apply, so only the fields that requests in flight change need their lock.
-func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
-	encodeOrDecodeFixedBytes(c, s.founded.Epoch[:])
-	encodeOrDecodeFixedBytes(c, s.founded.KeyCheck[:])
-	encodeOrDecodeZigzag(c, &s.founded.At)
-	encodeOrDecodeUvarint(c, &s.catalogs.current.Version)
-	encodeOrDecodeString(c, &s.catalogs.current.Document)
+// copyGlobalStateWhileApplyIsBlocked begins the global section: all state that is not in shards. It
+// encodes the small parts that events of leads change. encodeLater encodes the other parts as they are at
+// this moment, while Apply continues:
+//   - Names and the keys of caps never change, so their present lists are enough.
+//   - Pending returns are few, so their map is copied.
+//   - Apply copies a cap's use, an account, a monthly count or a rotation before it first changes it.
+//   - Events that change settings or users are rare. Apply of such an event waits for configuring.
+func (s *State) copyGlobalStateWhileApplyIsBlocked(body *snapshotSectionCodec) (encodeLater func()) {
+	s.encodeOrDecodeFounding(body)
+	names := objectNumberRegistry{ids: maps.Clone(s.names.ids)}
+	s.caps.beginSnapshot()
+	s.accounts.beginSnapshot()
+	s.monthlySales.beginSnapshot()
+	s.rotations.snapshot++
+	returns := pendingReturns{byLead: maps.Clone(s.pendingReturns.byLead), lastSweep: s.pendingReturns.lastSweep}
+	var slots, settings snapshotSectionCodec
+	s.slots.encodeOrDecodeSnapshot(&slots)
+	s.configuring.Lock()
+	return func() {
+		s.encodeOrDecodeConfiguration(&settings, func() { settings.buf = append(settings.buf, slots.buf...) })
+		s.configuring.Unlock()
+		names.encodeOrDecodeSnapshot(body)
+		s.caps.encodeOrDecodeSnapshot(body)
+		s.accounts.encodeOrDecodeSnapshot(body)
+		s.monthlySales.encodeOrDecodeSnapshot(body)
+		returns.encodeOrDecodeSnapshot(body)
+		s.rotations.encodeOrDecodeSnapshot(body)
+		body.buf = append(body.buf, settings.buf...)
+	}
+}
+
+// decodeGlobalState decodes the global section in the order in which
+// copyGlobalStateWhileApplyIsBlocked encodes it.
+func (s *State) decodeGlobalState(c *snapshotSectionCodec) {
+	s.encodeOrDecodeFounding(c)
 	s.names.encodeOrDecodeSnapshot(c)
 	s.caps.encodeOrDecodeSnapshot(c)
 	s.accounts.encodeOrDecodeSnapshot(c)
 	s.monthlySales.encodeOrDecodeSnapshot(c)
 	s.pendingReturns.encodeOrDecodeSnapshot(c)
 	s.rotations.encodeOrDecodeSnapshot(c)
+	s.encodeOrDecodeConfiguration(c, func() { s.slots.encodeOrDecodeSnapshot(c) })
+}
+
+// encodeOrDecodeFounding encodes or decodes the first event, and the active configuration.
+func (s *State) encodeOrDecodeFounding(c *snapshotSectionCodec) {
+	encodeOrDecodeFixedBytes(c, s.founded.Epoch[:])
+	encodeOrDecodeFixedBytes(c, s.founded.KeyCheck[:])
+	encodeOrDecodeZigzag(c, &s.founded.At)
+	encodeOrDecodeUvarint(c, &s.catalogs.current.Version)
+	encodeOrDecodeString(c, &s.catalogs.current.Document)
+}
+
+// encodeOrDecodeConfiguration encodes or decodes the parts that only applyGlobalEvent changes.
+// encodeOrDecodeSlots encodes or decodes the keys' slots, which are between these parts.
+func (s *State) encodeOrDecodeConfiguration(c *snapshotSectionCodec, encodeOrDecodeSlots func()) {
 	s.settings.encodeOrDecodeSnapshot(c)
 	if c.hasFieldsSinceVersion(versionSealed) {
-		s.slots.encodeOrDecodeSnapshot(c)
+		encodeOrDecodeSlots()
 	}
 	s.catalogs.encodeOrDecodeSnapshot(c)
 	if c.hasFieldsSinceVersion(versionUsers) {
@@ -34,6 +77,76 @@ func (s *State) encodeOrDecodeGlobalState(c *snapshotSectionCodec) {
 	}
 	if c.hasFieldsSinceVersion(versionReports) {
 		encodeOrDecodeTable(c, &s.savedReports)
+	}
+}
+
+// snapshotCopies holds copies of a table's entries as they were when the newest snapshot began. Apply
+// copies an entry before it first changes or removes it, and the snapshot's encoder copies all others.
+// Each entry has the number of the last snapshot that has its copy, or that began before the entry
+// existed. The table's lock guards the copies.
+//
+// (Rejected: one section for each part of a table, each with its own log position. A replay would need
+// the position of each part, and events that remove old entries would depend on several parts.)
+type snapshotCopies[K comparable, C any] struct {
+	snapshot   uint32 // number of the newest snapshot
+	entries    int    // in the table when that snapshot began
+	notEncoded []copiedEntry[K, C]
+}
+
+type copiedEntry[K comparable, C any] struct {
+	key  K
+	copy C
+}
+
+// begin begins a snapshot of a table with this number of entries.
+func (c *snapshotCopies[K, C]) begin(entries int) { c.snapshot, c.entries = c.snapshot+1, entries }
+
+// addOnce adds the copy of an entry, unless the entry's lastCopied says that the newest snapshot has it.
+func (c *snapshotCopies[K, C]) addOnce(lastCopied *uint32, key K, entry C) (added bool) {
+	if *lastCopied == c.snapshot {
+		return false
+	}
+	*lastCopied = c.snapshot
+	c.notEncoded = append(c.notEncoded, copiedEntry[K, C]{key, entry})
+	return true
+}
+
+// encodeOrDecodeCopies encodes the entries of a table as they were when the snapshot began, or decodes
+// them; encodeOrDecodeEntry encodes one entry, or decodes it and adds it to the table. The encoder holds
+// mu while copyLocked copies entriesPerStep entries, and encodes the copies without it. The map may change
+// between two steps: the loop still visits each remaining entry once.
+func encodeOrDecodeCopies[K comparable, E, C any](c *snapshotSectionCodec, mu sync.Locker, entriesPerStep int, entries map[K]*E, copies *snapshotCopies[K, C], copyLocked func(K, *E), encodeOrDecodeEntry func(*K, *C)) {
+	count := c.encodeOrDecodeCount(copies.entries)
+	if c.decoding {
+		for range count {
+			var entry copiedEntry[K, C]
+			encodeOrDecodeEntry(&entry.key, &entry.copy)
+		}
+		return
+	}
+	var taken []copiedEntry[K, C]
+	encodeTaken := func() {
+		taken, copies.notEncoded = copies.notEncoded, taken[:0]
+		mu.Unlock()
+		defer mu.Lock()
+		for i := range taken {
+			encodeOrDecodeEntry(&taken[i].key, &taken[i].copy)
+		}
+		count -= len(taken)
+		c.endStep()
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	visited := 0
+	for key, entry := range entries {
+		copyLocked(key, entry)
+		if visited++; visited%entriesPerStep == 0 {
+			encodeTaken()
+		}
+	}
+	encodeTaken()
+	if copies.notEncoded = nil; count != 0 {
+		panic("BUG: a snapshot does not have each entry of a table once")
 	}
 }
 
@@ -62,17 +175,21 @@ func (n *objectNumberRegistry) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 				n.add(*kind, market.PermanentNumber(i+1), id)
 			} else {
 				encodeOrDecodeString(c, &(*ids)[i+1])
+				if i%256 == 0 {
+					c.endStep()
+				}
 			}
 		}
 	})
 }
 
 func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
-	for i := range body.encodeOrDecodeCount(max(0, len(c.keys)-1)) {
+	for i := range body.encodeOrDecodeCount(max(0, len(c.keysAtSnapshot)-1)) {
 		ref := market.PermanentNumber(i + 1)
 		var key market.CapKey
+		var use capUse
 		if !body.decoding {
-			key = c.keys[ref]
+			key, use = c.keysAtSnapshot[ref], c.mustFindCounter(ref).useAtSnapshot(c.snapshot)
 		}
 		encodeOrDecodeUvarint(body, &key.Scope)
 		encodeOrDecodeUvarint(body, &key.Campaign)
@@ -80,57 +197,61 @@ func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
 		encodeOrDecodeUvarint(body, &key.Unit)
 		encodeOrDecodeUvarint(body, &key.Period)
 		encodeOrDecodeString(body, &key.Zone)
+		encodeOrDecodeZigzag(body, &use.window)
+		encodeOrDecodeZigzag(body, &use.used)
 		if body.decoding {
 			c.add(ref, key)
+			c.mustFindCounter(ref).capUse = use
+		} else if i%256 == 0 {
+			body.endStep()
 		}
-		counter := c.mustFindCounter(ref)
-		encodeOrDecodeZigzag(body, &counter.window)
-		encodeOrDecodeZigzag(body, &counter.used)
 	}
 }
 
 func (a *buyerAccounts) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	encodeOrDecodeMap(c, a.byRef, func(ref *market.PermanentNumber, acc **buyerAccount) {
-		if encodeOrDecodeUvarint(c, ref); c.decoding {
-			*acc = a.getOrCreateAccountLocked(*ref)
+	encodeOrDecodeCopies(c, &a.mu, 64, a.byRef, &a.copies, a.copyLocked, func(ref *market.PermanentNumber, acc *buyerFunds) {
+		encodeOrDecodeUvarint(c, ref)
+		encodeOrDecodeZigzag(c, &acc.balance)
+		encodeOrDecodeZigzag(c, &acc.held)
+		if encodeOrDecodeBool(c, &acc.opened); c.decoding {
+			a.getOrCreateAccountLocked(*ref).buyerFunds = *acc
 		}
-		encodeOrDecodeZigzag(c, &(*acc).balance)
-		encodeOrDecodeZigzag(c, &(*acc).held)
-		encodeOrDecodeBool(c, &(*acc).opened)
 	})
 }
 
 func (t *campaignRotationTable) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	encodeOrDecodeMap(c, t.byCampaign, func(campaign *market.PermanentNumber, of **campaignRotations) {
+	campaigns := maps.Clone(t.byCampaign)
+	t.mu.Unlock()
+	encodeOrDecodeMap(c, campaigns, func(campaign *market.PermanentNumber, of **campaignRotations) {
 		if encodeOrDecodeUvarint(c, campaign); c.decoding {
 			*of = newCampaignRotations()
 		}
-		(*of).mu.Lock()
-		defer (*of).mu.Unlock()
-		(*of).encodeOrDecodeSnapshotLocked(c)
+		(*of).encodeOrDecodeSnapshot(c, t.snapshot)
 	})
+	if c.decoding {
+		t.byCampaign = campaigns
+	}
 }
 
-// encodeOrDecodeSnapshotLocked encodes or decodes the rotations that events have used, without reserved
-// turns. The caller holds mu.
-func (c *campaignRotations) encodeOrDecodeSnapshotLocked(body *snapshotSectionCodec) {
-	encodeOrDecodeUvarint(body, &c.appliedTurns)
-	applied := maps.Clone(c.rotations)
-	maps.DeleteFunc(applied, func(_ uint64, s *rotationTurnCounts) bool { return !s.applied })
-	encodeOrDecodeMap(body, applied, func(id *uint64, s **rotationTurnCounts) {
-		if encodeOrDecodeFixed64(body, id); body.decoding {
-			*s = &rotationTurnCounts{applied: true}
+// encodeOrDecodeSnapshot encodes or decodes the rotations that events have used, without reserved
+// turns. An encoder encodes them as they were when the snapshot began.
+func (c *campaignRotations) encodeOrDecodeSnapshot(body *snapshotSectionCodec, snapshot uint32) {
+	c.mu.Lock()
+	c.beginSnapshotLocked(snapshot)
+	turns := c.turnsAtSnapshot
+	c.mu.Unlock()
+	encodeOrDecodeUvarint(body, &turns)
+	encodeOrDecodeCopies(body, &c.mu, 64, c.rotations, &c.copies, c.copyLocked, func(id *uint64, s *appliedTurnCounts) {
+		encodeOrDecodeFixed64(body, id)
+		encodeOrDecodeUvarint(body, &s.phase)
+		encodeOrDecodeUvarint(body, &s.lastTurn)
+		if encodeOrDecodeList(body, &s.counts, func(turns *uint32) { encodeOrDecodeUvarint(body, turns) }); body.decoding {
+			c.rotations[*id] = &rotationTurnCounts{applied: true, appliedTurnCounts: *s}
 		}
-		encodeOrDecodeUvarint(body, &(*s).phase)
-		encodeOrDecodeUvarint(body, &(*s).lastTurn)
-		encodeOrDecodeList(body, &(*s).counts, func(turns *uint32) { encodeOrDecodeUvarint(body, turns) })
 	})
 	if body.decoding {
-		c.rotations, c.appliedRotations = applied, len(applied)
+		c.appliedTurns, c.appliedRotations = turns, len(c.rotations)
 	}
 }
 

@@ -18,6 +18,9 @@ type monthlySaleCounts struct {
 	mu     sync.Mutex
 	byKey  map[monthlyCountKey]*monthlyCount
 	latest int64 // the latest month that has a count
+	copies snapshotCopies[monthlyCountKey, monthlyCount]
+
+	latestAtSnapshot int64 // latest when the newest snapshot began
 
 	start, end int64 // of the last computed month
 }
@@ -30,7 +33,11 @@ type monthlyCountKey struct {
 
 // monthlyCount counts the leads sold in a month, and how many of them were returned or have a
 // pending return.
-type monthlyCount struct{ sold, returnedOrPending int64 }
+type monthlyCount struct {
+	sold, returnedOrPending int64
+
+	lastCopied uint32 // see snapshotCopies
+}
 
 // monthRetention is the time in nanoseconds for which monthly counts and pending returns are
 // kept.
@@ -66,35 +73,53 @@ func (m *monthlySaleCounts) adjustReturns(campaign, buyer market.PermanentNumber
 	m.getOrCreateCountLocked(monthlyCountKey{campaign, buyer, monthStartUnixNanos}).returnedOrPending += returnedLeadsChange
 }
 
-// getOrCreateCountLocked returns the count for key and creates it if necessary. The first key of a new
-// month drops months older than monthRetention. The caller holds mu.
+// beginSnapshot begins a snapshot of the counts as they are now.
+func (m *monthlySaleCounts) beginSnapshot() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.copies.begin(len(m.byKey))
+	m.latestAtSnapshot = m.latest
+}
+
+// copyLocked copies a count for the newest snapshot before it changes. The caller holds mu.
+func (m *monthlySaleCounts) copyLocked(key monthlyCountKey, count *monthlyCount) {
+	m.copies.addOnce(&count.lastCopied, key, *count)
+}
+
+// getOrCreateCountLocked returns the count for key, which the caller then changes, and creates it if
+// necessary. The first key of a new month drops months older than monthRetention. The caller holds mu.
 func (m *monthlySaleCounts) getOrCreateCountLocked(key monthlyCountKey) *monthlyCount {
 	if count := m.byKey[key]; count != nil {
+		m.copyLocked(key, count)
 		return count
 	}
 	if key.month > m.latest {
 		m.latest = key.month
-		for old := range m.byKey {
+		for old, count := range m.byKey {
 			if old.month < m.latest-monthRetention {
+				m.copyLocked(old, count)
 				delete(m.byKey, old)
 			}
 		}
 	}
-	count := new(monthlyCount)
+	count := &monthlyCount{lastCopied: m.copies.snapshot}
 	m.byKey[key] = count
 	return count
 }
 
 func (m *monthlySaleCounts) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
-	encodeOrDecodeZigzag(c, &m.latest)
-	encodeOrDecodeMap(c, m.byKey, func(key *monthlyCountKey, count **monthlyCount) {
+	if encodeOrDecodeZigzag(c, &m.latestAtSnapshot); c.decoding {
+		m.latest = m.latestAtSnapshot
+	}
+	encodeOrDecodeCopies(c, &m.mu, 64, m.byKey, &m.copies, m.copyLocked, func(key *monthlyCountKey, count *monthlyCount) {
 		encodeOrDecodeUvarint(c, &key.campaign)
 		encodeOrDecodeUvarint(c, &key.buyer)
-		if encodeOrDecodeZigzag(c, &key.month); c.decoding {
-			*count = new(monthlyCount)
+		encodeOrDecodeZigzag(c, &key.month)
+		encodeOrDecodeZigzag(c, &count.sold)
+		if encodeOrDecodeZigzag(c, &count.returnedOrPending); c.decoding {
+			decoded := *count
+			m.byKey[*key] = &decoded
 		}
-		encodeOrDecodeZigzag(c, &(*count).sold)
-		encodeOrDecodeZigzag(c, &(*count).returnedOrPending)
 	})
 }
 

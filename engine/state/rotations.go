@@ -2,6 +2,7 @@ package state
 
 import (
 	"math/bits"
+	"slices"
 	"sync"
 
 	"pingpost/engine/event"
@@ -36,6 +37,8 @@ import (
 type campaignRotationTable struct {
 	mu         sync.Mutex
 	byCampaign map[market.PermanentNumber]*campaignRotations
+
+	snapshot uint32 // number of the newest snapshot; State.applying guards it
 }
 
 // maxRotations is the maximum number of rotations that a campaign remembers. Rotations with reserved
@@ -49,18 +52,47 @@ type campaignRotations struct {
 	rotations        map[uint64]*rotationTurnCounts
 	appliedRotations int    // number of rotations that events have used
 	appliedTurns     uint64 // all turns that events have recorded
+
+	copies          snapshotCopies[uint64, appliedTurnCounts]
+	turnsAtSnapshot uint64 // appliedTurns when the newest snapshot began
 }
 
 // rotationTurnCounts is one rotation: it counts the turns of the buyers that were eligible together.
 // A member is a buyer's position among them.
 type rotationTurnCounts struct {
-	phase        uint32   // a hash that chooses the position at which the rotation began
+	appliedTurnCounts
 	applied      bool     // an event has used the rotation
-	lastTurn     uint64   // sequence of the event with the last turn
-	counts       []uint32 // turns that events have recorded, by member
 	pending      []int32  // reserved turns by member
 	pendingTotal int      // sum of pending
 	start        []uint32 // turns before the beginning position, by member; nil: not computed yet
+
+	lastCopied   uint32 // see snapshotCopies
+	countsShared bool   // a snapshot's copy may have the same list counts, which then never changes
+}
+
+// appliedTurnCounts is the part of a rotation that a snapshot has.
+type appliedTurnCounts struct {
+	phase    uint32   // a hash that chooses the position at which the rotation began
+	lastTurn uint64   // sequence of the event with the last turn
+	counts   []uint32 // turns that events have recorded, by member
+}
+
+// beginSnapshotLocked begins the snapshot with this number, unless that was done already. It is called
+// before an event first changes the campaign's rotations after the snapshot began. The caller holds mu.
+func (c *campaignRotations) beginSnapshotLocked(snapshot uint32) {
+	if c.copies.snapshot != snapshot {
+		c.copies.snapshot, c.copies.entries, c.turnsAtSnapshot = snapshot, c.appliedRotations, c.appliedTurns
+	}
+}
+
+// copyLocked copies a rotation that events have used for the newest snapshot before it changes. The
+// caller holds mu.
+func (c *campaignRotations) copyLocked(membersAndWeightsHash uint64, s *rotationTurnCounts) {
+	if !s.applied { // no event has used it before the snapshot
+		s.lastCopied = c.copies.snapshot
+	} else if c.copies.addOnce(&s.lastCopied, membersAndWeightsHash, s.appliedTurnCounts) {
+		s.countsShared = true
+	}
 }
 
 // reserveTurn reserves the next turn for one of the campaign's eligible buyers.
@@ -73,7 +105,7 @@ func (t *campaignRotationTable) reserveTurn(campaign market.PermanentNumber, mem
 	defer c.mu.Unlock()
 	s := c.rotations[membersAndWeightsHash]
 	if s == nil {
-		s = &rotationTurnCounts{phase: c.initialPhaseLocked(membersAndWeightsHash)}
+		s = c.newRotationLocked(membersAndWeightsHash)
 		c.rotations[membersAndWeightsHash] = s
 	}
 	member := s.nextMemberIndex(weights)
@@ -94,15 +126,17 @@ func (t *campaignRotationTable) peekTurn(campaign market.PermanentNumber, member
 	defer c.mu.Unlock()
 	s := c.rotations[membersAndWeightsHash]
 	if s == nil {
-		s = &rotationTurnCounts{phase: c.initialPhaseLocked(membersAndWeightsHash)}
+		s = c.newRotationLocked(membersAndWeightsHash)
 	}
 	return uint32(s.nextMemberIndex(weights))
 }
 
-// initialPhaseLocked returns the phase of a new rotation: where in its cycle of turns it begins.
-// It depends on the campaign's past turns. The caller holds c.mu.
-func (c *campaignRotations) initialPhaseLocked(membersAndWeightsHash uint64) uint32 {
-	return uint32(newRunningHash(membersAndWeightsHash).addWord(c.appliedTurns).sum())
+// newRotationLocked returns a new rotation. Its phase, where in its cycle of turns it begins, depends on
+// the campaign's past turns. The caller holds c.mu.
+func (c *campaignRotations) newRotationLocked(membersAndWeightsHash uint64) *rotationTurnCounts {
+	s := new(rotationTurnCounts)
+	s.phase = uint32(newRunningHash(membersAndWeightsHash).addWord(c.appliedTurns).sum())
+	return s
 }
 
 // releaseTurn gives back a turn that a request has reserved and not used. It drops a rotation
@@ -141,11 +175,13 @@ func (t *campaignRotationTable) countTurnAndEndReservation(campaign market.Perma
 	c := t.getOrCreateRotations(campaign)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.beginSnapshotLocked(t.snapshot)
 	s := c.rotations[turn.Set]
 	if s == nil {
 		s = &rotationTurnCounts{}
 		c.rotations[turn.Set] = s
 	}
+	c.copyLocked(turn.Set, s)
 	if !s.applied {
 		s.applied, s.phase, s.start = true, turn.Phase, nil
 		c.appliedRotations++
@@ -161,6 +197,9 @@ func (t *campaignRotationTable) countTurnAndEndReservation(campaign market.Perma
 
 // countAppliedTurn adds one turn to the member's count.
 func (s *rotationTurnCounts) countAppliedTurn(member uint32) {
+	if s.countsShared {
+		s.counts, s.countsShared = slices.Clone(s.counts), false
+	}
 	for len(s.counts) <= int(member) {
 		s.counts = append(s.counts, 0)
 	}
@@ -180,6 +219,7 @@ func (c *campaignRotations) dropLeastRecentlyUsedRotation() {
 	if victim == nil {
 		return
 	}
+	c.copyLocked(oldest, victim)
 	c.appliedRotations--
 	if victim.pendingTotal == 0 {
 		delete(c.rotations, oldest)

@@ -96,8 +96,9 @@ func TestTurnsOfSetAreFair(t *testing.T) {
 			}
 			if rapid.IntRange(0, 4).Draw(t, "restart") == 0 {
 				var body snapshotSectionCodec
+				x.rotations.snapshot++
 				x.rotations.encodeOrDecodeSnapshot(&body)
-				x.rotations.byCampaign = map[market.PermanentNumber]*campaignRotations{}
+				x.rotations.byCampaign, x.rotations.snapshot = map[market.PermanentNumber]*campaignRotations{}, 0
 				x.rotations.encodeOrDecodeSnapshot(&snapshotSectionCodec{decoding: true, buf: body.buf})
 			}
 		}

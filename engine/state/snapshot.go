@@ -46,12 +46,14 @@ const (
 // last of these positions. A start that loads the snapshot replays the log after oldestSectionSeq.
 // The loaded state is complete once the event newestSectionSeq is applied.
 func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq uint64, err error) {
+	s.snapshotting.Lock()
+	defer s.snapshotting.Unlock()
 	header := append([]byte(snapshotMagic), snapshotVersion)
 	if _, err := w.Write(binary.AppendUvarint(header, shardCount)); err != nil {
 		return 0, 0, err
 	}
 	out := snapshotSectionWriter{w: w}
-	out.writeSection(s, sectionGlobal, 0, func(body *snapshotSectionCodec) func() { s.encodeOrDecodeGlobalState(body); return nil })
+	out.writeSection(s, sectionGlobal, 0, s.copyGlobalStateWhileApplyIsBlocked)
 	var leads []Lead
 	var dups []duplicateCheckRow
 	var keys []idempotencyRow
@@ -92,7 +94,7 @@ func (o *snapshotSectionWriter) writeSection(s *State, kind byte, shard int, cop
 	if o.err != nil {
 		return
 	}
-	o.body.buf = o.body.buf[:0]
+	o.body.buf, o.body.pieces = o.body.buf[:0], nil
 	s.applying.Lock()
 	encodeLater := copySection(&o.body)
 	stamp, at := s.seq, s.at
@@ -104,13 +106,20 @@ func (o *snapshotSectionWriter) writeSection(s *State, kind byte, shard int, cop
 		o.oldest = stamp
 	}
 	o.newest = max(o.newest, stamp)
+	pieces, size := append(o.body.pieces, o.body.buf), 0
+	for _, piece := range pieces {
+		size += len(piece)
+	}
 	o.head = append(o.head[:0], kind)
 	o.head = binary.AppendUvarint(o.head, uint64(shard))
 	o.head = binary.AppendUvarint(o.head, stamp)
 	o.head = binary.AppendVarint(o.head, at)
-	o.head = binary.LittleEndian.AppendUint32(o.head, uint32(len(o.body.buf)))
-	if _, o.err = o.w.Write(o.head); o.err == nil {
-		_, o.err = o.w.Write(o.body.buf)
+	o.head = binary.LittleEndian.AppendUint32(o.head, uint32(size))
+	for _, part := range append([][]byte{o.head}, pieces...) {
+		if _, err := o.w.Write(part); err != nil {
+			o.err = err
+			return
+		}
 	}
 }
 
@@ -196,7 +205,7 @@ func (s *State) loadSection(in *snapshotSectionReader) error {
 	body := snapshotSectionCodec{decoding: true, buf: in.body, version: in.version}
 	switch in.kind {
 	case sectionGlobal:
-		s.encodeOrDecodeGlobalState(&body)
+		s.decodeGlobalState(&body)
 		s.loaded = in.stamp
 	case sectionLeads:
 		s.leads[in.shard].loadRows(in.stamp, &body)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -290,6 +292,176 @@ func TestFlippedBitInSnapshotNeverPanics(t *testing.T) {
 	}
 }
 
+// encodeOrDecodeGlobalState returns a function that encodes the global state of s, or decodes it.
+func encodeOrDecodeGlobalState(s *State) func(*snapshotSectionCodec) {
+	return func(c *snapshotSectionCodec) {
+		if c.decoding {
+			s.decodeGlobalState(c)
+		} else {
+			s.copyGlobalStateWhileApplyIsBlocked(c)()
+		}
+	}
+}
+
+// wholeBody returns the encoded body of a section.
+func wholeBody(c *snapshotSectionCodec) []byte { return slices.Concat(append(c.pieces, c.buf)...) }
+
+// decodeGlobalSection returns a state that has only the encoded global state.
+func decodeGlobalSection(t rapid.TB, encoded []byte) *State {
+	s, body := New(), snapshotSectionCodec{decoding: true, buf: encoded, version: snapshotVersion}
+	if s.decodeGlobalState(&body); body.err != nil || len(body.buf) > 0 {
+		t.Fatalf("the global section is damaged: %d bytes left, %v", len(body.buf), body.err)
+	}
+	return s
+}
+
+// hashOfSection returns the hash of the parts of an encoded global section that are encoded while
+// events of all kinds are applied.
+func hashOfSection(t *rapid.T, encoded []byte) uint64 {
+	s := decodeGlobalSection(t, encoded)
+	return s.names.sumOfEntryHashes() + s.caps.sumOfEntryHashes() + s.accounts.sumOfEntryHashes() + s.monthlySales.sumOfEntryHashes() +
+		s.pendingReturns.sumOfEntryHashes() + s.rotations.sumOfEntryHashes() + s.slots.sumOfEntryHashes()
+}
+
+// Apply continues while the global section is encoded. The section has the state from when it began.
+func TestGlobalSectionHasStateFromItsBeginning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := newEventGenerator(t)
+		for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			x.step()
+		}
+		for range 3 { // several snapshots of one state
+			var atOnce, later snapshotSectionCodec
+			x.copyGlobalStateWhileApplyIsBlocked(&atOnce)()
+			encodeLater := x.copyGlobalStateWhileApplyIsBlocked(&later)
+			x.configuring.Unlock() // as after the settings
+			for range rapid.IntRange(0, 20).Draw(t, "steps meanwhile") {
+				x.step()
+			}
+			x.configuring.Lock()
+			encodeLater()
+			if hashOfSection(t, wholeBody(&later)) != hashOfSection(t, wholeBody(&atOnce)) {
+				t.Fatal("events after the beginning of the section have changed it")
+			}
+		}
+	})
+}
+
+// An event that changes settings waits until the global section has them.
+func TestSettingsChangeAfterGlobalSectionHasThem(t *testing.T) {
+	x := newTestExchange()
+	var body snapshotSectionCodec
+	encodeLater := x.copyGlobalStateWhileApplyIsBlocked(&body)
+	applied := make(chan struct{})
+	go func() {
+		x.logAndApply(&event.CampaignOrBuyerPausedOrResumed{Target: event.ObjectBuyer, Ref: 1, Paused: true})
+		close(applied)
+	}()
+	select {
+	case <-applied:
+	case <-time.After(20 * time.Millisecond):
+	}
+	encodeLater()
+	<-applied
+	if paused, _ := decodeGlobalSection(t, wholeBody(&body)).PauseStatus(event.ObjectBuyer, 1); paused {
+		t.Error("the section has the event after its beginning")
+	}
+	if paused, _ := x.PauseStatus(event.ObjectBuyer, 1); !paused {
+		t.Error("the event was not applied")
+	}
+}
+
+// A start removes old months when the first lead of a new month arrives, so it needs the latest month of
+// the section's beginning.
+func TestGlobalSectionHasLatestMonthFromItsBeginning(t *testing.T) {
+	x := newTestExchange()
+	x.monthlySales.countSale(1, 1, monday)
+	var body snapshotSectionCodec
+	encodeLater := x.copyGlobalStateWhileApplyIsBlocked(&body)
+	x.monthlySales.countSale(1, 1, monday+40*day)
+	encodeLater()
+	if got, want := decodeGlobalSection(t, wholeBody(&body)).monthlySales.latest, market.StartOfUTCMonth(monday); got != want {
+		t.Errorf("the latest month begins at %d, want %d", got, want)
+	}
+}
+
+// A rotation that events drop while the global section is encoded is in the section.
+func TestGlobalSectionHasRotationDroppedMeanwhile(t *testing.T) {
+	for what, reserved := range map[string]bool{"the oldest is dropped": false, "the oldest has a reserved turn": true} {
+		x := newTestExchange()
+		turn := func(set uint64) {
+			x.seq++
+			x.rotations.countTurnAndEndReservation(1, event.RotationTurn{Set: set}, x.seq)
+		}
+		for set := range uint64(maxRotations) {
+			turn(set + 1)
+		}
+		if reserved {
+			x.ReserveRotationTurn(new(RequestReservations), 1, 1, []int32{1})
+		}
+		want := x.rotations.sumOfEntryHashes()
+		var body snapshotSectionCodec
+		encodeLater := x.copyGlobalStateWhileApplyIsBlocked(&body)
+		turn(maxRotations + 1)
+		encodeLater()
+		if got := decodeGlobalSection(t, wholeBody(&body)).rotations.sumOfEntryHashes(); got != want {
+			t.Errorf("%s: the section differs from the rotations at its beginning", what)
+		}
+	}
+}
+
+// A long section consists of several pieces in memory.
+func TestSnapshotWithLongGlobalSection(t *testing.T) {
+	x := newTestExchange()
+	for ref := x.CountPermanentNumbers(event.ObjectBuyer) + 1; ref < 3*pieceBytes/20; ref++ {
+		x.names.add(event.ObjectBuyer, market.PermanentNumber(ref), fmt.Sprintf("buyer-%014d", ref))
+	}
+	loaded := New()
+	if _, err := loaded.LoadSnapshot(bytes.NewReader(snapshotOf(t, x))); err != nil {
+		t.Fatal(err)
+	}
+	_, want := x.Hash()
+	if _, got := loaded.Hash(); got != want {
+		t.Error("the loaded state differs")
+	}
+}
+
+// Entries change between the steps in which a snapshot copies them, and are added and removed.
+func TestTableChangesBetweenStepsOfSnapshot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := monthlySaleCounts{byKey: make(map[monthlyCountKey]*monthlyCount)}
+		months := rapid.Int64Range(0, 30)
+		change := func() {
+			key := monthlyCountKey{market.PermanentNumber(rapid.IntRange(1, 40).Draw(t, "campaign")), 1, monday + months.Draw(t, "month")*31*day}
+			m.getOrCreateCountLocked(key).sold += 3
+		}
+		for range rapid.IntRange(0, 80).Draw(t, "counts") {
+			change()
+		}
+		want := make(map[monthlyCountKey]int64)
+		for key, count := range m.byKey {
+			want[key] = count.sold
+		}
+		m.beginSnapshot()
+		got := make(map[monthlyCountKey]int64)
+		var body snapshotSectionCodec
+		encodeOrDecodeCopies(&body, &m.mu, 3, m.byKey, &m.copies, m.copyLocked, func(key *monthlyCountKey, count *monthlyCount) {
+			if _, twice := got[*key]; twice {
+				t.Fatalf("%+v is twice in the snapshot", *key)
+			}
+			got[*key] = count.sold
+			if rapid.Bool().Draw(t, "change") {
+				m.mu.Lock()
+				defer m.mu.Unlock()
+				change()
+			}
+		})
+		if !maps.Equal(got, want) {
+			t.Fatalf("the snapshot has %v, want %v", got, want)
+		}
+	})
+}
+
 // In a snapshot of an earlier version, each part ends before the fields of later versions.
 func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 	settings := newSettingsOutsideConfig()
@@ -300,7 +472,7 @@ func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 	}{
 		"post":  {new(UnfinishedPost).encodeOrDecodeSnapshot, map[byte]int{versionSealed: 1, versionTrusted: 1}},
 		"lists": {settings.encodeOrDecodeSnapshot, map[byte]int{versionHistory: 3}},
-		"all":   {New().encodeOrDecodeGlobalState, map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1, versionReports: 1}},
+		"all":   {encodeOrDecodeGlobalState(New()), map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1, versionReports: 1}},
 	} {
 		var today snapshotSectionCodec
 		part.snapshotFields(&today)

@@ -39,11 +39,14 @@ type State struct {
 
 	// applying excludes Apply from copies of the state, so that a copy has whole events.
 	applying sync.Mutex
-	seq      uint64 // of the last applied event
-	at       int64  // its batch's time
-	loaded   uint64 // the snapshot's global section contains the events up to this one
-	founded  event.ExchangeFounded
-	catalogs configHistory
+	// configuring excludes applyGlobalEvent while a snapshot encodes the parts that it changes.
+	configuring  sync.Mutex
+	snapshotting sync.Mutex // held by WriteSnapshot
+	seq          uint64     // of the last applied event
+	at           int64      // its batch's time
+	loaded       uint64     // the snapshot's global section contains the events up to this one
+	founded      event.ExchangeFounded
+	catalogs     configHistory
 
 	prefetched uint32 // results of PrefetchIntoCPUCache; keeps the compiler from removing its reads
 }
