@@ -153,6 +153,36 @@ func TestAvailabilityChangesTakeEffectAtNextLead(t *testing.T) {
 	})
 }
 
+// Two campaigns have the same buyer. A lead of one campaign changes the availability of the buyer in the
+// other one, which is cached there.
+func TestBuyersAvailabilityChangesInAllCampaigns(t *testing.T) {
+	for what, blue := range map[string]buyer{
+		"the buyer's cap":   {id: "blue", caps: []string{"hour 3"}},
+		"the buyer's money": {id: "blue", funds: "30"},
+	} {
+		runInVirtualTime(t, what, func(t *testing.T) {
+			r := marketOf(market.Waterfall, blue, buyer{id: "gold"})
+			other := r.campaigns[0]
+			other.id = "home"
+			r.campaigns = append(r.campaigns, other)
+			x := newExchange(t, r)
+			var got []string
+			for i, campaign := range []string{"auto", "home", "auto", "home", "auto"} {
+				got = append(got, x.ingestResult(leadRequest(i, "flo_campaign_id", campaign)))
+			}
+			if blue.funds != "" {
+				must.Succeed(t, x.engine.AsOperator("").AdjustBuyerFunds("blue", 20_000_000, ""))
+			} else {
+				time.Sleep(time.Hour)
+			}
+			for i, campaign := range []string{"home", "auto"} {
+				got = append(got, x.ingestResult(leadRequest(10+i, "flo_campaign_id", campaign)))
+			}
+			expectEqual(t, strings.Join(got, " "), "blue blue blue gold gold blue blue")
+		})
+	}
+}
+
 func TestPausedCampaignIsInactive(t *testing.T) {
 	runInVirtualTime(t, "pause", func(t *testing.T) {
 		r := threeBuyers(market.Waterfall)

@@ -39,6 +39,7 @@ type businessLine struct{ vertical, subVertical string }
 type compiledCampaign struct {
 	auction.CampaignFilterSetsWithPingLimiters
 	availability atomic.Pointer[selection.UnavailableFilterSets]
+	rebuilding   sync.Mutex // held while a request computes availability
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
@@ -220,14 +221,18 @@ func (o *compiledCampaign) reserveRotationTurnUnlessTest(s *state.State, reserve
 
 // cachedUnavailableFilterSets returns the filter sets of the campaign that no lead can be sold to now. It
 // caches the result until an event may have changed it, or opening hours or cap periods change. So
-// a lead does not check a thousand caps.
+// a lead does not check a thousand caps. Concurrent requests wait for the one that computes the result.
 func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
-	version := s.BuyerAvailabilityVersion() // before the checks, so that an event during the checks invalidates the result
-	if cached := campaign.availability.Load(); cached != nil && cached.Version == version && nowNanos < cached.Until {
+	if cached := campaign.validAvailabilityOrNil(s, nowNanos); cached != nil {
+		return cached
+	}
+	campaign.rebuilding.Lock()
+	defer campaign.rebuilding.Unlock()
+	if cached := campaign.validAvailabilityOrNil(s, nowNanos); cached != nil {
 		return cached
 	}
 	a := selection.NewEmptyUnavailableFilterSets(campaign.CompiledFilterSets)
-	a.Version, a.Until = version, math.MaxInt64
+	a.Version, a.Until = s.BuyerAvailabilityVersion(campaign.Campaign.Ref), math.MaxInt64 // before the checks, so that an event during the checks invalidates the result
 	for i := range campaign.Campaign.FilterSets {
 		addUnavailableReasons(campaign, i, s, nowNanos, a)
 	}
@@ -235,11 +240,21 @@ func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, now
 	return a
 }
 
+// validAvailabilityOrNil returns the cached availability, or nil if it may be out of date.
+func (o *compiledCampaign) validAvailabilityOrNil(s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
+	cached := o.availability.Load()
+	if cached == nil || cached.Version != s.BuyerAvailabilityVersion(o.Campaign.Ref) || nowNanos >= cached.Until {
+		return nil
+	}
+	return cached
+}
+
 // addUnavailableReasons adds the filter set to unavailable under each reason for which no lead can
 // be sold to it now. It lowers Until to the time at which a reason may change by itself.
 func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
 	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
 	price := selection.FixedPriceOrMinimumBid(campaign.Campaign, filterSet)
+	s.AddCampaignOfBuyer(campaign.Campaign.Ref, filterSet.Buyer.Ref)
 	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
 		unavailable.Closed.Add(filterSetIndex)
 	}

@@ -46,7 +46,7 @@ type UnavailableFilterSets struct {
 	Paused     bitset.Set
 	Unhealthy  bitset.Set // the buyer has too many unconfirmed deliveries
 
-	Version uint64 // State.BuyerAvailabilityVersion at the computation
+	Version uint64 // the campaign's State.BuyerAvailabilityVersion before the computation
 	Until   int64  // Unix nanoseconds: valid before that
 }
 

@@ -34,6 +34,8 @@ type buyerAccounts struct {
 	mu     sync.Mutex
 	byRef  map[market.PermanentNumber]*buyerAccount
 	copies snapshotCopies[market.PermanentNumber, buyerFunds]
+
+	availability *availabilityVersions
 }
 
 // beginSnapshot begins a snapshot of the accounts as they are now.
@@ -106,12 +108,12 @@ func (a *buyerAccounts) releaseFunds(buyer market.PermanentNumber, price market.
 	acc.wakeWaitersLocked()
 }
 
-// adjustBalanceAndHeldFunds adds an event's changes to the buyer's balance and to its held money.
-// availabilityMayChange reports that a cached answer of lacksFundsAndRecordInvalidationThreshold is no longer
-// valid.
-func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, balanceChange, heldChange market.Money) (availabilityMayChange bool) {
+// adjustBalanceAndHeldFunds adds an event's changes to the buyer's balance and to its held money. It
+// raises the availability versions of the buyer's campaigns if a cached answer of
+// lacksFundsAndRecordInvalidationThreshold is no longer valid.
+func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, balanceChange, heldChange market.Money) {
 	if buyer == 0 || (balanceChange == 0 && heldChange == 0) {
-		return false
+		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -122,10 +124,9 @@ func (a *buyerAccounts) adjustBalanceAndHeldFunds(buyer market.PermanentNumber, 
 	free := acc.balance - acc.held
 	if free < acc.shortBelow || free >= acc.enoughAt {
 		acc.shortBelow, acc.enoughAt = math.MinInt64, math.MaxInt64
-		availabilityMayChange = true
+		a.availability.raiseForBuyer(buyer)
 	}
 	acc.wakeWaitersLocked()
-	return availabilityMayChange
 }
 
 // sumOfEntryHashes returns the accounts' part of State.Hash: the sum of the hashes of all accounts,

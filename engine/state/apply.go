@@ -52,8 +52,8 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 }
 
 // applyGlobalEvent applies an event that changes the configuration, names, settings, users, alerts,
-// saved reports or buyers' accounts. It changes no lead, auction or webhook. It always raises the
-// availability version. These parts are in the snapshot's one global section. While a snapshot encodes
+// saved reports or buyers' accounts. It changes no lead, auction or webhook. It raises the availability
+// versions of all campaigns, or for a buyer's account those of the buyer's campaigns. These parts are in the snapshot's one global section. While a snapshot encodes
 // them, applyGlobalEvent waits.
 func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	s.configuring.Lock()
@@ -98,10 +98,12 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		s.settings.applySuppressionListReplaced(e)
 	case *event.BuyerFundsAdjusted:
 		s.accounts.applyOpeningBalanceOrTopUp(e)
+		s.availability.raiseForBuyer(e.Buyer)
+		return
 	default:
 		panic(fmt.Sprintf("BUG: no rule to apply a %s event", e.Kind()))
 	}
-	s.availability.Add(1)
+	s.availability.all.Add(1)
 }
 
 // applyOpeningBalanceOrTopUp adds an operator's top-up to the buyer's balance. A negative top-up
@@ -172,8 +174,8 @@ func (s *State) chargeSaleToCapsRotationAndFunds(seq uint64, campaign market.Per
 		return
 	}
 	s.rotations.countTurnAndEndReservation(campaign, sale.Turn, seq)
-	s.raiseBuyerAvailabilityVersionIf(s.caps.applyCharges(sale.Charges))
-	s.raiseBuyerAvailabilityVersionIf(s.accounts.debitOrHoldPrice(sale, holdPriceUntilPostEnds))
+	s.caps.applyCharges(sale.Charges)
+	s.accounts.debitOrHoldPrice(sale, holdPriceUntilPostEnds)
 }
 
 // countSaleForMonthlyReturnLimit counts a sold lead in the month of its decision. Events that the loaded
@@ -185,20 +187,12 @@ func (s *State) countSaleForMonthlyReturnLimit(seq uint64, campaign, buyer marke
 }
 
 // debitOrHoldPrice debits the sale's price from the buyer's balance, or holds it if holdPriceUntilPostEnds is
-// set. availabilityMayChange reports that a cached answer of lacksFundsAndRecordInvalidationThreshold is no
-// longer valid.
-func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdPriceUntilPostEnds bool) (availabilityMayChange bool) {
+// set.
+func (a *buyerAccounts) debitOrHoldPrice(sale *event.Sale, holdPriceUntilPostEnds bool) {
 	if holdPriceUntilPostEnds {
-		return a.adjustBalanceAndHeldFunds(sale.Buyer, 0, sale.Price)
-	}
-	return a.adjustBalanceAndHeldFunds(sale.Buyer, -sale.Price, 0)
-}
-
-// raiseBuyerAvailabilityVersionIf raises the availability version if availabilityMayChange is set. Callers
-// that cache which buyers are available then compute it again.
-func (s *State) raiseBuyerAvailabilityVersionIf(availabilityMayChange bool) {
-	if availabilityMayChange {
-		s.availability.Add(1)
+		a.adjustBalanceAndHeldFunds(sale.Buyer, 0, sale.Price)
+	} else {
+		a.adjustBalanceAndHeldFunds(sale.Buyer, -sale.Price, 0)
 	}
 }
 

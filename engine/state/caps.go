@@ -58,6 +58,8 @@ type capCounters struct {
 	keysMu sync.RWMutex
 	keys   []market.CapKey // by Ref
 
+	availability *availabilityVersions
+
 	snapshot       uint32          // number of the newest snapshot
 	keysAtSnapshot []market.CapKey // keys when it began
 }
@@ -231,27 +233,30 @@ func (c *changeSignal) nextChangeChannelLocked() <-chan struct{} {
 	return c.changed
 }
 
-// applyCharges counts a sale's charges in their caps. availabilityMayChange reports that a cached
-// answer of isFullAndRecordInvalidationThreshold is no longer valid.
-func (c *capCounters) applyCharges(charges []event.CapCharge) (availabilityMayChange bool) {
-	return c.replaceCharges(nil, charges)
-}
+// applyCharges counts a sale's charges in their caps.
+func (c *capCounters) applyCharges(charges []event.CapCharge) { c.replaceCharges(nil, charges) }
 
 // replaceCharges gives back the charges of one sale and applies those of the next sale. If both
 // charge one window of one cap, it makes a single change. Otherwise another request could take
-// the capacity in between, though the lead never gave it up. availabilityMayChange reports that a
-// cached answer of isFullAndRecordInvalidationThreshold is no longer valid.
-func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) (availabilityMayChange bool) {
+// the capacity in between, though the lead never gave it up.
+func (c *capCounters) replaceCharges(returned, charged []event.CapCharge) {
 	for i := range charged {
 		amount := charged[i].Amount - findChargeOfSameCapAndWindow(returned, &charged[i]).Amount
-		availabilityMayChange = c.mustFindCounter(charged[i].Cap).applyCharge(charged[i].Window, amount, c.snapshot) || availabilityMayChange
+		c.applyCharge(charged[i].Cap, charged[i].Window, amount)
 	}
 	for i := range returned {
 		if findChargeOfSameCapAndWindow(charged, &returned[i]).Cap == 0 {
-			availabilityMayChange = c.mustFindCounter(returned[i].Cap).applyCharge(returned[i].Window, -returned[i].Amount, c.snapshot) || availabilityMayChange
+			c.applyCharge(returned[i].Cap, returned[i].Window, -returned[i].Amount)
 		}
 	}
-	return availabilityMayChange
+}
+
+// applyCharge adds an event's amount to the use of the cap ref. It raises the availability versions of the
+// cap's campaigns if a cached answer of isFullAndRecordInvalidationThreshold is no longer valid.
+func (c *capCounters) applyCharge(ref market.PermanentNumber, windowStartUnixNanos, amount int64) {
+	if c.mustFindCounter(ref).applyCharge(windowStartUnixNanos, amount, c.snapshot) {
+		c.availability.raiseForCap(&c.keys[ref])
+	}
 }
 
 // findChargeOfSameCapAndWindow returns the element of charges that has the cap and the window of like,

@@ -157,7 +157,8 @@ type unknownDeliveryCountKey struct {
 }
 
 // addToUnknownDeliveryCount adds change to the unknown deliveries of the sale's buyer. It also raises
-// the availability version, because too many unknown deliveries make a buyer unavailable.
+// the availability versions of the buyer's campaigns, because too many unknown deliveries make a buyer
+// unavailable.
 func (s *State) addToUnknownDeliveryCount(sale *event.Sale, change int) {
 	if change == 0 {
 		return
@@ -168,7 +169,7 @@ func (s *State) addToUnknownDeliveryCount(sale *event.Sale, change int) {
 		s.unknownDeliveries.byBuyer = make(map[unknownDeliveryCountKey]int)
 	}
 	s.unknownDeliveries.byBuyer[unknownDeliveryCountKey{sale.Buyer, sale.Test}] += change
-	s.availability.Add(1)
+	s.availability.raiseForBuyer(sale.Buyer)
 }
 
 // CountUnknownDeliveries returns how many leads are with the buyer in an unknown state: all

@@ -39,7 +39,8 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 		"Leads":     func() { live.LeadCountWithExpired() },
 		"registers": func() { live.CapRefsByKey(); live.RefOf(2, "red"); live.NameOf(2, 1); live.CountPermanentNumbers(2) },
 		"availability": func() {
-			live.BuyerAvailabilityVersion()
+			live.BuyerAvailabilityVersion(1)
+			live.AddCampaignOfBuyer(market.PermanentNumber(1+live.CountPermanentNumbers(2)%5), 1)
 			live.IsCapFull(x.capsByBuyer[1][0], dollar, monday)
 			live.LacksFunds(x.buyers[0], dollar)
 			live.PauseStatus(2, 1)

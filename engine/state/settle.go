@@ -57,7 +57,7 @@ func (s *State) settleCapsFundsDuplicatesAndCounts(seq uint64, batchUnixNanos in
 		s.storeDuplicateValues(e.Sale.Duplicates, e.Lead, seq, batchUnixNanos)
 		s.countSaleForMonthlyReturnLimit(seq, e.Campaign, e.Sale.Buyer, decided)
 		if seq > s.loaded {
-			s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price))
+			s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, -e.Sale.Price, -e.Sale.Price)
 		}
 	case event.SettledRefused, event.SettledReleased:
 		if seq > s.loaded {
@@ -74,11 +74,11 @@ func (s *State) settleCapsFundsDuplicatesAndCounts(seq uint64, batchUnixNanos in
 // releaseFailedSaleAndChargeNextSale gives back the caps and the funds of a sale that failed. If the event
 // names a next buyer, it takes the caps, the funds and the turn of that sale.
 func (s *State) releaseFailedSaleAndChargeNextSale(seq uint64, e *event.PostSettled) {
-	s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))
-	s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, 0, -e.Sale.Price))
+	s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges)
+	s.accounts.adjustBalanceAndHeldFunds(e.Sale.Buyer, 0, -e.Sale.Price)
 	if e.Next.Buyer != 0 {
 		s.rotations.countTurnAndEndReservation(e.Campaign, e.Next.Turn, seq)
-		s.raiseBuyerAvailabilityVersionIf(s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != ""))
+		s.accounts.debitOrHoldPrice(&e.Next, e.Post.URL != "")
 	}
 }
 
@@ -220,7 +220,7 @@ func (s *State) adjustReturnCountAndRefundIfApproved(seq uint64, buyer market.Pe
 	}
 	s.monthlySales.adjustReturns(back.Campaign, buyer, back.Month, leads)
 	if c.Result == event.ChangeDone {
-		s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(back.Charges, nil))
-		s.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))
+		s.caps.replaceCharges(back.Charges, nil)
+		s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0)
 	}
 }

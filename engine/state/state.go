@@ -35,7 +35,7 @@ type State struct {
 	slots             leadEncryptionKeySlots
 
 	reservations atomic.Int64
-	availability atomic.Uint64 // see BuyerAvailabilityVersion
+	availability availabilityVersions
 
 	// applying excludes Apply from copies of the state, so that a copy has whole events.
 	applying sync.Mutex
@@ -55,6 +55,8 @@ type State struct {
 func New() *State {
 	s := &State{names: newObjectNumberRegistry(), settings: newSettingsOutsideConfig(), users: newOperatorUserTable()}
 	s.accounts.byRef = make(map[market.PermanentNumber]*buyerAccount)
+	s.caps.availability, s.accounts.availability = &s.availability, &s.availability
+	s.availability.campaignsByBuyer = make(map[market.PermanentNumber][]market.PermanentNumber)
 	s.rotations.byCampaign = make(map[market.PermanentNumber]*campaignRotations)
 	s.monthlySales.byKey = make(map[monthlyCountKey]*monthlyCount)
 	s.pendingReturns.byLead = make(map[market.LeadID]PendingReturnSeqAndTime)
@@ -117,11 +119,62 @@ func (s *State) LeadCountWithExpired() (n int) {
 	return n
 }
 
+// availabilityVersions has the version of each campaign's availability, which BuyerAvailabilityVersion
+// returns. An event raises the versions of the campaigns that it concerns: the campaign of a cap, or all
+// campaigns of a buyer.
+type availabilityVersions struct {
+	all        atomic.Uint64             // raised by events that may concern each campaign
+	byCampaign [shardCount]atomic.Uint64 // by the remainder of the campaign's number
+
+	mu               sync.RWMutex
+	campaignsByBuyer map[market.PermanentNumber][]market.PermanentNumber // ascending; see AddCampaignOfBuyer
+}
+
 // BuyerAvailabilityVersion returns a number that changes whenever an event may have changed which
-// buyers are available. Examples are a cap that becomes full, and a change of money, a pause or a
-// suppression list. Callers cache availability until the number changes. They must also end the
+// buyers are available to the campaign. Examples are a cap that becomes full, and a change of money or
+// a pause. Callers cache availability until the number changes. They first read the number, then call
+// AddCampaignOfBuyer for each buyer, and then check the caps and funds. They must also end the
 // cache when a cap's window ends or a buyer opens or closes, because no event marks these times.
-func (s *State) BuyerAvailabilityVersion() uint64 { return s.availability.Load() }
+func (s *State) BuyerAvailabilityVersion(campaign market.PermanentNumber) uint64 {
+	return s.availability.all.Load() + s.availability.byCampaign[campaign%shardCount].Load() // both only grow
+}
+
+// AddCampaignOfBuyer records that the campaign's availability depends on the buyer. From then on, events
+// that concern the buyer's funds, its caps or its unknown deliveries change the campaign's
+// BuyerAvailabilityVersion. Repeats have no effect.
+func (s *State) AddCampaignOfBuyer(campaign, buyer market.PermanentNumber) {
+	v := &s.availability
+	v.mu.RLock()
+	_, found := slices.BinarySearch(v.campaignsByBuyer[buyer], campaign)
+	v.mu.RUnlock()
+	if found {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	campaigns := v.campaignsByBuyer[buyer]
+	if at, found := slices.BinarySearch(campaigns, campaign); !found {
+		v.campaignsByBuyer[buyer] = slices.Insert(campaigns, at, campaign)
+	}
+}
+
+// raiseForCap raises the version of the cap's campaign, or of all campaigns of its buyer.
+func (v *availabilityVersions) raiseForCap(key *market.CapKey) {
+	if key.Scope == market.ScopeBuyer {
+		v.raiseForBuyer(key.Buyer)
+	} else {
+		v.byCampaign[key.Campaign%shardCount].Add(1)
+	}
+}
+
+// raiseForBuyer raises the versions of all campaigns of the buyer.
+func (v *availabilityVersions) raiseForBuyer(buyer market.PermanentNumber) {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	for _, campaign := range v.campaignsByBuyer[buyer] {
+		v.byCampaign[campaign%shardCount].Add(1)
+	}
+}
 
 // IsCapFull reports whether the cap limit has no capacity for one more lead at price. It counts
 // applied events, and no reservations. windowEndUnixNanos is the end of the cap's current window,

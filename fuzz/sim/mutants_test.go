@@ -16,8 +16,8 @@ import (
 var mutants = []mutant.Mutation{
 	{
 		Name: "a refused post gives back its caps twice", File: "engine/state/settle.go",
-		Old: "	s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
-		New: "	s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n	s.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
+		Old: "	s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges)\n",
+		New: "	s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges)\n	s.caps.replaceCharges(e.Sale.Charges, nil)\n",
 	},
 	{
 		Name: "a day's window begins 24 hours after the one before", File: "engine/market/calendar/period.go",

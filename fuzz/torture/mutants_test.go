@@ -29,8 +29,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a cap is released twice", File: "engine/state/settle.go",
-			Old: "\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n",
-			New: "\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, e.Next.Charges))\n\ts.raiseBuyerAvailabilityVersionIf(s.caps.replaceCharges(e.Sale.Charges, nil))\n",
+			Old: "\ts.caps.replaceCharges(e.Sale.Charges, e.Next.Charges)\n",
+			New: "\ts.caps.replaceCharges(e.Sale.Charges, e.Next.Charges)\n\ts.caps.replaceCharges(e.Sale.Charges, nil)\n",
 		}, "killed", 60 * time.Second, []string{"over the cap of"},
 	},
 	{
@@ -97,8 +97,8 @@ var mutants = []mutantCase{
 	{
 		mutant.Mutation{
 			Name: "a return gives the money back twice", File: "engine/state/settle.go",
-			Old: "\t\ts.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0))\n",
-			New: "\t\ts.raiseBuyerAvailabilityVersionIf(s.accounts.adjustBalanceAndHeldFunds(buyer, 2*back.Credit, 0))\n",
+			Old: "\t\ts.accounts.adjustBalanceAndHeldFunds(buyer, back.Credit, 0)\n",
+			New: "\t\ts.accounts.adjustBalanceAndHeldFunds(buyer, 2*back.Credit, 0)\n",
 		}, "killed", 8 * time.Second, []string{"; the log has balance", "is overdrawn"},
 	},
 	{
