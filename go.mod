@@ -74,6 +74,7 @@ require (
 
 require (
 	filippo.io/hpke v0.4.0 // indirect
+	github.com/FastFilter/xorfilter v0.5.1 // indirect
 	github.com/armon/go-metrics v0.4.1 // indirect
 	github.com/benbjohnson/immutable v0.4.0 // indirect
 	github.com/boombuler/barcode v1.0.1 // indirect

@@ -1,0 +1,204 @@
+package rowfile
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/FastFilter/xorfilter"
+)
+
+// File is an open file. It is safe for concurrent use. A file that is no longer referenced closes itself, so a
+// reader never loses the file that it reads while another goroutine replaces it.
+type File struct {
+	path  string
+	shape Shape
+	f     *os.File
+	id    [8]byte
+	size  int64
+	meta  []byte
+	parts []part
+	reads chan struct{}
+}
+
+// Open opens a file and reads its index into memory. reads limits the reads at one time of all files that share
+// it: each read puts a value into the channel. Errors: ErrDamaged, or from the disk.
+func Open(path string, shape Shape, reads chan struct{}) (*File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a row file: %w", err)
+	}
+	file := &File{path: path, shape: shape, f: f, reads: reads}
+	if err := file.readTrailerAndIndex(); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("cannot open the row file %q: %w", path, err)
+	}
+	return file, nil
+}
+
+func (f *File) readTrailerAndIndex() error {
+	info, err := f.f.Stat()
+	if err != nil {
+		return err
+	}
+	if f.size = info.Size(); f.size < headerBytes+trailerBytes {
+		return fmt.Errorf("%w: it is too short", ErrDamaged)
+	}
+	var header [headerBytes]byte
+	var end [trailerBytes]byte
+	if _, err := f.f.ReadAt(header[:], 0); err != nil {
+		return err
+	}
+	if _, err := f.f.ReadAt(end[:], f.size-trailerBytes); err != nil {
+		return err
+	}
+	t, err := parseTrailer(header[:], end[:], f.size)
+	if err != nil {
+		return err
+	}
+	f.id = t.id
+	sum := crc32.New(castagnoli)
+	if _, err := io.Copy(sum, io.NewSectionReader(f.f, t.indexOffset, t.indexLength)); err != nil {
+		return err
+	}
+	if sum.Sum32() != t.indexChecksum {
+		return fmt.Errorf("%w: the checksum of its index does not match", ErrDamaged)
+	}
+	f.meta, f.parts, err = readIndex(bufio.NewReaderSize(io.NewSectionReader(f.f, t.indexOffset, t.indexLength), 1<<16), &f.shape, f.size)
+	if err != nil {
+		return err
+	}
+	return f.readFilters()
+}
+
+// readFilters reads and verifies the filters of all parts.
+func (f *File) readFilters() error {
+	var buf []byte
+	for i := range f.parts {
+		p, kind := &f.parts[i], i%len(f.shape.RowBytes)
+		if p.rows == 0 {
+			continue
+		}
+		offset := p.filterOffset(f.shape.rowsPerBlock(kind), f.shape.RowBytes[kind])
+		buf = slices.Grow(buf[:0], p.filterBytes+checksumLen)[:p.filterBytes+checksumLen]
+		if _, err := f.f.ReadAt(buf, offset); err != nil {
+			return fmt.Errorf("%w: cannot read the filter at offset %d: %w", ErrDamaged, offset, err)
+		}
+		encoded, err := f.checkBlock(offset, buf)
+		if err != nil {
+			return err
+		}
+		if p.filter, err = xorfilter.LoadBinaryFuse[uint16](bytes.NewReader(encoded)); err != nil {
+			return fmt.Errorf("%w: cannot decode the filter at offset %d: %w", ErrDamaged, offset, err)
+		}
+	}
+	return nil
+}
+
+// Meta returns the caller's data of Commit.
+func (f *File) Meta() []byte { return f.meta }
+
+// Path returns the file's path.
+func (f *File) Path() string { return f.path }
+
+// Bytes returns the file's size.
+func (f *File) Bytes() int64 { return f.size }
+
+// Rows returns the number of rows of a kind.
+func (f *File) Rows(kind int) (n int) {
+	for i := kind; i < len(f.parts); i += len(f.shape.RowBytes) {
+		n += f.parts[i].rows
+	}
+	return n
+}
+
+// MemoryBytes returns how much memory the index takes.
+func (f *File) MemoryBytes() (n int64) {
+	for i := range f.parts {
+		n += int64(4 * len(f.parts[i].prefixes))
+		if filter := f.parts[i].filter; filter != nil {
+			n += int64(2 * len(filter.Fingerprints))
+		}
+	}
+	return n
+}
+
+func (f *File) part(kind, shard int) *part { return &f.parts[shard*len(f.shape.RowBytes)+kind] }
+
+// blocks pools the buffers of Find.
+var blocks = sync.Pool{New: func() any { return new([blockBytes]byte) }}
+
+// Find appends the row with this key to dst. The filter answers for nearly all missing keys, so the disk is
+// read only for about one in 65,536 of them. Errors: ErrDamaged, or from the disk.
+func (f *File) Find(kind, shard int, key *[KeyBytes]byte, dst []byte) (row []byte, found bool, err error) {
+	p := f.part(kind, shard)
+	if p.rows == 0 || !p.filter.Contains(filterKeyOf(key[:])) {
+		return dst, false, nil
+	}
+	buf := blocks.Get().(*[blockBytes]byte)
+	defer blocks.Put(buf)
+	// The last block whose first key is not greater. Blocks before it may begin with the same prefix.
+	prefix := prefixOf(key[:])
+	block := sort.Search(len(p.prefixes), func(i int) bool { return p.prefixes[i] > prefix }) - 1
+	for ; block >= 0; block-- {
+		rows, err := f.readBlock(p, kind, block, buf[:])
+		if err != nil {
+			return dst, false, err
+		}
+		size := f.shape.RowBytes[kind]
+		at := sort.Search(len(rows)/size, func(i int) bool { return bytes.Compare(rows[i*size:i*size+KeyBytes], key[:]) >= 0 }) * size
+		if at < len(rows) && bytes.Equal(rows[at:at+KeyBytes], key[:]) {
+			return append(dst, rows[at:at+size]...), true, nil
+		}
+		if at > 0 || p.prefixes[block] != prefix {
+			break
+		}
+	}
+	return dst, false, nil
+}
+
+// readBlock reads and verifies one block of a part into buf, and returns its rows.
+func (f *File) readBlock(p *part, kind, block int, buf []byte) (rows []byte, err error) {
+	offset, length := p.blockRange(block, f.shape.rowsPerBlock(kind), f.shape.RowBytes[kind])
+	f.reads <- struct{}{}
+	_, err = f.f.ReadAt(buf[:length], offset)
+	<-f.reads
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%w: it is truncated", ErrDamaged)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the row file %q at offset %d: %w", f.path, offset, err)
+	}
+	return f.checkBlock(offset, buf[:length])
+}
+
+func (f *File) checkBlock(offset int64, block []byte) (rows []byte, err error) {
+	rows = block[:len(block)-checksumLen]
+	if blockChecksum(f.id, offset, rows) != binary.LittleEndian.Uint32(block[len(rows):]) {
+		return nil, fmt.Errorf("the row file %q: the checksum of the block at offset %d does not match: %w", f.path, offset, ErrDamaged)
+	}
+	return rows, nil
+}
+
+// AppendPart appends all rows of a part to dst, in the order of their keys. Errors are those of Find.
+func (f *File) AppendPart(dst []byte, kind, shard int) ([]byte, error) {
+	p := f.part(kind, shard)
+	buf := blocks.Get().(*[blockBytes]byte)
+	defer blocks.Put(buf)
+	for block := range p.prefixes {
+		rows, err := f.readBlock(p, kind, block, buf[:])
+		if err != nil {
+			return dst, err
+		}
+		dst = append(dst, rows...)
+	}
+	return dst, nil
+}
