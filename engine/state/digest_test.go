@@ -1,6 +1,10 @@
 package state
 
-import "reflect"
+import (
+	"math"
+	"reflect"
+	"testing"
+)
 
 // fieldsNotInDigest changes each field of an empty value, with those of nested values, and
 // returns the fields that do not change the digest.
@@ -58,5 +62,27 @@ func setLeaf(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 	default:
 		v.SetUint(1)
+	}
+}
+
+// A row counts until the minute of its expiry has ended, whether a sweep removes it or not.
+func TestRowHashSumsLeaveOutExpiredRows(t *testing.T) {
+	const begin = 20_000 * 24 * 3600
+	expiries := []uint32{begin, begin + 59, begin + 60, begin + 3600, begin + 86_399, begin + 86_400, begin + 9*86_400, math.MaxUint32}
+	for _, now := range []uint32{0, begin - 1, begin, begin + 59, begin + 60, begin + 61, begin + 86_400, begin + 86_460, begin + 20*86_400} {
+		var sums rowHashSums
+		want := uint64(0)
+		for i, expiry := range expiries {
+			hash := newRunningHash(uint64(i)).sum()
+			sums.add(expiry, hash)
+			sums.add(expiry, hash)
+			sums.add(expiry, -hash)
+			if expiry/60 >= now/60 {
+				want += hash
+			}
+		}
+		if got := sums.sumOfUnexpired(now); got != want {
+			t.Errorf("at %d the sum is %d, want %d", now, got, want)
+		}
 	}
 }

@@ -267,7 +267,7 @@ func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCo
 		var empty R
 		added := P(t.rows.push(&empty))
 		added.encodeOrDecodeSnapshot(body)
-		t.sum += added.contentHash()
+		t.sums.add(added.expiryUnixSeconds(), added.contentHash())
 	}
 	if body.err != nil || n == 0 {
 		return

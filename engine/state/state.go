@@ -44,6 +44,7 @@ type State struct {
 	snapshotting sync.Mutex // held by WriteSnapshot
 	seq          uint64     // of the last applied event
 	at           int64      // its batch's time
+	rowSums      rowHashSums
 	loaded       uint64     // the snapshot's global section contains the events up to this one
 	founded      event.ExchangeFounded
 	catalogs     configHistory
@@ -54,6 +55,10 @@ type State struct {
 // New returns an empty state.
 func New() *State {
 	s := &State{names: newObjectNumberRegistry(), settings: newSettingsOutsideConfig(), users: newOperatorUserTable()}
+	for i := range shardCount {
+		s.leads[i].table.sums, s.duplicates[i].table.sums = &s.rowSums, &s.rowSums
+		s.idempotency[i].table.sums, s.auctions[i].table.sums = &s.rowSums, &s.rowSums
+	}
 	s.accounts.byRef = make(map[market.PermanentNumber]*buyerAccount)
 	s.caps.availability, s.accounts.availability = &s.availability, &s.availability
 	s.availability.campaignsByBuyer = make(map[market.PermanentNumber][]market.PermanentNumber)
@@ -81,15 +86,16 @@ func (s *State) FoundedEvent() event.ExchangeFounded {
 }
 
 // Hash returns the sequence of the last applied event, and a hash of everything that events
-// determine. Two states with the same log have the same hash, so a difference reveals a fault.
+// determine. Two states with the same log have the same hash, so a difference reveals a fault. A row counts
+// until the minute of its expiry has ended.
 // Apply waits meanwhile, so Hash locks only the fields that requests in flight change.
 func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	sum := newRunningHash(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
 		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
+	sum += s.rowSums.sumOfUnexpired(unixSecondsRoundedDown(s.at))
 	for i := range shardCount {
-		sum += s.leads[i].table.sum + s.duplicates[i].table.sum + s.idempotency[i].table.sum + s.auctions[i].table.sum
 		for _, post := range s.leads[i].posts {
 			sum += post.contentHash()
 		}

@@ -18,19 +18,18 @@ type row[R any] interface {
 //
 // Invariants: the index has a power of two of entries, at most 3/4 of them used. An entry is zero
 // or refers to a row. Every row is reachable from its key's home entry without crossing a zero.
-// sum is the sum of all rows' content hashes.
 //
-// Each put removes a few expired rows, from a cursor that moves over the list. So the sequence of
-// events alone determines which rows are removed, and a replay removes the same ones. get does
-// not return an expired row that is still present. (Rejected: Go's maps, which cost twice the
-// memory for these rows, and an expiry queue beside the list, which costs eight bytes a row.)
+// Each put removes a few expired rows, from a cursor that moves over the list. A row stays at least until the
+// minute of its expiry has ended, because sums counts it until then. get does not return an expired row
+// that is still present. (Rejected: Go's maps, which cost twice the memory for these rows, and an expiry
+// queue beside the list, which costs eight bytes a row.)
 //
 // The shard's lock guards a table. A pointer that get returns is valid while the caller holds the
 // lock.
 type table[R any, P row[R]] struct {
 	rows  chunkedRowList[R]
 	index []uint32
-	sum   uint64
+	sums  *rowHashSums // of all tables of the state
 
 	cursor      int    // of the sweep
 	soonest     uint32 // no row expires before it, so no sweep is needed until then
@@ -106,7 +105,7 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 	t.sweepAFewExpiredRows(nowUnixSeconds)
 	added := P(t.rows.push(value)) // at once: a value whose methods are called here would move to the heap
 	last := t.rows.n - 1
-	t.sum += added.contentHash()
+	t.sums.add(added.expiryUnixSeconds(), added.contentHash())
 	if last == 0 {
 		t.cursor, t.soonest, t.nextSoonest = 0, added.expiryUnixSeconds(), added.expiryUnixSeconds()
 	}
@@ -114,7 +113,7 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 	entry, position, ok := t.findWithExpired(added.key())
 	if ok {
 		known := t.rows.at(position)
-		t.sum -= P(known).contentHash()
+		t.sums.add(P(known).expiryUnixSeconds(), -P(known).contentHash())
 		*known = *added
 		t.rows.pop()
 		return
@@ -126,7 +125,7 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 	}
 }
 
-// editRow calls edit with the row that has this key, and updates the table's hash. edit may change
+// editRow calls edit with the row that has this key, and updates the sums of hashes. edit may change
 // all fields but the key. rowExists is false if the table has no such row.
 func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
 	_, position, ok := t.findWithExpired(key)
@@ -134,9 +133,9 @@ func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
 		return false
 	}
 	found := P(t.rows.at(position))
-	t.sum -= found.contentHash()
+	t.sums.add(found.expiryUnixSeconds(), -found.contentHash())
 	edit(found)
-	t.sum += found.contentHash()
+	t.sums.add(found.expiryUnixSeconds(), found.contentHash())
 	t.soonest, t.nextSoonest = min(t.soonest, found.expiryUnixSeconds()), min(t.nextSoonest, found.expiryUnixSeconds())
 	return true
 }
@@ -160,8 +159,8 @@ func (t *table[R, P]) rebuildIndex(indexSize int) {
 	}
 }
 
-// sweepAFewExpiredRows checks the next few rows from the cursor on, and removes those that have
-// expired at nowUnixSeconds. It returns at once while no row can have expired.
+// sweepAFewExpiredRows checks the next few rows from the cursor on, and removes those that expired in a minute
+// before that of nowUnixSeconds. It returns at once while no row can have expired.
 func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
@@ -170,7 +169,7 @@ func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 		if nowUnixSeconds < t.soonest {
 			return
 		}
-		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires > nowUnixSeconds {
+		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires/60 >= nowUnixSeconds/60 {
 			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
@@ -186,7 +185,7 @@ func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 // gaps. A table that has become almost empty gets a smaller index.
 func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))
-	t.sum -= gone.contentHash()
+	t.sums.add(gone.expiryUnixSeconds(), -gone.contentHash())
 	t.clearIndexEntry(t.indexEntryOf(gone))
 	last := t.rows.n - 1
 	if position != last {
