@@ -41,6 +41,7 @@ type Settings struct {
 	History         time.Duration `key:"history"`
 	Idempotency     time.Duration `key:"idempotency"`
 	PingIdempotency time.Duration `key:"ping_idempotency"` // retention of a ping's answer and key
+	HotFor          time.Duration `key:"hot_for"`          // time in memory after a lead's decision
 	TokenLifetime   time.Duration `key:"token_lifetime"`
 	Limits          ServerLimitSettings
 	Webhooks        WebhookConcurrencyPerEndpoint
@@ -92,6 +93,9 @@ func (c *compiler) compileSettings(d *schema.Document) {
 	c.checkDurationRange("history", d.History, schema.Day, 3650*schema.Day)
 	c.checkDurationRange("idempotency", d.Idempotency, time.Hour, 3650*schema.Day)
 	c.checkDurationRange("ping_idempotency", d.PingKeys, time.Minute, 3650*schema.Day)
+	if d.HotFor != nil {
+		c.checkDurationRange("hot_for", d.HotFor, time.Second, 3650*schema.Day)
+	}
 	c.checkDurationRange("token_lifetime", d.TokenLifetime, time.Minute, 30*schema.Day)
 	if d.History.OrZero() < d.Idempotency.OrZero() {
 		c.reportMistake("history", "is shorter than idempotency ("+d.Idempotency.String()+"), but the exchange rebuilds keys from the log; raise history or lower idempotency")
@@ -122,11 +126,15 @@ func (c *compiler) compileSettings(d *schema.Document) {
 		History:         d.History.OrZero(),
 		Idempotency:     d.Idempotency.OrZero(),
 		PingIdempotency: d.PingKeys.OrZero(),
+		HotFor:          schema.DefaultHotFor,
 		TokenLifetime:   d.TokenLifetime.OrZero(),
 		Limits:          c.compileLimits("limits", &d.Limits),
 		Webhooks:        c.compileWebhookConcurrency("webhooks", &d.Webhooks),
 		Report:          c.compileReport("report", &d.Report),
 		Traces:          c.compileTraces("traces", d.Traces),
+	}
+	if d.HotFor != nil {
+		c.out.Settings.HotFor = d.HotFor.OrZero()
 	}
 }
 

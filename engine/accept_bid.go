@@ -81,8 +81,8 @@ func (in *leadSaleWorkspace) claimAuctionAndChooseBidder() (refusal RefusalCode,
 func (in *leadSaleWorkspace) waitForSupplierAnswerOfSoldLead(soldLead market.LeadID) (saleStillValid bool, err error) {
 	d := in.engine.deliveries.FindRunning(soldLead)
 	if d == nil {
-		row, known := in.engine.state.Lead(soldLead)
-		return !known || row.Delivery != market.DeliveryFailed && row.Delivery != market.DeliveryReleased, nil
+		row, known, err := in.engine.findLead(soldLead)
+		return !known || row.Delivery != market.DeliveryFailed && row.Delivery != market.DeliveryReleased, err
 	}
 	select {
 	case <-d.SupplierAnswerCommitted():
@@ -167,12 +167,14 @@ func (in *leadSaleWorkspace) reserveCapacityAndEncodePost() (refusalCode Refusal
 		if in.now >= in.accepted.bid.ValidUntil {
 			return BidExpired, market.ReasonNone, nil
 		}
-		outcome, wait := in.reserveChosenSale()
-		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
+		outcome, wait, err := in.reserveChosenSale()
+		if wait == nil && err == nil && outcome == market.OutcomeWon && in.encodePostBody() {
 			return "", market.ReasonNone, nil
 		}
 		in.engine.state.ReleaseCapsFundsAndTurn(&in.reserved)
 		switch {
+		case err != nil:
+			return "", market.ReasonNone, err
 		case wait != nil:
 		case outcome == market.OutcomeWon:
 			return "", market.ReasonPostRejected, nil // the adapter cannot encode this lead

@@ -61,8 +61,10 @@ func (c *commonRequestFields) waitOrUnavailable(otherRequestOrDeliveryEnded <-ch
 // another body.
 func (c *commonRequestFields) claimKeyOrFindEarlierUse(reserved *state.RequestReservations, use *event.RequestIdempotencyKey) (firstUse state.IdempotencyKeyClaimResult, err error) {
 	for {
-		claim := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
+		claim, err := c.engine.state.ClaimIdempotencyKey(reserved, use.Key, use.Fingerprint, c.now)
 		switch {
+		case err != nil:
+			return firstUse, c.engine.reportIfColdRowUnreadable(err)
 		case claim.Wait != nil:
 			if err := c.waitOrUnavailable(claim.Wait); err != nil {
 				return firstUse, err
@@ -164,7 +166,10 @@ func (in *ingestOrPostInput) waitForFirstIngestAnswer(firstLead market.LeadID) (
 			return IngestAnswer{}, err
 		}
 	}
-	lead, ok := e.state.Lead(firstLead)
+	lead, ok, err := e.findLead(firstLead)
+	if err != nil {
+		return IngestAnswer{}, err
+	}
 	if !ok || lead.Answer == state.AnswerNone {
 		return IngestAnswer{}, ErrUnavailable
 	}
@@ -177,7 +182,10 @@ func (in *ingestOrPostInput) waitForFirstIngestAnswer(firstLead market.LeadID) (
 // that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
 func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
 	for {
-		result, wait := in.tryClaimDuplicateValues(campaignOrBuyerScope)
+		result, wait, err := in.tryClaimDuplicateValues(campaignOrBuyerScope)
+		if err != nil {
+			return market.ReasonNone, err
+		}
 		switch result {
 		case state.Reserved:
 			return market.ReasonNone, nil
@@ -193,17 +201,20 @@ func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(campaignOrBuyerScope uin
 // tryClaimDuplicateValues claims the lead's values that identify duplicates within the scope, and
 // does not wait. Full means that the lead is a duplicate. Contended means that another lead with
 // equal values is in progress; the returned channel closes when that lead ends its claim.
-func (in *leadSaleWorkspace) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}) {
+func (in *leadSaleWorkspace) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}, err error) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
 	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, campaignOrBuyerScope, &e.opt.Secret, in.duplicateKeys[:0])
-	result, first, wait := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
+	result, first, wait, err := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
+	if err != nil {
+		return result, nil, e.reportIfColdRowUnreadable(err)
+	}
 	switch result {
 	case state.Reserved:
 		in.recordDuplicateClaims(rule.Window)
 	case state.Full:
 		in.record.DuplicateOf = first
 	}
-	return result, wait
+	return result, wait, nil
 }
 
 // recordDuplicateClaims writes the claimed duplicate values into the lead's event. Each expires

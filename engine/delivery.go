@@ -149,7 +149,11 @@ func (in *ingestOrPostWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery
 			e.state.ReleaseDuplicateKeyClaims(&in.deliveryClaims) // the buyer certainly does not have the lead, and another lead may wait for that
 		}
 		in.refusedCharges = d.CapCharges()
-		if reason, err = in.chooseAndReserveRemainingBuyer(); err != nil {
+		reason, err = in.chooseAndReserveRemainingBuyer()
+		if errors.Is(err, errColdRowUnreadable) { // the refusal still counts, or a restart would post the lead to this buyer again
+			reason, err = market.ReasonPostRejected, nil
+		}
+		if err != nil {
 			return IngestAnswer{}, false, err
 		}
 	}

@@ -97,7 +97,7 @@ func TestRecoverySkipsResentDelivery(t *testing.T) {
 		must.Succeed(t, e.AsOperator("").ResolveUnconfirmedDelivery(id, event.SettledResent))
 		must.Succeed(t, e.ResumeErasuresAndDeliveries())
 		time.Sleep(time.Second)
-		if lead, _ := e.state.Lead(id); lead.Delivery != market.DeliveryDone {
+		if lead, _ := e.state.LeadInMemory(id); lead.Delivery != market.DeliveryDone {
 			t.Errorf("delivery %s", lead.Delivery)
 		}
 		e.Close()

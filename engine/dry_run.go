@@ -136,14 +136,14 @@ func (e *Engine) FindOnSuppressionList(list *market.SuppressionListDefinition, l
 	return false, true
 }
 
-// FindEarlierDuplicateLead returns an accepted lead that memory still has under one of the lead's values, by
+// FindEarlierDuplicateLead returns an accepted lead that the state still has under one of the lead's values, by
 // the campaign's rule against duplicates. buyer is zero for a rule of the whole campaign.
-func (e *Engine) FindEarlierDuplicateLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool) {
+func (e *Engine) FindEarlierDuplicateLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool, err error) {
 	scope := uint64(c.Ref)<<32 | uint64(buyer)
 	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
-		if earlier, found = e.state.FindLeadByDuplicateKey(key, nowNanos); found {
-			return earlier, true
+		if earlier, found, err = e.state.FindLeadByDuplicateKey(key, nowNanos); found || err != nil {
+			return earlier, found, e.reportIfColdRowUnreadable(err)
 		}
 	}
-	return market.LeadID{}, false
+	return market.LeadID{}, false, nil
 }

@@ -159,7 +159,7 @@ func TestOpenDeliveryWithErasedKeyBecomesUnknown(t *testing.T) {
 		attempts := len(x.buyers.postAttempts())
 		x.crashAndRestart()
 		time.Sleep(time.Minute)
-		if row, _ := x.state.Lead(lead); row.Delivery != market.DeliveryUnknown || len(x.buyers.postAttempts()) != attempts {
+		if row, _ := x.state.LeadInMemory(lead); row.Delivery != market.DeliveryUnknown || len(x.buyers.postAttempts()) != attempts {
 			t.Errorf("delivery %s after %d more attempts", row.Delivery, len(x.buyers.postAttempts())-attempts)
 		}
 	})

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state"
+	"pingpost/engine/state/coldtest"
 	"pingpost/internal/must"
 )
 
@@ -161,5 +164,23 @@ func TestBuyerWithTooManyUnconfirmedDeliveries(t *testing.T) {
 		must.Succeed(t, x.engine.AsOperator("").ResolveUnconfirmedDelivery(first.Lead, event.SettledConfirmed))
 		x.buyers.scriptPosts("blue", accepts)
 		expectEqual(t, x.ingestResult(leadRequest(1002)), "blue", "buyer after one was resolved")
+	})
+}
+
+// If the files with old leads cannot be read, a buyer's refusal still counts: the lead goes to no further buyer, and
+// no restart posts it to this buyer again.
+func TestRefusalCountsWithoutColdFiles(t *testing.T) {
+	runInVirtualTime(t, "", func(t *testing.T) {
+		x := newExchange(t, duplicatesMarket(byBuyer, true))
+		x.buyers.scriptPosts("blue", refuses.after(time.Second))
+		sold := x.startIngest(leadRequest(1))
+		time.Sleep(500 * ms)
+		file := coldtest.New(state.ColdRowShape())
+		file.Broken = errors.New("a bad sector")
+		x.engine.State().SetColdFiles([]state.ColdFile{file})
+		expectEqual(t, sold.wait(), "post_rejected")
+		x.engine.State().EachUnfinishedPost(func(p *state.UnfinishedPost) { t.Errorf("the delivery of %s is still open", p.Lead) })
+		expectEqual(t, x.engine.State().ReservationCount(), int64(0))
+		expectEqual(t, len(x.buyers.postAttempts()), 1, "attempts ", x.buyers.postAttempts())
 	})
 }

@@ -215,7 +215,7 @@ func (l *ledgerModel) compare(t testing.TB, s *state.State) {
 		}
 	}
 	for lead, status := range l.status {
-		if got, ok := s.Lead(lead); ok && got.Status != status {
+		if got, ok := s.LeadInMemory(lead); ok && got.Status != status {
 			t.Errorf("lead %s: status %s, want %s", lead, got.Status, status)
 		}
 	}

@@ -309,7 +309,7 @@ func describeIngest(a engine.IngestAnswer, err error) string {
 // lead returns a lead from memory.
 func (x *testExchange) lead(a engine.IngestAnswer) state.Lead {
 	x.t.Helper()
-	lead, ok := x.state.Lead(a.Lead)
+	lead, ok := x.state.LeadInMemory(a.Lead)
 	if !ok {
 		x.t.Fatalf("lead %s is not in memory", a.Lead)
 	}

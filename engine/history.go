@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pingpost/engine/event"
+	"pingpost/engine/market"
 	"pingpost/engine/pastauction"
 	"pingpost/engine/state"
 )
@@ -103,6 +104,32 @@ func (r *logReader) reportAndReturnUnavailable(logPosition uint64, err error) er
 	}
 	r.opt.Observer.ReportFault("cannot read a record back from the log; the caller may repeat the request", fmt.Errorf("log record %d: %w", logPosition, err))
 	return ErrUnavailable
+}
+
+// findLead returns a lead's row in the state. Like the methods of logReader, it reports a failed read of a file
+// and then returns ErrUnavailable.
+func (e *Engine) findLead(id market.LeadID) (lead state.Lead, found bool, err error) {
+	lead, found, err = e.state.Lead(id)
+	return lead, found, e.reportIfColdRowUnreadable(err)
+}
+
+// loadLeadIntoMemory keeps a lead in memory for the next minute, in which the caller changes it. The caller has
+// locked the lead. The error is ErrUnavailable.
+func (e *Engine) loadLeadIntoMemory(id market.LeadID) error {
+	return e.reportIfColdRowUnreadable(e.state.LoadLeadIntoMemory(id, e.opt.Clock.Now()))
+}
+
+// errColdRowUnreadable is the ErrUnavailable of a request that needs a row of a cold file that cannot be read.
+var errColdRowUnreadable = fmt.Errorf("a row of a closed lead cannot be read: %w", ErrUnavailable)
+
+// reportIfColdRowUnreadable reports an error of a read of the state's cold files, and returns
+// errColdRowUnreadable. It returns nil for nil.
+func (e *Engine) reportIfColdRowUnreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	e.opt.Observer.ReportFault("cannot read a row of a closed lead from a cold file; the caller may repeat the request", err)
+	return errColdRowUnreadable
 }
 
 // waitForReadSlot waits for one of the maxLogReads slots and takes it. It returns false at

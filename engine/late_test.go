@@ -124,7 +124,7 @@ func TestUnconfirmedDeliveriesStayInMemory(t *testing.T) {
 			expectEqual(t, earned, row.earns, "the supplier's payout")
 			time.Sleep(time.Second)
 			x.expireLeadsBeside(lost.Lead)
-			if _, known := x.state.Lead(lost.Lead); known {
+			if _, known := x.state.LeadInMemory(lost.Lead); known {
 				t.Error("the resolved lead stays in memory")
 			}
 		})

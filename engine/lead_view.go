@@ -27,7 +27,10 @@ type LeadView struct {
 // ViewLeadForSupplier returns a lead to the supplier that sent it. Other suppliers get ErrNotFound.
 // deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
-	lead, ok := e.state.Lead(id)
+	lead, ok, err := e.findLead(id)
+	if err != nil {
+		return LeadView{}, err
+	}
 	if !ok || lead.Supplier != supplier {
 		return LeadView{}, ErrNotFound
 	}
@@ -48,7 +51,10 @@ func (e *Engine) ViewLeadForSupplier(id market.LeadID, supplier market.Permanent
 // to which the delivery failed after the supplier received ACCEPTED gets it too, as unsold. Other
 // buyers get ErrNotFound. deadlineNanos limits the wait for a log read, in Unix nanoseconds.
 func (e *Engine) ViewLeadForBuyer(id market.LeadID, buyer market.PermanentNumber, deadlineNanos int64) (LeadView, error) {
-	lead, ok := e.state.Lead(id)
+	lead, ok, err := e.findLead(id)
+	if err != nil {
+		return LeadView{}, err
+	}
 	if !ok || lead.Buyer == 0 || lead.Buyer != buyer {
 		return LeadView{}, ErrNotFound
 	}

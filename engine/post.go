@@ -186,8 +186,8 @@ func (in *ingestOrPostWorkspace) answerRepeatedSupplierPost(firstLead market.Lea
 // open, noBuyerAnswerInTime selects BuyerTimeout instead of BuyerUnavailable.
 func (in *ingestOrPostWorkspace) newSupplierPostAnswer(id market.LeadID, noBuyerAnswerInTime bool) (SupplierPostAnswer, error) {
 	e := in.engine
-	lead, ok := e.state.Lead(id)
-	if !ok {
+	lead, ok, err := e.findLead(id)
+	if err != nil || !ok {
 		return SupplierPostAnswer{}, ErrUnavailable
 	}
 	switch lead.Delivery {

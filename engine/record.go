@@ -135,8 +135,8 @@ func (e *Engine) decryptOpenPostContact(post *state.UnfinishedPost) (contact eve
 // nil if memory no longer has the lead, the log's history no longer has the event, or the fields
 // are erased or unreadable.
 func (e *Engine) readContactFieldsOrNil(id market.LeadID) []event.LeadField {
-	lead, ok := e.state.Lead(id)
-	if !ok {
+	lead, ok, err := e.findLead(id)
+	if err != nil || !ok {
 		return nil
 	}
 	decided, err := e.log.ReadDecisionIfKept(&lead, e.opt.Clock.Now()+int64(e.opt.Ceiling))

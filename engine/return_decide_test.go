@@ -97,7 +97,7 @@ func TestApprovedReturnUsesRulesOfReport(t *testing.T) {
 		x.configure(r)
 		time.Sleep(60 * day) // until the lead has left memory
 		x.expireLeadsBeside(a.Lead)
-		if _, known := x.state.Lead(a.Lead); known {
+		if _, known := x.state.LeadInMemory(a.Lead); known {
 			t.Fatal("the lead is still in memory")
 		}
 		expectEqual(t, describeError(x.engine.AsOperator("").DecideReturn(a.Lead, true, "fair")), "ok")

@@ -46,18 +46,18 @@ func returnLimitAppliesToLead(rule *market.ReturnRule, lead *state.Lead) bool {
 // returnMonthToLock returns the month whose returns a report would add to. mustLock reports whether
 // the rule limits them; then the caller must lock the month. A report that is no return, or is
 // already rejected, needs no lock.
-func (r *statusRequestInProgress) returnMonthToLock(rep *parsedBuyerReport) (month campaignBuyerMonth, mustLock bool) {
+func (r *statusRequestInProgress) returnMonthToLock(rep *parsedBuyerReport) (month campaignBuyerMonth, mustLock bool, err error) {
 	if rep.status != market.StatusReturned || len(rep.objections) > 0 {
-		return month, false
+		return month, false, nil
 	}
-	lead, ok := r.engine.state.Lead(rep.lead)
-	if !ok {
-		return month, false
+	lead, ok, err := r.engine.findLead(rep.lead)
+	if err != nil || !ok {
+		return month, false, err
 	}
 	month = salesMonthOf(&lead)
 	month.buyer = r.req.Buyer.Ref // even if another buyer has the lead now: this buyer may get it before the lock
 	rule := r.plan.returnRuleOrDefaultIfRemoved(r.engine, lead.Campaign)
-	return month, returnLimitAppliesToLead(&rule, &lead)
+	return month, returnLimitAppliesToLead(&rule, &lead), nil
 }
 
 // isWithinReturnLimit reports whether the buyer may return this lead, within the limit of its month.
@@ -168,9 +168,16 @@ func (e OperatorActions) DecideReturn(id market.LeadID, approve bool, note strin
 		return err
 	}
 	defer e.changing.UnlockAndEmpty(&locked)
+	if err := e.loadLeadIntoMemory(id); err != nil {
+		return err
+	}
 	pending, ok := e.state.PendingReturnRequest(id)
 	if !ok {
-		if _, known := e.state.Lead(id); !known {
+		_, known, err := e.findLead(id)
+		if err != nil {
+			return err
+		}
+		if !known {
 			return fmt.Errorf("%w: lead %s does not exist", ErrNotFound, id)
 		}
 		return fmt.Errorf("%w: lead %s has no pending return", ErrConflict, id)
@@ -220,7 +227,10 @@ func (e *Engine) readOrRebuildRequestedReturn(p *compiledCatalog, id market.Lead
 		}
 		panic(fmt.Sprintf("BUG: log record %d does not request the return of lead %s", pending.Seq, id))
 	}
-	lead, ok := e.state.Lead(id)
+	lead, ok, err := e.findLead(id)
+	if err != nil {
+		return 0, change, err
+	}
 	if !ok {
 		return 0, change, fmt.Errorf("%w: lead %s is too old: memory and the log's history no longer have it", ErrNotFound, id)
 	}
@@ -253,7 +263,10 @@ func (e *Engine) ListPendingReturns(afterLead market.LeadID, limit int) (page []
 			return nil, 0, err
 		}
 		back := &change.Return
-		lead, known := e.state.Lead(id)
+		lead, known, err := e.findLead(id)
+		if err != nil {
+			return nil, 0, err
+		}
 		if known { // the return of a test lead is empty and names no campaign
 			back.Campaign = lead.Campaign
 		}

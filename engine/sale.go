@@ -76,9 +76,9 @@ func (in *leadSaleWorkspace) chooseAndReserveBuyer() (market.UnsoldReason, error
 		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
 		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
-		reason, wait := in.reserveFirstCandidateWithCapacity()
-		if wait == nil {
-			return reason, nil
+		reason, wait, err := in.reserveFirstCandidateWithCapacity()
+		if wait == nil || err != nil {
+			return reason, err
 		}
 		if err := in.waitAndUpdateNow(wait); err != nil {
 			return timeoutReasonOrError(err)
@@ -94,9 +94,9 @@ func (in *leadSaleWorkspace) chooseAndReserveBuyer() (market.UnsoldReason, error
 func (in *leadSaleWorkspace) chooseAndReserveRemainingBuyer() (market.UnsoldReason, error) {
 	for {
 		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFromExceptCaps(&in.candidates)
-		reason, wait := in.reserveFirstCandidateWithCapacity()
-		if wait == nil {
-			return reason, nil
+		reason, wait, err := in.reserveFirstCandidateWithCapacity()
+		if wait == nil || err != nil {
+			return reason, err
 		}
 		if err := in.waitAndUpdateNow(wait); err != nil {
 			return timeoutReasonOrError(err)
@@ -108,30 +108,30 @@ func (in *leadSaleWorkspace) chooseAndReserveRemainingBuyer() (market.UnsoldReas
 // order of the campaign's method, and returns ReasonNone. It excludes the candidates before that
 // one. If no candidate has capacity, it returns the reason why the lead is unsold. If another
 // request's reservation is in the way, it returns a channel that closes when that reservation
-// changes; the caller then tries again.
-func (in *leadSaleWorkspace) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationChanged <-chan struct{}) {
+// changes; the caller then tries again. The error is ErrUnavailable.
+func (in *leadSaleWorkspace) reserveFirstCandidateWithCapacity() (unsold market.UnsoldReason, otherReservationChanged <-chan struct{}, err error) {
 	for in.candidates.Eligible.NextFrom(0) >= 0 {
 		next := in.chooseFilterSetAndReserveTurn()
 		if next < 0 {
-			return in.auction.UnsoldReasonOfLatestStage(), nil
+			return in.auction.UnsoldReasonOfLatestStage(), nil, nil
 		}
-		outcome, wait := in.chooseAndReserveCandidate(next)
-		if wait == nil && outcome == market.OutcomeWon && in.encodePostBody() {
-			return market.ReasonNone, nil
+		outcome, wait, err := in.chooseAndReserveCandidate(next)
+		if wait == nil && err == nil && outcome == market.OutcomeWon && in.encodePostBody() {
+			return market.ReasonNone, nil, nil
 		}
 		in.engine.state.ReleaseCapsFundsAndTurn(&in.reserved)
 		switch {
-		case wait != nil:
-			return market.ReasonNone, wait
+		case wait != nil || err != nil:
+			return market.ReasonNone, wait, err
 		case outcome == market.OutcomeWon:
 			outcome = market.OutcomeError // the adapter cannot encode this lead
 		}
 		in.candidates.Exclude(next, outcome)
 	}
 	if in.auction.IsPrepared() {
-		return in.auction.UnsoldReasonOfLatestStage(), nil
+		return in.auction.UnsoldReasonOfLatestStage(), nil, nil
 	}
-	return in.candidates.UnsoldReasonOfLatestStage(), nil
+	return in.candidates.UnsoldReasonOfLatestStage(), nil, nil
 }
 
 // chooseFilterSetAndReserveTurn returns the filter set that the campaign's method tries next: the first by
@@ -157,7 +157,7 @@ func (in *leadSaleWorkspace) chooseFilterSetAndReserveTurn() (filterSetIndexOrMi
 // chooseAndReserveCandidate sets in.choice to the buyer of a filter set, at its fixed price or its bid,
 // and reserves a sale to it. The outcome is OutcomeWon after success. A channel means that
 // another request's reservation is in the way; it closes when that reservation changes.
-func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}) {
+func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}, err error) {
 	campaign := in.live.Campaign
 	price := campaign.FilterSets[filterSetIndex].Price
 	if in.auction.IsPrepared() {
@@ -166,7 +166,7 @@ func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outc
 	}
 	payout, ok := campaign.Payout.AmountAtPrice(price)
 	if !ok {
-		return market.OutcomeBelowFloor, nil
+		return market.OutcomeBelowFloor, nil, nil
 	}
 	in.choice = chosenBuyer{filterSet: filterSetIndex, price: price, payout: payout}
 	return in.reserveChosenSale()
@@ -175,24 +175,24 @@ func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outc
 // reserveChosenSale reserves the duplicate claim, the caps and the funds for a sale to the chosen
 // buyer. It returns OutcomeWon, or the outcome of the part that failed; the caller then releases
 // the parts that were reserved. A channel means that another request's reservation is in the way;
-// it closes when that reservation changes.
-func (in *leadSaleWorkspace) reserveChosenSale() (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}) {
+// it closes when that reservation changes. The error is ErrUnavailable.
+func (in *leadSaleWorkspace) reserveChosenSale() (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}, err error) {
 	e, campaign, price := in.engine, in.live.Campaign, in.choice.price
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		e.state.ReleaseDuplicateKeyClaims(&in.reserved)
-		result, wait := in.tryClaimDuplicateValues(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
-		if result != state.Reserved {
-			return market.OutcomeDuplicate, wait
+		result, wait, err := in.tryClaimDuplicateValues(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
+		if result != state.Reserved || err != nil {
+			return market.OutcomeDuplicate, wait, err
 		}
 	}
 	if result, wait := e.state.ReserveAllCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
-		return market.OutcomeCapped, wait
+		return market.OutcomeCapped, wait, nil
 	}
 	if result, wait := e.state.ReserveFunds(&in.reserved, buyer, price); result != state.Reserved {
-		return market.OutcomeNoFunds, wait
+		return market.OutcomeNoFunds, wait, nil
 	}
-	return market.OutcomeWon, nil
+	return market.OutcomeWon, nil, nil
 }
 
 // fillSaleFromChoice writes the sale to the chosen buyer into an event: price, payout and the caps

@@ -75,7 +75,10 @@ func (e *Engine) ProcessSingleStatusReport(req *StatusReportRequest) (StatusRepo
 	if answer, found, err := r.answerRepeatedStatusOrClaimKey(); found || err != nil {
 		return answer, err
 	}
-	lead, ok := r.findLeadOfBuyer(req.Lead)
+	lead, ok, err := r.findLeadOfBuyer(req.Lead)
+	if err != nil {
+		return StatusReportAnswer{}, err
+	}
 	if !ok {
 		return StatusReportAnswer{}, &Refusal{Code: NotFound}
 	}
@@ -115,7 +118,9 @@ func (e *Engine) ProcessStatusReports(req *StatusReportRequest) (StatusReportAns
 	if len(fields) > 0 {
 		return StatusReportAnswer{}, &Refusal{Code: InvalidPayload, Fields: fields}
 	}
-	r.parseReports()
+	if err := r.parseReports(); err != nil {
+		return StatusReportAnswer{}, err
+	}
 	if err := r.lockAndDecideReports(); err != nil {
 		return StatusReportAnswer{}, err
 	}
@@ -171,10 +176,11 @@ func (r *statusRequestInProgress) answerRepeatedStatusOrClaimKey() (answer Statu
 }
 
 // findLeadOfBuyer returns the lead with this id. isBuyersLead is true if the request's buyer bought
-// it, or its delivery to that buyer is in progress or has failed after the supplier's answer.
-func (r *statusRequestInProgress) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool) {
-	lead, ok := r.engine.state.Lead(id)
-	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref
+// it, or its delivery to that buyer is in progress or has failed after the supplier's answer. The error is
+// ErrUnavailable.
+func (r *statusRequestInProgress) findLeadOfBuyer(id market.LeadID) (lead state.Lead, isBuyersLead bool, err error) {
+	lead, ok, err := r.engine.findLead(id)
+	return lead, ok && lead.Buyer != 0 && lead.Buyer == r.req.Buyer.Ref, err
 }
 
 // lockAndDecideReports locks the reported leads, and the months whose returns are limited. Then it
@@ -189,7 +195,11 @@ func (r *statusRequestInProgress) lockAndDecideReports() error {
 		return err
 	}
 	for i := range r.reports {
-		if m, limited := r.returnMonthToLock(&r.reports[i]); limited {
+		m, limited, err := r.returnMonthToLock(&r.reports[i])
+		if err != nil {
+			return err
+		}
+		if limited {
 			r.months = append(r.months, m)
 		}
 	}

@@ -16,7 +16,10 @@ import (
 // buyer has the lead. decideReportOnLockedLead then commits that first.
 func (r *statusRequestInProgress) decideReportOnLockedLead(report *parsedBuyerReport) (event.DecidedLeadStatusChange, error) {
 	for {
-		lead, ok := r.findLeadOfBuyer(report.lead)
+		lead, ok, err := r.findLeadOfBuyer(report.lead)
+		if err != nil {
+			return event.DecidedLeadStatusChange{}, err
+		}
 		change := event.DecidedLeadStatusChange{Lead: report.lead, To: report.status}
 		switch {
 		case len(report.objections) > 0:
@@ -36,6 +39,9 @@ func (r *statusRequestInProgress) decideReportOnLockedLead(report *parsedBuyerRe
 			return change, nil
 		case event.ChangeNone:
 			return change, nil
+		}
+		if err := r.engine.loadLeadIntoMemory(lead.ID); err != nil {
+			return change, err
 		}
 		if lead.Delivery != market.DeliveryUnknown {
 			err := r.fillChangeAndCountReturnInRequest(&change, report, &lead, &rule)
@@ -109,7 +115,7 @@ func (r *statusRequestInProgress) confirmDeliveryProvenByReport(lead market.Lead
 		return err
 	}
 	// The last delivery may be about to end, or an operator has resent the lead.
-	row, _ := e.state.Lead(lead)
+	row, _ := e.state.LeadInMemory(lead)
 	if d := e.deliveries.FindRunning(lead); d != nil && row.Delivery == market.DeliveryUnknown {
 		return r.waitOrUnavailable(d.Ended())
 	}

@@ -21,8 +21,8 @@ type parsedBuyerReport struct {
 // parseReports parses all reports of a request. A lead may be in only one of them, and a second
 // report on it gets an objection. Otherwise the results would depend on the order of the
 // decisions. The second decision would also need the event of the first one, which is not applied
-// yet.
-func (r *statusRequestInProgress) parseReports() {
+// yet. The error is ErrUnavailable.
+func (r *statusRequestInProgress) parseReports() error {
 	seen := make(map[market.LeadID]struct{}, len(r.req.Reports))
 	for i := range r.req.Reports {
 		form := &r.req.Reports[i]
@@ -41,11 +41,16 @@ func (r *statusRequestInProgress) parseReports() {
 			rep.addRejection(market.RejectionLeadTwice)
 		}
 		seen[rep.lead] = struct{}{}
-		if lead, ok := r.findLeadOfBuyer(rep.lead); ok {
+		lead, ok, err := r.findLeadOfBuyer(rep.lead)
+		if err != nil {
+			return err
+		}
+		if ok {
 			r.rejectUnlistedReturnReason(&rep, &lead)
 		}
 		r.reports = append(r.reports, rep)
 	}
+	return nil
 }
 
 // addRejection adds an objection, which becomes part of the report's result.

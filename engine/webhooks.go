@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -100,7 +101,11 @@ func (e *Engine) loadPayloadFromCacheOrLog(queued *state.OutboxWebhook) (payload
 	case <-e.stop:
 		return payload, false, ErrUnavailable
 	}
-	return webhook.LoadPayload(e.state, &e.log, queued, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+	payload, found, err = webhook.LoadPayload(e.state, &e.log, queued, e.opt.Clock.Now()+int64(e.opt.Ceiling))
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		err = e.reportIfColdRowUnreadable(err)
+	}
+	return payload, found, err
 }
 
 // RecordWebhookAttempt commits the result of an attempt to send webhook w. A failed webhook gets
@@ -173,7 +178,7 @@ func (e *Engine) webhookEndpointOrNil(supplier market.PermanentNumber) *market.O
 }
 
 // setDecisionWebhookAndCachePayload writes the webhook event that the lead's decision triggers into the
-// record, and its payload into the cache. It does nothing if the supplier has no webhooks.
+// record, and its payload into the cache. It has no effect if the supplier has no webhooks.
 func (in *leadSaleWorkspace) setDecisionWebhookAndCachePayload() {
 	if in.plan.webhooks[in.req.Supplier.Ref] == nil {
 		return
@@ -185,7 +190,7 @@ func (in *leadSaleWorkspace) setDecisionWebhookAndCachePayload() {
 // setSettlementWebhookAndCachePayload writes the webhook event that the outcome of a post triggers into
 // the record. It caches the webhook's payload only if the cache has the lead's data from its decision.
 // supplierWasAnsweredAccepted reports whether the supplier has already received the answer ACCEPTED.
-// setSettlementWebhookAndCachePayload does nothing if the supplier has no webhooks.
+// setSettlementWebhookAndCachePayload has no effect if the supplier has no webhooks.
 func (e *Engine) setSettlementWebhookAndCachePayload(record *event.PostSettled, supplierWasAnsweredAccepted bool) {
 	if e.webhookEndpointOrNil(record.Supplier) == nil {
 		return

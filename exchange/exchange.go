@@ -19,6 +19,7 @@ import (
 	"pingpost/config"
 	"pingpost/engine"
 	"pingpost/engine/state"
+	"pingpost/exchange/coldfiles"
 	"pingpost/internal/clock"
 	"pingpost/internal/trace"
 	"pingpost/keys/leadkeys"
@@ -68,6 +69,7 @@ type Exchange struct {
 	log           *wal.Log
 	replica       *wal.Replica // log, in a cluster; otherwise nil
 	state         *state.State
+	cold          *coldfiles.Folder             // snapshots.writing guards it
 	engine        atomic.Pointer[engine.Engine] // of the present or last time in which this node decides
 	deciding      atomic.Bool                   // this node decides about requests; a follower does not
 	cluster       clusterMembership             // zero: a single node

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"pingpost/engine"
 	"pingpost/engine/market"
 	"pingpost/engine/state"
+	"pingpost/exchange/coldfiles"
 	"pingpost/exchange/member"
 	"pingpost/internal/durable"
 	"pingpost/keys/leadkeys"
@@ -179,10 +181,13 @@ func (x *Exchange) stopBackgroundSending() {
 // openAndReplayLog loads the newest snapshot, opens the log and replays the entries after the
 // snapshot.
 func (x *Exchange) openAndReplayLog(dataDir string) error {
-	b, err := loadNewestSnapshot(dataDir, x.state)
+	var b replayStart
+	var err error
+	x.cold, b, err = loadNewestSnapshot(x.state, coldfiles.Options{DataDir: dataDir, Logger: x.logger, OnDamage: x.stopBecauseOfColdFile})
 	if err != nil {
 		return err
 	}
+	x.state.CallOnColdFailure(x.stopBecauseOfColdFile)
 	if err := b.checkReplayIsPossible(dataDir); err != nil {
 		return err
 	}
@@ -221,7 +226,15 @@ func (x *Exchange) openAndReplayLog(dataDir string) error {
 	if err != nil {
 		return err
 	}
+	if b.lacksColdRows != nil {
+		if err := x.rebuildColdRows(dataDir, b.lacksColdRows); err != nil {
+			return err
+		}
+	}
 	x.snapshots.recordLoadedSnapshot(&b, uint64(reader.RecordBytesRead()))
+	if b.lacksColdRows != nil {
+		x.snapshots.replayed.Store(math.MaxInt64) // a snapshot is due at once, so that the next start need not rebuild them again
+	}
 	x.disk.last.Store(b.Bytes)
 	x.logger.Info("replayed", "snapshot", b.Newest, "entries", applied, "seconds", time.Since(began).Seconds())
 	return nil
@@ -354,6 +367,8 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_config_drift_entries`, func() float64 { return float64(len(x.activeDriftOrNil())) })
 	x.meter.AddGauge(`pingpost_reservations`, func() float64 { return float64(x.state.ReservationCount()) })
 	x.meter.AddGauge(`pingpost_leads_held`, func() float64 { return float64(x.state.LeadCountWithExpired()) })
+	x.meter.AddGauge(`pingpost_cold_leads`, func() float64 { leads, _ := coldfiles.CountLeadsAndBytes(x.state.ColdFiles()); return float64(leads) })
+	x.meter.AddGauge(`pingpost_cold_bytes`, func() float64 { _, bytes := coldfiles.CountLeadsAndBytes(x.state.ColdFiles()); return float64(bytes) })
 	x.meter.AddGauge(`pingpost_auctions_held`, func() float64 { return float64(x.state.AuctionCountWithExpired()) })
 	x.meter.AddGauge(`pingpost_open_deliveries`, func() float64 { return float64(x.countRunningDeliveries()) })
 	x.meter.AddGauge(`pingpost_unknown_deliveries`, func() float64 { return float64(x.state.CountUnknownDeliveriesExceptTests()) })

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"pingpost/engine/event"
 	"pingpost/engine/state"
+	"pingpost/exchange/coldfiles"
 	"pingpost/wal"
 )
 
@@ -17,6 +19,8 @@ import (
 type replayStart struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
+
+	lacksColdRows error // not nil: the snapshot's cold files are incomplete, so rebuildColdRows must follow the replay
 }
 
 // findReplayStart finds the point at which a replay of the log in dir begins. It also returns
@@ -30,23 +34,96 @@ func findReplayStart(dir string) (snapshotOrNil *wal.SnapshotReader, start repla
 	case err != nil:
 		return nil, replayStart{}, err
 	}
-	return snapshot, replayStart{snapshot.SnapshotInfo, snapshot.Bad}, nil
+	return snapshot, replayStart{SnapshotInfo: snapshot.SnapshotInfo, bad: snapshot.Bad}, nil
 }
 
-// loadNewestSnapshot loads the newest undamaged snapshot in dir into the empty state s. It returns
+// loadNewestSnapshot loads the newest undamaged snapshot and its cold files into the empty state s. It returns
 // the point from which the log must be replayed. Without a snapshot the state stays empty.
-func loadNewestSnapshot(dir string, s *state.State) (replayStart, error) {
-	snapshot, b, err := findReplayStart(dir)
+func loadNewestSnapshot(s *state.State, options coldfiles.Options) (*coldfiles.Folder, replayStart, error) {
+	snapshot, b, err := findReplayStart(options.DataDir)
+	if err != nil {
+		return nil, b, err
+	}
+	cold, err := coldfiles.Open(b.Meta, options)
+	if errors.Is(err, coldfiles.ErrIncomplete) {
+		b.lacksColdRows, err = err, nil
+	}
 	if err != nil || snapshot == nil {
-		return b, err
+		return cold, b, err
 	}
 	defer snapshot.Close()
+	s.SetColdFiles(cold.Files())
 	section, err := snapshot.Next()
 	if err != nil {
-		return b, fmt.Errorf("cannot read a snapshot: %w", err)
+		return cold, b, fmt.Errorf("cannot read a snapshot: %w", err)
 	}
 	_, err = s.LoadSnapshot(section)
-	return b, err
+	return cold, b, err
+}
+
+// rebuildColdRows replays the whole history of the log in dataDir for the rows of closed leads, and adds to memory those
+// that the replayed state s lacks. The next snapshots move them to files again. firstEntryNanos is the time of the
+// history's first entry; 0: it is the first of the exchange.
+func rebuildColdRows(dataDir string, s *state.State) (added int, firstEntryNanos int64, err error) {
+	segments, err := wal.Segments(dataDir)
+	if err != nil || len(segments) == 0 {
+		return 0, 0, err
+	}
+	first := segments[0].First
+	rebuilt := state.NewRowRebuild(first)
+	if first > 1 {
+		if firstEntryNanos, err = readEntryTime(dataDir, first); err != nil {
+			return 0, 0, err
+		}
+	}
+	reader, err := wal.NewReader(dataDir, first)
+	if err != nil {
+		return 0, 0, fmt.Errorf("cannot rebuild the rows of closed leads: %w", err)
+	}
+	defer reader.Close()
+	last, _ := s.Position()
+	if _, err := ReplayLog(reader, rebuilt, last); err != nil {
+		return 0, 0, fmt.Errorf("cannot rebuild the rows of closed leads: %w", err)
+	}
+	return s.AddRebuiltRows(rebuilt), firstEntryNanos, nil
+}
+
+// rebuildColdRows rebuilds the rows of the snapshot's cold files, which are incomplete for the given reason.
+func (x *Exchange) rebuildColdRows(dataDir string, reason error) error {
+	began := time.Now()
+	rows, firstEntryNanos, err := rebuildColdRows(dataDir, x.state)
+	if err != nil {
+		return errors.Join(err, reason)
+	}
+	x.logger.Warn("rebuilt rows of closed leads from the log", "rows", rows, "seconds", time.Since(began).Seconds(), "reason", reason)
+	if _, at := x.state.Position(); firstEntryNanos > at-int64(x.cold.KeptFor()) {
+		x.logger.Error("the log no longer covers the time for which leads are kept: idempotency keys and duplicate values of leads older than the log's first entry are missing, so their repeats and duplicates would be accepted; restore the data directory from a backup that still has the older log",
+			"first_entry", time.Unix(0, firstEntryNanos).UTC(), "kept_for", x.cold.KeptFor().String())
+	}
+	return nil
+}
+
+// stopBecauseOfColdFile ends the exchange because of a damaged or unreadable cold file. A request that needs a row of it
+// got ErrUnavailable. The next start rebuilds the rows of a damaged file.
+func (x *Exchange) stopBecauseOfColdFile(err error) {
+	select {
+	case x.broken <- fmt.Errorf("a file with rows of closed leads cannot be read; start again, and the exchange rebuilds the rows of a damaged file from the log: %w", err):
+	default: // other errors end the exchange already
+	}
+}
+
+// readEntryTime returns the time of an entry of the log.
+func readEntryTime(dataDir string, seq uint64) (unixNanos int64, err error) {
+	reader, err := wal.NewReader(dataDir, seq)
+	if err != nil {
+		return 0, fmt.Errorf("cannot read entry %d of the log: %w", seq, err)
+	}
+	defer reader.Close()
+	entry, err := reader.Next()
+	if err != nil {
+		return 0, fmt.Errorf("cannot read entry %d of the log: %w", seq, err)
+	}
+	return entry.At, nil
 }
 
 // logOptions returns the options with which the log is opened or cut, so that the part after
@@ -119,7 +196,7 @@ func ReplayLog(entries logEntryReader, s *state.State, lastSeq uint64) (applied 
 		queue.ApplyQueuedEntries()
 		empty <- queue
 	}
-	return applied, err
+	return applied, errors.Join(err, s.ColdFailure())
 }
 
 // queueEntries takes empty queues, and sends each one again when it is full. It sends the last one at
@@ -179,13 +256,13 @@ func forEachEvent(task string, log logEntryReader, pause func() error, visit fun
 // copies with equal hashes have equal states.
 func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 	s := state.New()
-	b, err := loadNewestSnapshot(dataDir, s)
+	_, b, err := loadNewestSnapshot(s, coldfiles.Options{DataDir: dataDir})
 	if err != nil {
 		return 0, 0, err
 	}
 	newest := b.Newest
 	if atSeq != 0 && newest > atSeq {
-		s, newest = state.New(), 0 // the snapshot is newer: replay from the beginning
+		s, newest, b.lacksColdRows = state.New(), 0, nil // the snapshot is newer: replay from the beginning
 	}
 	from, _ := s.Position()
 	reader, err := wal.NewReader(dataDir, from+1)
@@ -195,6 +272,11 @@ func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 	defer reader.Close()
 	if _, err := ReplayLog(reader, s, atSeq); err != nil {
 		return 0, 0, err
+	}
+	if b.lacksColdRows != nil {
+		if _, _, err := rebuildColdRows(dataDir, s); err != nil {
+			return 0, 0, err
+		}
 	}
 	seq, hash = s.Hash()
 	if seq < newest || (atSeq != 0 && seq != atSeq) {

@@ -2,10 +2,12 @@ package exchange
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"pingpost/wal"
+	"pingpost/wal/rowfile"
 )
 
 // snapshotter writes a snapshot whenever a start would have a long replay, and archives
@@ -19,6 +21,7 @@ type snapshotter struct {
 	minBytes uint64        // bytes of log that a start may always have to replay
 	interval time.Duration // between two checks
 
+	writing  sync.Mutex       // held while a snapshot or a cold file is written
 	last     atomic.Uint64    // newest entry in the last snapshot
 	needed   [2]atomic.Uint64 // the entries after which the last but one snapshot, and the last, need the log
 	replayed atomic.Uint64    // bytes of log that this start replayed; 0 once a snapshot covers them
@@ -31,6 +34,8 @@ const (
 	snapshotBytes    = 256 << 20
 	snapshotInterval = 5 * time.Second
 	archiveInterval  = time.Minute
+
+	mergeRetryInterval = 10 * time.Minute
 )
 
 // recordLoadedSnapshot stores from which snapshot the exchange started, and how many bytes of log it
@@ -50,7 +55,7 @@ func (k *snapshotter) run(x *Exchange) {
 	defer close(k.done)
 	ticker := time.NewTicker(k.interval)
 	defer ticker.Stop()
-	var swept time.Time
+	var swept, mergeFailed time.Time
 	for {
 		select {
 		case <-k.quit:
@@ -63,6 +68,12 @@ func (k *snapshotter) run(x *Exchange) {
 				x.logger.Error("cannot write a snapshot of the state; the log keeps its segments, and the next start replays more of them", "error", err)
 			}
 			k.restartByteCount(written)
+		}
+		if time.Since(mergeFailed) > mergeRetryInterval {
+			if err := x.mergeColdFilesIfMany(); err != nil {
+				mergeFailed = time.Now()
+				x.logger.Error("cannot merge files with rows of closed leads; requests look into more of them", "error", err)
+			}
 		}
 		if time.Since(swept) > archiveInterval {
 			swept = time.Now()
@@ -98,13 +109,18 @@ func (k *snapshotter) stop() {
 //
 // Archived segments can still be replayed until the configured history ends.
 func (x *Exchange) raiseLogArchiveAndDeletionLimits() {
-	x.log.RaiseArchiveAndDeletionLimits(x.snapshots.needed[0].Load(), x.clock.Now()-int64(x.settings.History))
+	x.snapshots.writing.Lock()
+	history := max(x.settings.History, x.cold.KeptFor())
+	x.snapshots.writing.Unlock()
+	x.log.RaiseArchiveAndDeletionLimits(x.snapshots.needed[0].Load(), x.clock.Now()-int64(history))
 }
 
 // writeSnapshot writes the state to a snapshot file while the exchange continues to change the
 // state. The snapshot contains no event that could still be lost, because the state applies
 // only durable events.
 func (x *Exchange) writeSnapshot() error {
+	x.snapshots.writing.Lock()
+	defer x.snapshots.writing.Unlock()
 	began := time.Now()
 	size := x.estimateNextSnapshotBytes()
 	if x.disk.setExpectedSnapshotSize(size); !x.disk.measureAndCheckRoomFor(size) {
@@ -115,18 +131,37 @@ func (x *Exchange) writeSnapshot() error {
 		return fmt.Errorf("cannot begin a snapshot: %w", err)
 	}
 	defer w.Abort()
-	oldest, newest, err := x.state.WriteSnapshot(&diskReserveCheckingWriter{to: w, monitor: &x.disk})
+	segments, err := wal.Segments(x.log.Dir())
+	if err != nil || len(segments) == 0 {
+		return fmt.Errorf("cannot list the log's segments: %w", err)
+	}
+	move, err := x.cold.BeginMove(x.state, x.clock.Now()-int64(x.settings.HotFor), segments[0].First, x.snapshotWriteRate())
+	if err != nil {
+		return err
+	}
+	defer move.Abort()
+	oldest, newest, err := x.state.WriteSnapshot(&diskReserveCheckingWriter{to: w, monitor: &x.disk}, &move.Rows)
 	if err != nil {
 		return fmt.Errorf("cannot write a snapshot: %w", err)
+	}
+	meta, err := move.Finish()
+	if err != nil {
+		return fmt.Errorf("cannot write a file with rows of closed leads: %w", err)
 	}
 	if x.replica != nil { // the state may have entries that are not durable in this node's log yet
 		if _, err := x.replica.Sync(); err != nil {
 			return err
 		}
 	}
-	info, err := w.Commit(oldest, newest, nil)
+	info, err := w.Commit(oldest, newest, meta)
 	if err != nil {
 		return fmt.Errorf("cannot finish a snapshot: %w", err)
+	}
+	replacesLast := x.snapshots.last.Load() == newest
+	if err := move.Apply(replacesLast, x.clock.Now()); err != nil {
+		err = fmt.Errorf("cannot remove rows of closed leads from memory: %w", err)
+		x.stopBecauseOfColdFile(err)
+		return err
 	}
 	if x.snapshots.last.Swap(newest) != newest { // otherwise it replaced the same file
 		x.snapshots.needed[0].Store(x.snapshots.needed[1].Load())
@@ -134,6 +169,19 @@ func (x *Exchange) writeSnapshot() error {
 	x.snapshots.needed[1].Store(oldest)
 	x.disk.last.Store(info.Bytes)
 	x.disk.setExpectedSnapshotSize(x.estimateNextSnapshotBytes())
-	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "seconds", time.Since(began).Seconds())
+	x.logger.Info("snapshot written", "entry", newest, "bytes", info.Bytes, "rows_moved_to_files", move.Rows.Moved, "seconds", time.Since(began).Seconds())
 	return nil
+}
+
+// mergeColdFilesIfMany merges two files with rows of closed leads if there are many.
+func (x *Exchange) mergeColdFilesIfMany() error {
+	x.snapshots.writing.Lock()
+	defer x.snapshots.writing.Unlock()
+	_, err := x.cold.MergeIfMany(x.state, x.disk.measureAndCheckRoomFor, x.snapshotWriteRate())
+	return err
+}
+
+// snapshotWriteRate is the rate of a snapshot and of cold files. A stop lifts it.
+func (x *Exchange) snapshotWriteRate() rowfile.WriteOptions {
+	return rowfile.WriteOptions{BytesPerSecond: wal.SnapshotRate, LiftLimit: x.snapshots.quit}
 }

@@ -177,7 +177,7 @@ func (w *SnapshotWriter) newReadBackThrottle() *throttle {
 	return p
 }
 
-// Abort gives up the snapshot and removes the temporary file. After Commit it does nothing.
+// Abort gives up the snapshot and removes the temporary file. After Commit it has no effect.
 func (w *SnapshotWriter) Abort() {
 	if w.ended {
 		return

@@ -46,7 +46,7 @@ func Receive(from io.Reader, dir string) error {
 }
 
 // copied are the names at the top of a data directory that a copy has.
-var copied = []string{"EPOCH", clusterid.FileName, "log", "archive", "snapshot", "keys/leads", "keys/checksums", "catalogs", "lists"}
+var copied = []string{"EPOCH", clusterid.FileName, "log", "archive", "snapshot", "cold", "keys/leads", "keys/checksums", "catalogs", "lists"}
 
 // prepareFolder marks dir as an unfinished copy and removes the remains of an earlier one.
 func prepareFolder(dir string) error {

@@ -23,7 +23,7 @@ type Log interface {
 }
 
 // folders are the folders of the data directory that log entries refer to.
-var folders = []string{"keys/leads", "keys/checksums", "catalogs", "lists"}
+var folders = []string{"cold", "keys/leads", "keys/checksums", "catalogs", "lists"}
 
 // endName is the name of the archive's last file. Without it the copy is incomplete.
 const endName = "END"

@@ -42,7 +42,7 @@ func (c Change) NeedsRestart() bool {
 	first, _, _ = strings.Cut(first, "[")
 	switch first {
 	case "data_dir", "listen", "tls", "admin", "public_url", "time_zone", "tenant", "sandbox", "provisioning", "cluster", "trusted_networks", "history",
-		"idempotency", "ping_idempotency", "token_lifetime", "webhooks", "report", "traces", "limits":
+		"idempotency", "ping_idempotency", "hot_for", "token_lifetime", "webhooks", "report", "traces", "limits":
 		return true
 	}
 	return false

@@ -23,10 +23,11 @@ type Document struct {
 
 	Cluster *Cluster `json:"cluster,omitempty"`
 
-	History       *Duration                     `json:"history"`          // retention of the log
-	Idempotency   *Duration                     `json:"idempotency"`      // retention of an idempotency key
-	PingKeys      *Duration                     `json:"ping_idempotency"` // retention of a ping's idempotency key
-	TokenLifetime *Duration                     `json:"token_lifetime"`   // of an OAuth access token
+	History       *Duration                     `json:"history"`           // retention of the log
+	Idempotency   *Duration                     `json:"idempotency"`       // retention of an idempotency key
+	PingKeys      *Duration                     `json:"ping_idempotency"`  // retention of a ping's idempotency key
+	HotFor        *Duration                     `json:"hot_for,omitempty"` // time in memory after a lead's decision
+	TokenLifetime *Duration                     `json:"token_lifetime"`    // of an OAuth access token
 	Limits        ProcessLimitSettings          `json:"limits"`
 	Webhooks      WebhookConcurrencyPerEndpoint `json:"webhooks"`
 	Report        ReportRetentionSettings       `json:"report"`
@@ -65,6 +66,9 @@ const (
 	defaultIdempotency   = 30 * Day
 	defaultPingKeys      = 30 * Day
 	defaultTokenLifetime = time.Hour
+
+	// DefaultHotFor is the default of hot_for.
+	DefaultHotFor = Day
 )
 
 // FillDefaults sets the missing values to their defaults.

@@ -97,7 +97,7 @@ func (d *Delivery) NewSettlement(outcome event.PostSettlement) *event.PostSettle
 		BuyerLead: last.BuyerLeadID, Code: last.Code, Status: uint32(max(0, last.Status)), Elapsed: int64(last.Elapsed),
 	}
 	record.Sale.CopyFrom(&d.post.Sale)
-	if lead, ok := d.all.opt.State.Lead(d.lead); ok {
+	if lead, ok := d.all.opt.State.LeadInMemory(d.lead); ok {
 		record.Campaign, record.Supplier = lead.Campaign, lead.Supplier
 		d.supplierAccepted = lead.Answer == state.AnswerAccepted
 	}

@@ -49,6 +49,7 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 		}
 	}
 	s.seq, s.at = seq, batchUnixNanos
+	s.appliedSeconds.Store(unixSecondsRoundedDown(batchUnixNanos))
 }
 
 // applyGlobalEvent applies an event that changes the configuration, names, settings, users, alerts,

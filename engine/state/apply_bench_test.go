@@ -111,7 +111,7 @@ func BenchmarkWriteSnapshot(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := x.WriteSnapshot(io.Discard); err != nil {
+		if _, _, err := x.WriteSnapshot(io.Discard, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

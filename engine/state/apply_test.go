@@ -38,7 +38,7 @@ var (
 )
 
 func (x *testExchange) leadView() (s leadView) {
-	lead, _ := x.Lead(testLead)
+	lead, _ := x.LeadInMemory(testLead)
 	s.status, s.delivery, s.answer, s.reason, s.buyer = lead.Status, lead.Delivery, lead.Answer, lead.Reason, lead.Buyer
 	if post := x.UnfinishedPost(testLead); post != nil {
 		s.post = fmt.Sprintf("tried %d", post.Attempts)
@@ -55,7 +55,7 @@ func (x *testExchange) leadView() (s leadView) {
 	}
 	s.sold = x.caps.mustFindCounter(3).used
 	var h RequestReservations
-	result, first, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{testPhone}, x.at)
+	result, first, _ := x.mustClaimDuplicateKeys(&h, []market.DuplicateKey{testPhone}, x.at)
 	s.duplicate = result == Full && first == testLead
 	x.ReleaseAll(&h)
 	return s
@@ -182,7 +182,7 @@ func loadWithNewerRows(t *testing.T, x *testExchange) *State {
 	first, second := New(), New()
 	replay(first, x.log, before)
 	file := snapshotWriter{beforeWrite: map[int]func(){1: func() { replay(first, x.log, x.seq) }}}
-	if oldest, newest, err := first.WriteSnapshot(&file); err != nil || oldest != before || newest != x.seq {
+	if oldest, newest, err := first.WriteSnapshot(&file, nil); err != nil || oldest != before || newest != x.seq {
 		t.Fatalf("wrote positions %d to %d: %v", oldest, newest, err)
 	}
 	if _, err := second.LoadSnapshot(&file); err != nil {
@@ -202,11 +202,11 @@ func TestLeadKeepsTermsAfterRefusal(t *testing.T) {
 		t.Error("an event changed a post that a reader holds")
 	}
 	x.logAndApply(postRefused(event.Sale{}, event.PostIntent{}))
-	lead, ok := x.Lead(testLead)
+	lead, ok := x.LeadInMemory(testLead)
 	if !ok || lead.Price != redSale.Price || lead.Payout != redSale.Payout || lead.Currency != redSale.Currency || lead.Seq != 5 {
 		t.Errorf("lead after the refusal: %+v", lead)
 	}
-	if _, ok := x.Lead(market.LeadID{99}); ok {
+	if _, ok := x.LeadInMemory(market.LeadID{99}); ok {
 		t.Error("found a lead that does not exist")
 	}
 }

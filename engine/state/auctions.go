@@ -149,7 +149,7 @@ func (s *State) releaseAuctionAndMarkNextSold(seq uint64, lead market.LeadID, fa
 	s.markAuctionSold(seq, nextSaleAuction, lead)
 }
 
-// editAuctionRowUnlessEventInSnapshot calls edit with the auction's row. It does nothing if the name is
+// editAuctionRowUnlessEventInSnapshot calls edit with the auction's row. It has no effect if the name is
 // zero, if the row is missing, or if the loaded snapshot contains the event seq already.
 func (s *State) editAuctionRowUnlessEventInSnapshot(seq uint64, auctionName [16]byte, edit func(*AuctionRow)) {
 	if auctionName != [16]byte{} {

@@ -111,7 +111,7 @@ func TestReplayKeepsNewerAuctionRow(t *testing.T) {
 	first, second := New(), New()
 	replay(first, x.log, before)
 	file := snapshotWriter{beforeWrite: map[int]func(){1: func() { replay(first, x.log, x.seq) }}}
-	if _, _, err := first.WriteSnapshot(&file); err != nil {
+	if _, _, err := first.WriteSnapshot(&file, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := second.LoadSnapshot(&file); err != nil {
@@ -129,7 +129,7 @@ func TestReplayKeepsNewerAuctionRow(t *testing.T) {
 func TestLeadNamesSettlementOfItsPost(t *testing.T) {
 	x := newTestExchange()
 	settledAt := func() uint64 {
-		lead, _ := x.Lead(testLead)
+		lead, _ := x.LeadInMemory(testLead)
 		return lead.Settled
 	}
 	for _, step := range []struct {
@@ -179,7 +179,7 @@ func TestIdempotencyKeyFindsLeadOrAuction(t *testing.T) {
 			{"an auction's", ofAuction, IdempotencyKeyClaimResult{Seq: auctionSeq, SameBody: true}},
 		} {
 			var h RequestReservations
-			if got := s.ClaimIdempotencyKey(&h, test.key, 5, x.at); got != test.want || !got.IsUsed() {
+			if got := s.mustClaimIdempotencyKey(&h, test.key, 5, x.at); got != test.want || !got.IsUsed() {
 				t.Errorf("%s, %s key: %+v, want %+v", how, test.name, got, test.want)
 			}
 		}
@@ -191,10 +191,10 @@ func TestIdempotencyKeyFindsLeadOrAuction(t *testing.T) {
 	x.at += 2 * day
 	x.logAndApply(withLead(market.LeadID{9, 15: 3}, leadDecided(event.Sale{}, event.PostIntent{}, market.ReasonNoBuyer)))
 	var h RequestReservations
-	if got := x.ClaimIdempotencyKey(&h, ofLead, 5, x.at); got != (IdempotencyKeyClaimResult{Lead: testLead, SameBody: true}) || !got.IsUsed() {
+	if got := x.mustClaimIdempotencyKey(&h, ofLead, 5, x.at); got != (IdempotencyKeyClaimResult{Lead: testLead, SameBody: true}) || !got.IsUsed() {
 		t.Errorf("key of a forgotten lead: got %+v", got)
 	}
-	if got := x.ClaimIdempotencyKey(&h, [16]byte{3}, 5, x.at); got.IsUsed() {
+	if got := x.mustClaimIdempotencyKey(&h, [16]byte{3}, 5, x.at); got.IsUsed() {
 		t.Errorf("new key: got %+v", got)
 	}
 	x.ReleaseAll(&h)

@@ -36,7 +36,7 @@ type reportView struct {
 }
 
 func (x *testExchange) reportView() reportView {
-	lead, _ := x.Lead(testLead)
+	lead, _ := x.LeadInMemory(testLead)
 	balance, _ := x.BuyerBalance(1)
 	got := reportView{status: lead.Status, back: lead.ReturnState(), balance: balance / dollar, used: x.caps.mustFindCounter(3).used}
 	got.sold, got.returned = x.MonthlySaleCounts(1, 1, november)
@@ -137,7 +137,7 @@ func TestReportIsFoundByIdempotencyKey(t *testing.T) {
 	replay(restored, x.log, x.seq)
 	for print, same := range map[uint64]bool{9: true, 8: false} {
 		var h RequestReservations
-		got := restored.ClaimIdempotencyKey(&h, [16]byte{5}, print, monday)
+		got := restored.mustClaimIdempotencyKey(&h, [16]byte{5}, print, monday)
 		if got.Seq != x.seq || !got.Lead.IsZero() || got.SameBody != same || !got.IsUsed() {
 			t.Errorf("body %d: %+v", print, got)
 		}

@@ -36,7 +36,7 @@ func (shard *rowShard[R, P]) putUnlessEventInSnapshot(row *R, seq uint64, batchU
 	}
 }
 
-// editUnlessEventInSnapshot calls edit with the row that has this key, if there is one. It does nothing if
+// editUnlessEventInSnapshot calls edit with the row that has this key, if there is one. It has no effect if
 // the loaded snapshot contains the event seq.
 func (shard *rowShard[R, P]) editUnlessEventInSnapshot(key *[16]byte, seq uint64, edit func(P)) {
 	shard.mu.Lock()

@@ -49,7 +49,7 @@ func TestDuplicateKeysOfAcceptedLeads(t *testing.T) {
 	}
 	for _, test := range tests {
 		var h RequestReservations
-		result, lead, wait := x.ClaimAllDuplicateKeys(&h, test.keys, test.now)
+		result, lead, wait := x.mustClaimDuplicateKeys(&h, test.keys, test.now)
 		if result != test.result || wait != nil || (result == Full) != (lead == first) {
 			t.Errorf("%s: got result %d, first lead %s", test.name, result, lead)
 		}
@@ -67,12 +67,12 @@ func TestClaimOfReservedKeyWaits(t *testing.T) {
 	x := newTestExchange()
 	a, b, c := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}
 	var first, second, third RequestReservations
-	x.ClaimAllDuplicateKeys(&first, []market.DuplicateKey{b}, x.at)
-	result, _, wait := x.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at)
+	x.mustClaimDuplicateKeys(&first, []market.DuplicateKey{b}, x.at)
+	result, _, wait := x.mustClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at)
 	if result != Contended || isClosed(wait) {
 		t.Fatalf("got result %d, wait already over: %t", result, isClosed(wait))
 	}
-	if result, _, _ := x.ClaimAllDuplicateKeys(&third, []market.DuplicateKey{a, c}, x.at); result != Reserved {
+	if result, _, _ := x.mustClaimDuplicateKeys(&third, []market.DuplicateKey{a, c}, x.at); result != Reserved {
 		t.Error("a contended claim kept one of its keys")
 	}
 	x.ReleaseAll(&third)
@@ -83,7 +83,7 @@ func TestClaimOfReservedKeyWaits(t *testing.T) {
 	if !isClosed(wait) {
 		t.Error("the end of the claim did not end the wait")
 	}
-	if result, _, _ := x.ClaimAllDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at); result != Reserved {
+	if result, _, _ := x.mustClaimDuplicateKeys(&second, []market.DuplicateKey{a, b}, x.at); result != Reserved {
 		t.Error("the claim after the wait failed")
 	}
 	x.ReleaseDuplicateKeyClaims(&second)
@@ -96,11 +96,11 @@ func TestClaimOfReservedKeyWaits(t *testing.T) {
 func TestTransferredClaimsOutliveRequest(t *testing.T) {
 	x := newTestExchange()
 	var h, posting RequestReservations
-	x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at)
+	x.mustClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at)
 	x.ReserveRotationTurn(&h, 1, 7, []int32{1})
 	h.TransferDuplicateKeyClaims(&posting)
 	x.ReleaseAll(&h)
-	if result, _, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{2}}, x.at); result != Contended {
+	if result, _, _ := x.mustClaimDuplicateKeys(&h, []market.DuplicateKey{{2}}, x.at); result != Contended {
 		t.Error("the release of the request ended a transferred claim")
 	}
 	x.ReleaseAll(&posting)
@@ -119,11 +119,11 @@ func TestReleaseForgetsOnlyOwnDuplicateKeys(t *testing.T) {
 	x.at += 2 * day
 	x.acceptLead(newer, x.at+day, key)
 	x.logAndApply(&event.PostSettled{Lead: older, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}}}})
-	if result, first, _ := x.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Full || first != newer {
+	if result, first, _ := x.mustClaimDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Full || first != newer {
 		t.Errorf("got result %d, first lead %s; want Full and the newer lead", result, first)
 	}
 	x.logAndApply(&event.PostSettled{Lead: newer, Settlement: event.SettledReleased, Sale: event.Sale{Buyer: 3, Duplicates: []event.DuplicateCheckValue{{Key: key}, {Key: market.DuplicateKey{77}}}}})
-	if result, _, _ := x.ClaimAllDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Reserved {
+	if result, _, _ := x.mustClaimDuplicateKeys(new(RequestReservations), []market.DuplicateKey{key}, x.at); result != Reserved {
 		t.Errorf("got result %d after the release, want Reserved", result)
 	}
 }
@@ -132,10 +132,10 @@ func TestIdempotencyKeyIsUsedOnce(t *testing.T) {
 	x := newTestExchange()
 	key, lead := [16]byte{1}, market.LeadID{9}
 	var h, later RequestReservations
-	if keyed := x.ClaimIdempotencyKey(&h, key, 5, x.at); keyed != (IdempotencyKeyClaimResult{}) {
+	if keyed := x.mustClaimIdempotencyKey(&h, key, 5, x.at); keyed != (IdempotencyKeyClaimResult{}) {
 		t.Fatalf("new key: got %+v", keyed)
 	}
-	keyed := x.ClaimIdempotencyKey(&later, key, 5, x.at)
+	keyed := x.mustClaimIdempotencyKey(&later, key, 5, x.at)
 	if keyed.Wait == nil || isClosed(keyed.Wait) {
 		t.Fatalf("key of a running request: got %+v", keyed)
 	}
@@ -155,7 +155,7 @@ func TestIdempotencyKeyIsUsedOnce(t *testing.T) {
 		{"a second before the end", 5, x.at + day - second, IdempotencyKeyClaimResult{Lead: lead, Seq: x.seq, SameBody: true}},
 		{"after the end", 5, x.at + day, IdempotencyKeyClaimResult{}},
 	} {
-		if got := x.ClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
+		if got := x.mustClaimIdempotencyKey(&later, key, test.print, test.now); got != test.want {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 		x.ReleaseIdempotencyKeyClaim(&later)
@@ -177,7 +177,7 @@ func TestConcurrentRequestsWithOneKeyMakeOneLead(t *testing.T) {
 			all.Go(func() {
 				var h RequestReservations
 				for try := 0; ; try++ {
-					keyed := x.ClaimIdempotencyKey(&h, [16]byte{1}, 5, x.at)
+					keyed := x.mustClaimIdempotencyKey(&h, [16]byte{1}, 5, x.at)
 					if keyed.Wait != nil {
 						<-keyed.Wait
 						continue
@@ -186,7 +186,7 @@ func TestConcurrentRequestsWithOneKeyMakeOneLead(t *testing.T) {
 						repeats.Add(1)
 						return
 					}
-					if result, _, _ := x.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at); result != Reserved {
+					if result, _, _ := x.mustClaimDuplicateKeys(&h, []market.DuplicateKey{{1}, {2}}, x.at); result != Reserved {
 						t.Errorf("the owner of the key got result %d for its duplicate keys", result)
 					}
 					if working.Add(1) > 1 {
@@ -229,7 +229,7 @@ func TestClaimsInAnyOrderDoNotDeadlock(t *testing.T) {
 				var h RequestReservations
 				for range 50 {
 					for {
-						result, _, wait := x.ClaimAllDuplicateKeys(&h, orders[g%len(orders)], x.at)
+						result, _, wait := x.mustClaimDuplicateKeys(&h, orders[g%len(orders)], x.at)
 						if result == Reserved {
 							break
 						}

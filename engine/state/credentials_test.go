@@ -31,7 +31,7 @@ func stateWithCredentials(t *testing.T) *State {
 func restoreFromSnapshot(t *testing.T, s *State) *State {
 	t.Helper()
 	var file bytes.Buffer
-	if _, _, err := s.WriteSnapshot(&file); err != nil {
+	if _, _, err := s.WriteSnapshot(&file, nil); err != nil {
 		t.Fatal(err)
 	}
 	restored := New()

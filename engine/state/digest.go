@@ -49,15 +49,18 @@ func (d runningHash) sum() uint64 {
 	return x ^ x>>29
 }
 
-// rowHashSums adds up the content hashes of rows, by the minute in which they expire. So State.Hash can leave
-// out the expired rows, and does not depend on when a sweep removes them. Only Apply and the load of a
-// snapshot change it; a nil rowHashSums counts nothing.
+// rowHashSums adds up the content hashes of rows, by the minute in which they expire. State.Hash counts a row until
+// its expiry minute begins. So the hash does not depend on when, or whether, an expired row is removed or replaced. Only Apply and
+// the load of a snapshot change the sums; a nil rowHashSums counts no row.
 //
 // (Rejected: one sum that a sweep reduces. Then all states with one log would have to sweep at the same
-// events, also those that keep some rows in files and not in memory.)
+// events, also those that keep some rows in files and not in memory. Auctions are never in files, and many expire
+// within seconds. So their rows count until they are swept.)
 type rowHashSums struct {
+	untilSwept bool // a row counts until it is swept, whatever its expiry
+
 	days  []*hashSumsOfDay // by day since 1970; nil: no row expires on that day
-	never uint64           // of the rows that do not expire
+	never uint64           // of the rows that do not expire, or are not counted by their expiry
 }
 
 // hashSumsOfDay has the sums of one day, and their total.
@@ -73,7 +76,7 @@ func (r *rowHashSums) add(expiryUnixSeconds uint32, hash uint64) {
 	if r == nil {
 		return
 	}
-	if expiryUnixSeconds == math.MaxUint32 {
+	if expiryUnixSeconds == math.MaxUint32 || r.untilSwept {
 		r.never += hash
 		return
 	}
@@ -88,10 +91,10 @@ func (r *rowHashSums) add(expiryUnixSeconds uint32, hash uint64) {
 	r.days[day].minutes[expiryUnixSeconds/60%minutesPerDay] += hash
 }
 
-// sumOfUnexpired returns the sum of the rows whose minute of expiry has not ended at nowUnixSeconds. It frees
-// the memory of days that have ended.
+// sumOfUnexpired returns the sum of the rows whose minute of expiry begins after nowUnixSeconds. It frees the memory
+// of days that have ended.
 func (r *rowHashSums) sumOfUnexpired(nowUnixSeconds uint32) (sum uint64) {
-	minute := int(nowUnixSeconds / 60)
+	minute := int(nowUnixSeconds/60) + 1
 	today := minute / minutesPerDay
 	clear(r.days[:min(today, len(r.days))])
 	for day := today; day < len(r.days); day++ {

@@ -24,24 +24,42 @@ type duplicateShard = rowShard[duplicateCheckRow, *duplicateCheckRow]
 //	Reserved   the claims succeeded
 //	Full       an accepted lead, earlierLead, has one of the keys: the lead is a duplicate
 //	Contended  a lead in flight has claimed one of the keys; claimEnded closes when its claim ends
-func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
+//
+// The error comes from a cold file; no key is then claimed.
+func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}, err error) {
 	for i, key := range keys {
 		if containsKey(keys[:i], key) {
 			continue
 		}
-		result, earlierLead, claimEnded = s.claimDuplicateKey(key, nowUnixNanos)
-		if result != Reserved {
+		result, earlierLead, claimEnded, err = s.claimDuplicateKey(key, nowUnixNanos)
+		if result != Reserved || err != nil {
 			s.endDuplicateKeyClaims(keys[:i])
-			return result, earlierLead, claimEnded
+			return result, earlierLead, claimEnded, err
 		}
 	}
 	owner.duplicates = append(owner.duplicates, keys...)
 	s.reservations.Add(int64(len(keys)))
-	return Reserved, market.LeadID{}, nil
+	return Reserved, market.LeadID{}, nil, nil
 }
 
 // claimDuplicateKey claims one key, with the results of ClaimAllDuplicateKeys.
-func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
+func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}, err error) {
+	result, earlierLead, claimEnded = s.claimDuplicateKeyUnlessInMemory(key, nowUnixNanos)
+	if result != Reserved {
+		return result, earlierLead, claimEnded, nil
+	}
+	cold, found, err := findUnexpiredCold[duplicateCheckRow](s, coldDuplicates, key, nowUnixNanos)
+	if err != nil || found {
+		s.duplicates[shardIndex((*[16]byte)(&key))].endClaim(key)
+	}
+	if found {
+		return Full, cold.Lead, nil, nil
+	}
+	return Reserved, market.LeadID{}, nil, err
+}
+
+// claimDuplicateKeyUnlessInMemory is claimDuplicateKey without the rows of cold files.
+func (s *State) claimDuplicateKeyUnlessInMemory(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -54,14 +72,17 @@ func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (
 	return Reserved, market.LeadID{}, nil
 }
 
-// FindLeadByDuplicateKey returns the accepted lead that memory has under a duplicate key. found is
-// false if no lead has the key, or if the key has expired at nowUnixNanos.
-func (s *State) FindLeadByDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool) {
+// FindLeadByDuplicateKey returns the accepted lead with a duplicate key. found is false if no lead has the key,
+// or if the key has expired at nowUnixNanos. The error comes from a cold file.
+func (s *State) FindLeadByDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool, err error) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()
-	defer shard.mu.Unlock()
 	known, found := shard.copyUnexpiredLocked((*[16]byte)(&key), nowUnixNanos)
-	return known.Lead, found
+	shard.mu.Unlock()
+	if !found {
+		known, found, err = findUnexpiredCold[duplicateCheckRow](s, coldDuplicates, key, nowUnixNanos)
+	}
+	return known.Lead, found, err
 }
 
 // endDuplicateKeyClaims ends a request's claims on the keys and wakes the requests that wait for

@@ -18,10 +18,11 @@ type eventGenerator struct {
 	draw     func(n int) int
 	leads    []market.LeadID
 	lastSlot uint64
+	claims   map[market.LeadID]*RequestReservations // of the duplicate values of leads with an open post
 }
 
 func newEventGenerator(t *rapid.T) *eventGenerator {
-	return &eventGenerator{testExchange: newTestExchange(), draw: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }}
+	return &eventGenerator{testExchange: newTestExchange(), claims: make(map[market.LeadID]*RequestReservations), draw: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "n") }}
 }
 
 func (x *eventGenerator) step() {
@@ -53,7 +54,7 @@ func (x *eventGenerator) decideLead() {
 		Sealed: []byte("sealed"), Trail: []event.FilterSetsWithOutcome{{Outcome: market.OutcomeCapped, FilterSets: bitset.Set{5, 0}}},
 	}
 	if x.draw(2) == 0 {
-		keyed := x.ClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 1, x.at)
+		keyed := x.mustClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 1, x.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
 			ev.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 1, ExpiresAt: x.at + 10*hour}
 		}
@@ -84,7 +85,26 @@ func (x *eventGenerator) decideLead() {
 	}
 	x.leads = append(x.leads, ev.Lead)
 	x.logAndApply(ev)
+	x.keepOrEndClaimsOfPost(ev.Lead, &h)
 	x.ReleaseAll(&h)
+}
+
+// keepOrEndClaimsOfPost keeps the claims on the duplicate values of a lead until its state has the values or its post
+// has ended. reserved has the claims of the last event.
+func (x *eventGenerator) keepOrEndClaimsOfPost(lead market.LeadID, reserved *RequestReservations) {
+	post := x.UnfinishedPost(lead)
+	if post != nil && !post.Answered {
+		if old := x.claims[lead]; old != nil {
+			reserved.duplicates = append(reserved.duplicates, old.duplicates...)
+		}
+		x.claims[lead] = new(RequestReservations)
+		reserved.TransferDuplicateKeyClaims(x.claims[lead])
+		return
+	}
+	if old := x.claims[lead]; old != nil {
+		x.ReleaseAll(old)
+		delete(x.claims, lead)
+	}
 }
 
 // completeAuction logs an auction, most times under a name by which sales find it.
@@ -100,7 +120,7 @@ func (x *eventGenerator) completeAuction() {
 		}
 	}
 	if x.draw(2) == 0 {
-		keyed := x.ClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 2, x.at)
+		keyed := x.mustClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 2, x.at)
 		if !keyed.IsUsed() && keyed.Wait == nil {
 			ev.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 2, ExpiresAt: x.at + 10*hour}
 		}
@@ -135,7 +155,7 @@ func (x *eventGenerator) reserveSale(h *RequestReservations, campaign market.Per
 	buyer := x.buyers[reserveSale.Turn.Member]
 	price := market.Money(1+x.draw(12)) * dollar
 	keys := []market.DuplicateKey{{byte(x.draw(50)), 15: byte(x.draw(2))}, {byte(x.draw(50)), 15: 2}}
-	dups, _, _ := x.ClaimAllDuplicateKeys(h, keys, x.at)
+	dups, _, _ := x.mustClaimDuplicateKeys(h, keys, x.at)
 	caps, _ := x.ReserveAllCaps(h, x.capsByBuyer[buyer.Ref], price, nil, x.at)
 	funds := Reserved
 	if caps == Reserved {
@@ -175,7 +195,7 @@ func (x *eventGenerator) settlePost() {
 		}
 	}
 	ev := &event.PostSettled{Lead: post.Lead, Attempts: post.Attempts, Status: 200, Decided: post.Decided}
-	if lead, ok := x.Lead(post.Lead); ok {
+	if lead, ok := x.LeadInMemory(post.Lead); ok {
 		ev.Campaign, ev.Supplier = lead.Campaign, lead.Supplier
 		ev.Webhook = x.maybeWebhook([]market.WebhookType{market.WebhookPosted, market.WebhookUnmatched, market.WebhookPostFailed}[x.draw(3)])
 	}
@@ -197,6 +217,7 @@ func (x *eventGenerator) settlePost() {
 		ev.Settlement = event.SettledDelivered
 	}
 	x.logAndApply(ev)
+	x.keepOrEndClaimsOfPost(ev.Lead, new(RequestReservations))
 }
 
 func (x *eventGenerator) refusePost(ev *event.PostSettled, post *UnfinishedPost) {
@@ -214,6 +235,7 @@ func (x *eventGenerator) refusePost(ev *event.PostSettled, post *UnfinishedPost)
 		}
 	}
 	x.logAndApply(ev)
+	x.keepOrEndClaimsOfPost(ev.Lead, &h)
 	x.ReleaseAll(&h)
 }
 
@@ -260,7 +282,7 @@ func (x *eventGenerator) reportStatuses() {
 	}
 	var h RequestReservations
 	ev := &event.LeadStatusChangesDecided{Request: x.newID(), Buyer: 1, At: x.at}
-	keyed := x.ClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 3, x.at)
+	keyed := x.mustClaimIdempotencyKey(&h, [16]byte{byte(x.draw(6)), 15: byte(x.draw(3))}, 3, x.at)
 	if !keyed.IsUsed() && keyed.Wait == nil {
 		ev.Idempotency = event.RequestIdempotencyKey{Key: h.key, Fingerprint: 3, ExpiresAt: x.at + 10*hour}
 	}
@@ -273,7 +295,7 @@ func (x *eventGenerator) reportStatuses() {
 }
 
 func (x *eventGenerator) changeStatus(id market.LeadID) event.DecidedLeadStatusChange {
-	lead, ok := x.Lead(id)
+	lead, ok := x.LeadInMemory(id)
 	c := event.DecidedLeadStatusChange{
 		Lead: id, From: lead.Status, To: market.StatusContacted + market.LeadStatus(x.draw(4)),
 		Supplier: lead.Supplier, Reason: "said so", Occurred: x.at,
@@ -483,6 +505,9 @@ func countEvents(t *rapid.T, seen map[string]int) {
 		default:
 			seen[e.Kind().String()]++
 		}
+	}
+	for _, open := range x.claims {
+		x.ReleaseAll(open)
 	}
 	if n := x.ReservationCount(); n != 0 {
 		t.Fatalf("%d reservations are left, want 0", n)

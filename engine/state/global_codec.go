@@ -80,10 +80,10 @@ func (s *State) encodeOrDecodeConfiguration(c *snapshotSectionCodec, encodeOrDec
 	}
 }
 
-// snapshotCopies holds copies of a table's entries as they were when the newest snapshot began. Apply
-// copies an entry before it first changes or removes it, and the snapshot's encoder copies all others.
-// Each entry has the number of the last snapshot that has its copy, or that began before the entry
-// existed. The table's lock guards the copies.
+// snapshotCopies holds copies of a table's entries as they were when the newest snapshot began. Before Apply
+// changes or removes an entry for the first time since then, it copies the entry. The snapshot's encoder copies
+// the entries that Apply has not copied. Each entry has a snapshot's number: for that snapshot it needs no copy,
+// because it was copied already or did not exist yet. The table's lock guards the copies.
 //
 // (Rejected: one section for each part of a table, each with its own log position. A replay would need
 // the position of each part, and events that remove old entries would depend on several parts.)

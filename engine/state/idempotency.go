@@ -27,25 +27,37 @@ func (k *IdempotencyKeyClaimResult) IsUsed() bool { return k.Seq != 0 || !k.Lead
 
 // ClaimIdempotencyKey claims an idempotency key for the request of owner. If an applied event has
 // used the key, it returns that first use instead. If another request holds a claim on the key,
-// the result's Wait closes when that claim ends. The caller then calls again.
-func (s *State) ClaimIdempotencyKey(owner *RequestReservations, key [16]byte, bodyFingerprint uint64, nowUnixNanos int64) IdempotencyKeyClaimResult {
+// the result's Wait closes when that claim ends. The caller then calls again. The error comes from a cold file;
+// the key is then not claimed.
+func (s *State) ClaimIdempotencyKey(owner *RequestReservations, key [16]byte, bodyFingerprint uint64, nowUnixNanos int64) (IdempotencyKeyClaimResult, error) {
 	used, wait := s.findOrClaimIdempotencyKey(owner, key, nowUnixNanos)
+	if used.Kind == 0 && wait == nil {
+		cold, found, err := findUnexpiredCold[idempotencyRow](s, coldKeys, key, nowUnixNanos)
+		if err != nil || found {
+			s.ReleaseIdempotencyKeyClaim(owner)
+		}
+		if err != nil {
+			return IdempotencyKeyClaimResult{}, err
+		}
+		if found {
+			used = cold
+		}
+	}
 	if used.Kind == 0 {
-		return IdempotencyKeyClaimResult{Wait: wait}
+		return IdempotencyKeyClaimResult{Wait: wait}, nil
 	}
 	keyed := IdempotencyKeyClaimResult{SameBody: used.Fingerprint == bodyFingerprint}
 	if used.Kind == bySequence {
 		keyed.Seq = binary.LittleEndian.Uint64(used.AnsweredBy[:])
-		return keyed
+		return keyed, nil
 	}
 	keyed.Lead = market.LeadID(used.AnsweredBy)
-	if lead, ok := s.Lead(keyed.Lead); ok {
-		keyed.Seq = lead.Seq
-	}
-	return keyed
+	lead, _, err := s.Lead(keyed.Lead)
+	keyed.Seq = lead.Seq
+	return keyed, err
 }
 
-// findOrClaimIdempotencyKey returns the row of a used key, or claims an unused key for owner. If
+// findOrClaimIdempotencyKey returns the row of a used key in memory, or claims the key for owner. If
 // another request holds the claim, claimEnded closes when that claim ends.
 func (s *State) findOrClaimIdempotencyKey(owner *RequestReservations, key [16]byte, nowUnixNanos int64) (usedRow idempotencyRow, claimEnded <-chan struct{}) {
 	shard := &s.idempotency[shardIndex(&key)]

@@ -112,7 +112,7 @@ func TestErasureRemovesBodyOfUnknownDelivery(t *testing.T) {
 			t.Errorf("%s: %+v", name, post)
 		}
 		var snapshot bytes.Buffer
-		if _, _, err := s.WriteSnapshot(&snapshot); err != nil || bytes.Contains(snapshot.Bytes(), []byte("a person")) {
+		if _, _, err := s.WriteSnapshot(&snapshot, nil); err != nil || bytes.Contains(snapshot.Bytes(), []byte("a person")) {
 			t.Errorf("%s: the snapshot has personal data: %v", name, err)
 		}
 	}

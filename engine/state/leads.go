@@ -10,7 +10,10 @@ import (
 // leadShard holds a part of all leads, and the open posts of these leads.
 type leadShard struct {
 	rowShard[Lead, *Lead]
-	posts map[market.LeadID]*UnfinishedPost
+	posts    map[market.LeadID]*UnfinishedPost
+	replaced map[market.LeadID]replacedColdLead // leads in memory that a cold file has too
+
+	inUseUntil map[market.LeadID]int64 // leads that stay in memory until then, Unix nanoseconds
 }
 
 // UnfinishedPost is a lead's delivery to a buyer that has not ended. Its attempts continue, or they are
@@ -48,9 +51,17 @@ func (s *State) leadShardOf(id *market.LeadID) *leadShard {
 	return &s.leads[shardIndex((*[16]byte)(id))]
 }
 
-// Lead returns the row of a lead, or false if memory does not hold the lead (any more). An expired lead
-// is found until a sweep removes its row.
-func (s *State) Lead(id market.LeadID) (lead Lead, found bool) {
+// Lead returns the row of a lead from memory or a cold file, or false if neither has the lead (any more). Memory may
+// still have an expired lead. The error comes from a cold file.
+func (s *State) Lead(id market.LeadID) (lead Lead, found bool, err error) {
+	if lead, found = s.LeadInMemory(id); !found {
+		return s.findColdLead(id)
+	}
+	return lead, true, nil
+}
+
+// LeadInMemory is Lead without the cold files. Memory has each lead whose delivery has not ended.
+func (s *State) LeadInMemory(id market.LeadID) (lead Lead, found bool) {
 	shard := s.leadShardOf(&id)
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -86,7 +97,7 @@ func (s *State) EachUnfinishedPost(visit func(*UnfinishedPost)) {
 	}
 }
 
-// replacePostByEditedCopy stores an edited copy of the lead's open post. It does nothing without
+// replacePostByEditedCopy stores an edited copy of the lead's open post. It has no effect without
 // an open post. The caller holds the shard's lock.
 func (shard *leadShard) replacePostByEditedCopy(id market.LeadID, edit func(*UnfinishedPost)) {
 	old := shard.posts[id]

@@ -344,7 +344,7 @@ func (x *outboxSimulation) restart() error {
 	restored.outboxes.maxDead = x.model.limit
 	if x.draw(2) == 0 {
 		var file bytes.Buffer
-		if _, _, err := x.WriteSnapshot(&file); err != nil {
+		if _, _, err := x.WriteSnapshot(&file, nil); err != nil {
 			return err
 		}
 		if _, err := restored.LoadSnapshot(&file); err != nil {

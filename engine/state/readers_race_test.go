@@ -2,6 +2,8 @@ package state
 
 import (
 	"bytes"
+	"errors"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -9,6 +11,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/engine/state/coldtest"
 )
 
 // All queries run at once while events are applied. The race detector finds conflicts, and the
@@ -20,8 +23,14 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 	lead := market.LeadID{}
 	x.EachUnfinishedPost(func(p *UnfinishedPost) { lead = p.Lead })
 	var last *bytes.Buffer // written by the only goroutine that makes snapshots
+	var lastFiles []ColdFile
 	queries := map[string]func(){
-		"Lead": func() { live.Lead(lead) },
+		"Lead": func() {
+			_, _, err := live.Lead(lead)
+			if err = errors.Join(err, live.LoadLeadIntoMemory(lead, 0)); err != nil {
+				t.Error(err)
+			}
+		},
 		"Post": func() {
 			if post := live.UnfinishedPost(lead); post != nil {
 				_ = post.contentHash()
@@ -32,8 +41,16 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 		"Hash":     func() { live.Hash() },
 		"Snapshot": func() {
 			var file bytes.Buffer
-			if _, _, err := live.WriteSnapshot(&file); err == nil {
-				last = &file
+			cold := coldtest.New(ColdRowShape())
+			move := &RowMove{DecidedBefore: math.MaxInt64, To: cold}
+			_, _, err := live.WriteSnapshot(&file, move)
+			cold.Metadata = move.FileMeta()
+			last, lastFiles = &file, append([]ColdFile{cold}, live.ColdFiles()...)
+			if err = errors.Join(err, live.ForgetMovedRows(lastFiles, 0)); err != nil {
+				t.Error(err)
+			}
+			if len(lastFiles) > 3 {
+				live.SetColdFiles([]ColdFile{mergeColdFiles(t, lastFiles, 0)})
 			}
 		},
 		"Leads":     func() { live.LeadCountWithExpired() },
@@ -62,8 +79,8 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 		},
 		"claims": func() {
 			var h RequestReservations
-			live.ClaimAllDuplicateKeys(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
-			live.ClaimIdempotencyKey(&h, [16]byte{5, 15: 1}, 1, monday)
+			live.mustClaimDuplicateKeys(&h, []market.DuplicateKey{{7, 15: 1}, {8, 15: 1}}, monday)
+			live.mustClaimIdempotencyKey(&h, [16]byte{5, 15: 1}, 1, monday)
 			live.ReleaseAll(&h)
 		},
 		"webhooks": func() {
@@ -112,7 +129,11 @@ func TestConcurrentReadersAndApply(t *testing.T) {
 	if _, hash := live.Hash(); hash != wantHash {
 		t.Error("queries have changed the state")
 	}
+	if err := live.CheckColdRows(); err != nil {
+		t.Error(err)
+	}
 	restored := New()
+	restored.SetColdFiles(lastFiles)
 	if _, err := restored.LoadSnapshot(last); err != nil {
 		t.Fatal(err)
 	}

@@ -64,11 +64,11 @@ func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) 
 
 // ApplyQueuedEntries applies all queued entries in order and empties the queue.
 func (r *LogReplay) ApplyQueuedEntries() {
-	for i := range r.entries[:r.n] {
-		r.state.PrefetchIntoCPUCache(r.entries[i].event)
-	}
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
+	for i := range r.entries[:r.n] {
+		r.state.prefetched += r.state.prefetchRowsOfEvent(r.entries[i].event)
+	}
 	for i := range r.entries[:r.n] {
 		w := &r.entries[i]
 		r.state.applyLocked(w.seq, w.at, w.event)
@@ -80,9 +80,12 @@ func (r *LogReplay) ApplyQueuedEntries() {
 // entries of its rows, and the memory of new rows. A caller that prefetches several events before
 // the first Apply lets their cache misses overlap.
 //
-// Only Apply's goroutine may call it. It takes no lock, because Apply alone changes tables and no
-// reader uses unused memory of a list.
-func (s *State) PrefetchIntoCPUCache(e event.Event) { s.prefetched += s.prefetchRowsOfEvent(e) }
+// Only Apply's goroutine may call it. It takes no lock of a shard, because no reader uses unused memory of a list.
+func (s *State) PrefetchIntoCPUCache(e event.Event) {
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	s.prefetched += s.prefetchRowsOfEvent(e)
+}
 
 // prefetchRowsOfEvent reads the index entries of the event's rows, and writes the memory of their
 // next new rows. The sum has no meaning: returning it keeps the compiler from removing the reads.

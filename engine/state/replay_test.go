@@ -94,7 +94,7 @@ func TestPrefetchChangesNothing(t *testing.T) {
 		if _, hash := prefetched.Hash(); hash != want {
 			t.Fatalf("after %d leads the state with prefetching differs", n+1)
 		}
-		if got, _ := prefetched.Lead(lead.Lead); got.Seq != prefetched.seq || got.ID != lead.Lead {
+		if got, _ := prefetched.LeadInMemory(lead.Lead); got.Seq != prefetched.seq || got.ID != lead.Lead {
 			t.Fatalf("lead %d has changed", n)
 		}
 	}

@@ -166,6 +166,7 @@ func (s *State) applyLeadStatusesChanged(seq uint64, batchUnixNanos int64, e *ev
 		c := &e.Changes[i]
 		switch c.Result {
 		case event.ChangeDone, event.ChangePending, event.ChangeRefused:
+			s.loadColdLeadForApply(c.Lead, seq)
 			s.leadShardOf(&c.Lead).editUnlessEventInSnapshot((*[16]byte)(&c.Lead), seq, func(l *Lead) { l.applyStatusChange(c) })
 			s.adjustReturnCountAndRefundIfApproved(seq, e.Buyer, c)
 			s.addOrRemovePendingReturn(seq, batchUnixNanos, c)

@@ -20,7 +20,7 @@ import (
 // sweeps are the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 11
+	snapshotVersion = 12
 	oldestSnapshot  = 4 // the oldest version that this program reads
 
 	versionSealed  = 5  // posts have slots; the global state has used and erased slots
@@ -30,6 +30,7 @@ const (
 	versionTeam    = 9  // the global state has invitations and second factors
 	versionAlerts  = 10 // the global state has alerts
 	versionReports = 11 // the global state has saved reports
+	versionCold    = 12 // leads have the versions of loaded leads that cold files have
 
 	sectionLeads      = 1
 	sectionDuplicates = 2
@@ -44,8 +45,9 @@ const (
 // WriteSnapshot writes the state to w while Apply continues between the sections. The sections are
 // copied at different log positions; oldestSectionSeq and newestSectionSeq are the first and the
 // last of these positions. A start that loads the snapshot replays the log after oldestSectionSeq.
-// The loaded state is complete once the event newestSectionSeq is applied.
-func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq uint64, err error) {
+// The loaded state is complete once the event newestSectionSeq is applied. If move is not nil, it takes rows of
+// closed leads, which the snapshot then lacks.
+func (s *State) WriteSnapshot(w io.Writer, move *RowMove) (oldestSectionSeq, newestSectionSeq uint64, err error) {
 	s.snapshotting.Lock()
 	defer s.snapshotting.Unlock()
 	header := append([]byte(snapshotMagic), snapshotVersion)
@@ -60,19 +62,26 @@ func (s *State) WriteSnapshot(w io.Writer) (oldestSectionSeq, newestSectionSeq u
 	var auctions []AuctionRow
 	var hooks []webhookRow
 	for i := range shardCount {
-		out.writeSection(s, sectionLeads, i, func(body *snapshotSectionCodec) func() { return s.leads[i].copyWhileApplyIsBlocked(body, &leads) })
+		out.writeSection(s, sectionLeads, i, func(body *snapshotSectionCodec) func() {
+			return s.leads[i].copyWhileApplyIsBlocked(body, &leads, s.at, func(replaced map[market.LeadID]replacedColdLead) {
+				leads = move.moveLeads(leads, replaced, out.stamp)
+			})
+		})
 		out.writeSection(s, sectionDuplicates, i, func(body *snapshotSectionCodec) func() {
-			return copyTableForEncoding(&s.duplicates[i].table, body, &dups)
+			return copyTableForEncoding(&s.duplicates[i].table, body, &dups, func() { dups = move.moveDuplicates(s, dups, out.stamp) })
 		})
 		out.writeSection(s, sectionKeys, i, func(body *snapshotSectionCodec) func() {
-			return copyTableForEncoding(&s.idempotency[i].table, body, &keys)
+			return copyTableForEncoding(&s.idempotency[i].table, body, &keys, func() { keys = move.moveKeys(s, keys, out.stamp) })
 		})
 		out.writeSection(s, sectionAuctions, i, func(body *snapshotSectionCodec) func() {
-			return copyTableForEncoding(&s.auctions[i].table, body, &auctions)
+			return copyTableForEncoding(&s.auctions[i].table, body, &auctions, func() {})
 		})
 		out.writeSection(s, sectionOutboxes, i, func(body *snapshotSectionCodec) func() {
 			return s.outboxes.shards[i].copyWhileApplyIsBlocked(body, &hooks)
 		})
+	}
+	if move != nil && out.err == nil {
+		out.err = move.err
 	}
 	return out.oldest, out.newest, out.err
 }
@@ -84,6 +93,7 @@ type snapshotSectionWriter struct {
 	body           snapshotSectionCodec
 	head           []byte
 	oldest, newest uint64
+	stamp          uint64 // log position of the present section
 	err            error
 }
 
@@ -99,6 +109,7 @@ func (o *snapshotSectionWriter) writeSection(s *State, kind byte, shard int, cop
 	encodeLater := copySection(&o.body)
 	stamp, at := s.seq, s.at
 	s.applying.Unlock()
+	o.stamp = stamp
 	if encodeLater != nil {
 		encodeLater()
 	}
@@ -130,11 +141,13 @@ type snapshotRow[R any] interface {
 }
 
 // copyTableForEncoding copies a table's rows into scratch, whose memory is reused. The result
-// encodes the copy into body; writeSection calls it after Apply may continue.
-func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R) (encode func()) {
+// encodes the copy into body; writeSection calls it after Apply may continue. It calls moveRows before, which
+// may take rows out of scratch.
+func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapshotSectionCodec, scratch *[]R, moveRows func()) (encode func()) {
 	*scratch = t.rows.appendRowsTo((*scratch)[:0])
 	sweep := [...]uint64{uint64(t.cursor), uint64(t.soonest), uint64(t.nextSoonest)}
 	return func() {
+		moveRows()
 		for _, value := range sweep {
 			encodeOrDecodeUvarint(body, &value)
 		}
@@ -147,9 +160,10 @@ func copyTableForEncoding[R any, P snapshotRow[R]](t *table[R, P], body *snapsho
 
 // copyWhileApplyIsBlocked copies the shard's leads and open posts while Apply is blocked. The result
 // encodes the copy into body. Posts are not copied, because Apply replaces them and never changes
-// them.
-func (shard *leadShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]Lead) (encode func()) {
-	encodeTable := copyTableForEncoding(&shard.table, body, scratch)
+// them. moveLeads may take leads out of scratch, and then takes them out of replaced.
+func (shard *leadShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scratch *[]Lead, nowUnixNanos int64, moveLeads func(replaced map[market.LeadID]replacedColdLead)) (encode func()) {
+	replaced := shard.copyReplacedLeads(nowUnixNanos)
+	encodeTable := copyTableForEncoding(&shard.table, body, scratch, func() { moveLeads(replaced) })
 	open := make([]*UnfinishedPost, 0, len(shard.posts))
 	for _, post := range shard.posts {
 		open = append(open, post)
@@ -160,17 +174,26 @@ func (shard *leadShard) copyWhileApplyIsBlocked(body *snapshotSectionCodec, scra
 		for _, post := range open {
 			post.encodeOrDecodeSnapshot(body)
 		}
+		body.encodeOrDecodeCount(len(replaced))
+		for id, of := range replaced {
+			of.encodeOrDecodeSnapshot(body, &id)
+		}
 	}
 }
 
-// LoadSnapshot fills an empty state from a snapshot, whose sections were copied at different log
-// positions. The caller then replays the log after the oldest one, which Position returns.
+// LoadSnapshot fills an empty state, which has the snapshot's cold files, from a snapshot. Its sections were copied
+// at different log positions. The caller then replays the log after the oldest one, which Position returns.
 // newestSectionSeq is the newest one: once the event newestSectionSeq is applied, the state is
 // complete.
 func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 	in := snapshotSectionReader{r: r}
 	if err := in.readMagicVersionAndShardCount(); err != nil {
 		return 0, err
+	}
+	for _, file := range s.ColdFiles() {
+		if err := s.rowSums.addEncoded(file.Meta()); err != nil {
+			return 0, err
+		}
 	}
 	for i := range sectionsPerShard*shardCount + 1 {
 		if err := in.nextSection(); err != nil {
@@ -187,6 +210,7 @@ func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 		}
 		newestSectionSeq = max(newestSectionSeq, in.stamp)
 	}
+	s.appliedSeconds.Store(unixSecondsRoundedDown(s.at))
 	return newestSectionSeq, nil
 }
 
@@ -210,6 +234,9 @@ func (s *State) loadSection(in *snapshotSectionReader) error {
 	case sectionLeads:
 		s.leads[in.shard].loadRows(in.stamp, &body)
 		s.loadUnfinishedPosts(&s.leads[in.shard], &body)
+		if body.hasFieldsSinceVersion(versionCold) {
+			s.loadReplacedLeads(&s.leads[in.shard], &body)
+		}
 	case sectionDuplicates:
 		s.duplicates[in.shard].loadRows(in.stamp, &body)
 	case sectionKeys:

@@ -80,7 +80,7 @@ func BenchmarkApplyDuringSnapshot(b *testing.B) {
 	took := map[string][]time.Duration{"quiet": applyUntil(inBackground(func() { time.Sleep(3 * time.Second) }))}
 	for b.Loop() {
 		took["snapshot"] = append(took["snapshot"], applyUntil(inBackground(func() {
-			if _, _, err := s.WriteSnapshot(io.Discard); err != nil {
+			if _, _, err := s.WriteSnapshot(io.Discard, nil); err != nil {
 				b.Error(err)
 			}
 		}))...)

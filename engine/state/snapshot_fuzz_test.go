@@ -26,7 +26,7 @@ func FuzzSnapshot(f *testing.F) {
 			return
 		}
 		var written, again bytes.Buffer
-		if _, _, err := first.WriteSnapshot(&written); err != nil {
+		if _, _, err := first.WriteSnapshot(&written, nil); err != nil {
 			t.Fatal(err)
 		}
 		text := written.Bytes()
@@ -34,7 +34,7 @@ func FuzzSnapshot(f *testing.F) {
 		if _, err := second.LoadSnapshot(bytes.NewReader(text)); err != nil {
 			t.Fatalf("cannot load the snapshot of a loaded state: %v", err)
 		}
-		if _, _, err := second.WriteSnapshot(&again); err != nil {
+		if _, _, err := second.WriteSnapshot(&again, nil); err != nil {
 			t.Fatal(err)
 		}
 		_, one := first.Hash()

@@ -83,7 +83,7 @@ func TestSnapshotAndLaterLogRestoreState(t *testing.T) {
 		replay(first, x.log, at(x.seq, "position"))
 		var busy RequestReservations // a request in flight; it is in no snapshot
 		first.ReserveRotationTurn(&busy, 1, 99, []int32{1, 2})
-		first.ClaimAllDuplicateKeys(&busy, []market.DuplicateKey{{250}}, monday)
+		first.mustClaimDuplicateKeys(&busy, []market.DuplicateKey{{250}}, monday)
 		before, _ := first.Position()
 
 		file := snapshotWriter{beforeWrite: map[int]func(){}}
@@ -94,7 +94,7 @@ func TestSnapshotAndLaterLogRestoreState(t *testing.T) {
 				replay(first, x.log, min(seq+1+at(2, "more"), x.seq))
 			}
 		}
-		oldest, newest, err := first.WriteSnapshot(&file)
+		oldest, newest, err := first.WriteSnapshot(&file, nil)
 		if err != nil || oldest != before {
 			t.Fatalf("oldest position %d, want %d: %v", oldest, before, err)
 		}
@@ -116,7 +116,7 @@ func TestSnapshotAndLaterLogRestoreState(t *testing.T) {
 		}
 		third := New()
 		file = snapshotWriter{}
-		if _, _, err := second.WriteSnapshot(&file); err != nil {
+		if _, _, err := second.WriteSnapshot(&file, nil); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := third.LoadSnapshot(&file); err != nil {
@@ -185,7 +185,7 @@ func TestSnapshotOfBusyExchange(t *testing.T) {
 					replay(first, x.log, min(seq+pace, x.seq))
 				}
 			}
-			if _, _, err := first.WriteSnapshot(&file); err != nil {
+			if _, _, err := first.WriteSnapshot(&file, nil); err != nil {
 				t.Fatal(err)
 			}
 			second := New()
@@ -218,11 +218,11 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 func TestWriteSnapshotReturnsWriteError(t *testing.T) {
 	x := newTestExchange()
 	var whole bytes.Buffer
-	if _, _, err := x.WriteSnapshot(&whole); err != nil {
+	if _, _, err := x.WriteSnapshot(&whole, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, free := range []int{0, 4, 5, 10, 100, 1000, whole.Len() - 1} {
-		if _, _, err := x.WriteSnapshot(&fullDisk{free}); !errors.Is(err, errDiskFull) {
+		if _, _, err := x.WriteSnapshot(&fullDisk{free}, nil); !errors.Is(err, errDiskFull) {
 			t.Errorf("disk with %d free bytes: got error %v, want %v", free, err, errDiskFull)
 		}
 	}
@@ -230,7 +230,7 @@ func TestWriteSnapshotReturnsWriteError(t *testing.T) {
 
 func snapshotOf(t testing.TB, x *testExchange) []byte {
 	var file bytes.Buffer
-	if _, _, err := x.WriteSnapshot(&file); err != nil {
+	if _, _, err := x.WriteSnapshot(&file, nil); err != nil {
 		t.Fatal(err)
 	}
 	return file.Bytes()
@@ -240,7 +240,7 @@ func snapshotOf(t testing.TB, x *testExchange) []byte {
 func newBusyExchange() *testExchange {
 	x := newTestExchange()
 	random := uint64(1)
-	generator := eventGenerator{testExchange: x, draw: func(n int) int {
+	generator := eventGenerator{testExchange: x, claims: make(map[market.LeadID]*RequestReservations), draw: func(n int) int {
 		random = random*6364136223846793005 + 1442695040888963407
 		return int(random>>33) % n
 	}}
@@ -283,7 +283,7 @@ func TestFlippedBitInSnapshotNeverPanics(t *testing.T) {
 		if _, hash := s.Hash(); hash != wantHash {
 			different++
 		}
-		if _, _, err := s.WriteSnapshot(io.Discard); err != nil {
+		if _, _, err := s.WriteSnapshot(io.Discard, nil); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -596,7 +596,7 @@ func TestSnapshotOfEmptyStateWhileEventsApply(t *testing.T) {
 	x := newTestExchange()
 	s := New()
 	file := snapshotWriter{beforeWrite: map[int]func(){5: func() { replay(s, x.log, x.seq) }}}
-	oldest, newest, err := s.WriteSnapshot(&file)
+	oldest, newest, err := s.WriteSnapshot(&file, nil)
 	if err != nil || oldest != 0 || newest != x.seq {
 		t.Fatalf("wrote positions %d to %d: %v", oldest, newest, err)
 	}

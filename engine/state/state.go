@@ -1,3 +1,20 @@
+// Package state is the exchange's memory: the result of all logged events and, separate
+// from it, the reservations of requests in flight.
+//
+// Apply alone changes the result of events. One goroutine calls it, in the order of the
+// log and in the same way while serving and in replay. Reservations are overlays beside
+// the event counts that they concern. A request makes them; they end when their event is
+// applied or the request gives up. No snapshot and no hash contains them. Their sum is
+// zero when the exchange is idle.
+//
+// Rows that grow with the number of leads and auctions (leads, auctions, idempotency keys,
+// duplicate values) are in pointer-free chunked lists, in shards chosen by the key's bytes. So the
+// garbage collector does not walk them, and a shard can be copied at once. The effect of
+// Apply on a shard depends on that shard and the event alone. A snapshot may therefore
+// copy its shards at different positions of the log, each with its stamp. An outbox, the
+// pending webhooks of one supplier, is a shard in this sense too.
+//
+// A snapshot moves the rows of old closed leads from memory to cold files; see ColdFile.
 package state
 
 import (
@@ -37,17 +54,23 @@ type State struct {
 	reservations atomic.Int64
 	availability availabilityVersions
 
-	// applying excludes Apply from copies of the state, so that a copy has whole events.
+	// applying excludes Apply from copies of the state, so that a copy has whole events. It also guards the rows of
+	// all tables against other changes than those of Apply.
 	applying sync.Mutex
 	// configuring excludes applyGlobalEvent while a snapshot encodes the parts that it changes.
 	configuring  sync.Mutex
 	snapshotting sync.Mutex // held by WriteSnapshot
 	seq          uint64     // of the last applied event
 	at           int64      // its batch's time
-	rowSums      rowHashSums
 	loaded       uint64     // the snapshot's global section contains the events up to this one
 	founded      event.ExchangeFounded
 	catalogs     configHistory
+
+	rowSums     rowHashSums // of leads, keys and duplicate values
+	auctionSums rowHashSums
+	cold        coldFiles
+
+	appliedSeconds atomic.Uint32 // at in Unix seconds, for readers without applying
 
 	prefetched uint32 // results of PrefetchIntoCPUCache; keeps the compiler from removing its reads
 }
@@ -55,9 +78,10 @@ type State struct {
 // New returns an empty state.
 func New() *State {
 	s := &State{names: newObjectNumberRegistry(), settings: newSettingsOutsideConfig(), users: newOperatorUserTable()}
+	s.auctionSums.untilSwept = true
 	for i := range shardCount {
 		s.leads[i].table.sums, s.duplicates[i].table.sums = &s.rowSums, &s.rowSums
-		s.idempotency[i].table.sums, s.auctions[i].table.sums = &s.rowSums, &s.rowSums
+		s.idempotency[i].table.sums, s.auctions[i].table.sums = &s.rowSums, &s.auctionSums
 	}
 	s.accounts.byRef = make(map[market.PermanentNumber]*buyerAccount)
 	s.caps.availability, s.accounts.availability = &s.availability, &s.availability
@@ -86,15 +110,15 @@ func (s *State) FoundedEvent() event.ExchangeFounded {
 }
 
 // Hash returns the sequence of the last applied event, and a hash of everything that events
-// determine. Two states with the same log have the same hash, so a difference reveals a fault. A row counts
-// until the minute of its expiry has ended.
+// determine. Two states with the same log have the same hash, so a difference reveals a fault. A lead, key or
+// duplicate value counts until the minute of its expiry begins.
 // Apply waits meanwhile, so Hash locks only the fields that requests in flight change.
 func (s *State) Hash() (lastAppliedSeq uint64, stateHash uint64) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	sum := newRunningHash(15).addID16(&s.founded.Epoch).addID16(&s.founded.KeyCheck).
 		addWord(uint64(s.founded.At)).addWord(uint64(s.catalogs.current.Version)).addBytes([]byte(s.catalogs.current.Document)).sum()
-	sum += s.rowSums.sumOfUnexpired(unixSecondsRoundedDown(s.at))
+	sum += s.rowSums.sumOfUnexpired(unixSecondsRoundedDown(s.at)) + s.auctionSums.never
 	for i := range shardCount {
 		for _, post := range s.leads[i].posts {
 			sum += post.contentHash()

@@ -19,8 +19,7 @@ type row[R any] interface {
 // Invariants: the index has a power of two of entries, at most 3/4 of them used. An entry is zero
 // or refers to a row. Every row is reachable from its key's home entry without crossing a zero.
 //
-// Each put removes a few expired rows, from a cursor that moves over the list. A row stays at least until the
-// minute of its expiry has ended, because sums counts it until then. get does not return an expired row
+// Each put removes a few expired rows, from a cursor that moves over the list. get does not return an expired row
 // that is still present. (Rejected: Go's maps, which cost twice the memory for these rows, and an expiry
 // queue beside the list, which costs eight bytes a row.)
 //
@@ -125,6 +124,21 @@ func (t *table[R, P]) put(value *R, nowUnixSeconds uint32) {
 	}
 }
 
+// addCountedRow adds a row that the sums count already, because a cold file has it. The table has no row with
+// its key.
+func (t *table[R, P]) addCountedRow(value *R) {
+	added := P(t.rows.push(value))
+	t.soonest, t.nextSoonest = min(t.soonest, added.expiryUnixSeconds()), min(t.nextSoonest, added.expiryUnixSeconds())
+	if t.rows.n == 1 {
+		t.cursor, t.soonest, t.nextSoonest = 0, added.expiryUnixSeconds(), added.expiryUnixSeconds()
+	}
+	if t.rows.n*4 > len(t.index)*3 {
+		t.rebuildIndex(max(8, 2*len(t.index)))
+	} else {
+		t.addToIndex(t.rows.n - 1)
+	}
+}
+
 // editRow calls edit with the row that has this key, and updates the sums of hashes. edit may change
 // all fields but the key. rowExists is false if the table has no such row.
 func (t *table[R, P]) editRow(key *[16]byte, edit func(P)) (rowExists bool) {
@@ -159,8 +173,8 @@ func (t *table[R, P]) rebuildIndex(indexSize int) {
 	}
 }
 
-// sweepAFewExpiredRows checks the next few rows from the cursor on, and removes those that expired in a minute
-// before that of nowUnixSeconds. It returns at once while no row can have expired.
+// sweepAFewExpiredRows checks the next few rows from the cursor on, and removes those that have
+// expired at nowUnixSeconds. It returns at once while no row can have expired.
 func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 	for range min(rowsPerSweep, t.rows.n) {
 		if t.cursor >= t.rows.n {
@@ -169,7 +183,7 @@ func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 		if nowUnixSeconds < t.soonest {
 			return
 		}
-		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires/60 >= nowUnixSeconds/60 {
+		if expires := P(t.rows.at(t.cursor)).expiryUnixSeconds(); expires > nowUnixSeconds {
 			t.nextSoonest = min(t.nextSoonest, expires)
 			t.cursor++
 			continue
@@ -181,11 +195,17 @@ func (t *table[R, P]) sweepAFewExpiredRows(nowUnixSeconds uint32) {
 	}
 }
 
-// removeRow removes the row at position and moves the last row there, so that the list has no
-// gaps. A table that has become almost empty gets a smaller index.
+// removeRow removes the row at position, and its hash from the sums.
 func (t *table[R, P]) removeRow(position int) {
 	gone := P(t.rows.at(position))
 	t.sums.add(gone.expiryUnixSeconds(), -gone.contentHash())
+	t.removeCountedRow(position)
+}
+
+// removeCountedRow removes the row at position, which the sums continue to count. It moves the last row there, so
+// that the list has no gaps. A table that has become almost empty gets a smaller index.
+func (t *table[R, P]) removeCountedRow(position int) {
+	gone := P(t.rows.at(position))
 	t.clearIndexEntry(t.indexEntryOf(gone))
 	last := t.rows.n - 1
 	if position != last {
@@ -223,4 +243,103 @@ func (t *table[R, P]) clearIndexEntry(entry uint32) {
 		}
 	}
 	t.index[hole] = 0
+}
+
+// chunkedRowList is a list of rows that grows without moving the rows of full chunks. The rows are in
+// chunks of one size, and a full list gets another chunk. Only the first chunk starts smaller, and is
+// copied as it doubles, so a thousand tables with a few rows each cost little.
+//
+// Invariants: position n is in chunk n/chunkRows. All chunks but the first have capacity
+// chunkRows. At most two chunks at the end are empty, so that a list whose length alternates around
+// a chunk's border neither frees nor allocates a chunk each time.
+//
+// (Rejected: one slice that append grows. It zeroes, copies and leaves each row to the garbage
+// collector several times; a replay spent a fifth of its time on that.)
+type chunkedRowList[R any] struct {
+	chunks [][]R // each with its full capacity as length
+	n      int
+}
+
+const (
+	chunkBits  = 6
+	chunkRows  = 1 << chunkBits
+	firstChunk = 8
+)
+
+// at returns the row at position, which must be below the list's length. The pointer is valid
+// until the next push or pop.
+func (s *chunkedRowList[R]) at(position int) *R {
+	return &s.chunks[position>>chunkBits][position&(chunkRows-1)]
+}
+
+// push appends a copy of row, and returns the address of the copy in the list.
+func (s *chunkedRowList[R]) push(row *R) *R {
+	if s.n == s.rowCapacity() {
+		s.addCapacity()
+	}
+	added := s.at(s.n)
+	*added = *row
+	s.n++
+	return added
+}
+
+// pop removes the last row. It keeps the chunk of the next push and one spare chunk, and frees those
+// behind them.
+func (s *chunkedRowList[R]) pop() {
+	s.n--
+	if spare := s.n>>chunkBits + 2; len(s.chunks) > spare {
+		clear(s.chunks[spare:])
+		s.chunks = s.chunks[:spare]
+	}
+}
+
+// rowCapacity returns the number of rows that the present chunks can hold.
+func (s *chunkedRowList[R]) rowCapacity() int {
+	if len(s.chunks) < 2 {
+		return s.firstChunkCapacity()
+	}
+	return len(s.chunks) << chunkBits
+}
+
+// firstChunkCapacity returns the number of rows that the first chunk can hold, or zero without a
+// chunk.
+func (s *chunkedRowList[R]) firstChunkCapacity() int {
+	if len(s.chunks) == 0 {
+		return 0
+	}
+	return len(s.chunks[0])
+}
+
+// addCapacity adds memory for more rows: it doubles a first chunk that is below full size, or adds
+// a chunk.
+func (s *chunkedRowList[R]) addCapacity() {
+	switch first := s.firstChunkCapacity(); first {
+	case 0:
+		s.chunks = append(s.chunks, make([]R, firstChunk))
+	case chunkRows:
+		s.chunks = append(s.chunks, make([]R, chunkRows))
+	default:
+		larger := make([]R, min(2*first, chunkRows))
+		copy(larger, s.chunks[0])
+		s.chunks[0] = larger
+	}
+}
+
+// appendRowsTo appends copies of all rows to dst, in order, and returns the extended slice.
+func (s *chunkedRowList[R]) appendRowsTo(dst []R) []R {
+	for left, i := s.n, 0; left > 0; i++ {
+		taken := min(left, len(s.chunks[i]))
+		dst = append(dst, s.chunks[i][:taken]...)
+		left -= taken
+	}
+	return dst
+}
+
+// prefetchNextRowMemory zeroes the unused memory that the next push will write. This loads the memory
+// into the CPU cache before a replay needs it.
+func (s *chunkedRowList[R]) prefetchNextRowMemory() {
+	if s.n < s.rowCapacity() {
+		var none R
+		*s.at(s.n) = none
+	}
 }

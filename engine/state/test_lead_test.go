@@ -47,7 +47,7 @@ func TestTestLeadChangesOnlyItsRow(t *testing.T) {
 			for _, ev := range events {
 				x.logAndApply(ev)
 			}
-			lead, ok := x.Lead(testLead)
+			lead, ok := x.LeadInMemory(testLead)
 			if !ok || !lead.IsTest() {
 				t.Errorf("the lead is %+v, %t", lead, ok)
 			}

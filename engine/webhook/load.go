@@ -17,8 +17,9 @@ type EventLogReader interface {
 }
 
 // LoadPayload builds the payload of a queued webhook from log records. If the log's history no
-// longer has them, it takes the fields of the lead's row in memory. found is false if there is no
-// such row either. An error is the reader's. deadlineNanos is its time limit, in Unix nanoseconds.
+// longer has them, it takes the fields of the lead's row in the state. found is false if there is no
+// such row either. An error is the reader's or the state's. deadlineNanos is the reader's time limit, in Unix
+// nanoseconds.
 func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.OutboxWebhook, deadlineNanos int64) (payload Payload, found bool, err error) {
 	cause, err := log.ReadIfKept(queued.Cause, deadlineNanos)
 	if err != nil {
@@ -27,7 +28,10 @@ func LoadPayload(leadRows *state.State, log EventLogReader, queued *state.Outbox
 	if decided, ok := cause.(*event.LeadDecided); ok {
 		return NewPayloadOfDecision(decided), true, nil
 	}
-	lead, known := leadRows.Lead(queued.Lead)
+	lead, known, err := leadRows.Lead(queued.Lead)
+	if err != nil {
+		return Payload{}, false, err
+	}
 	if known {
 		decided, err := log.ReadDecisionIfKept(&lead, deadlineNanos)
 		if err != nil {

@@ -44,9 +44,9 @@ type Options struct {
 	ActiveCatalog func() *market.Catalog
 	// OnList reports whether the present content of a suppression list has the lead.
 	OnList func(*market.SuppressionListDefinition, *market.Lead) (listed, loaded bool)
-	// EarlierLead returns the accepted lead that memory has under one of the lead's values. buyer is
+	// EarlierLead returns the accepted lead that the state has under one of the lead's values. buyer is
 	// zero for a rule of the whole campaign.
-	EarlierLead func(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool)
+	EarlierLead func(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool, err error)
 }
 
 // New returns an explainer with the default searchLimits.

@@ -20,7 +20,11 @@ func (e *Explainer) applyEventsAfterDecision(c *leadTimeline, decision *logEntry
 	// last is the entry that ended the delivery; 0 if it is unknown.
 	last, delivered := uint64(0), decision.mustBeLeadDecided().Post.URL == ""
 	unfinished := e.State.UnfinishedPost(c.lead)
-	if c.row, c.known = e.State.Lead(c.lead); unfinished == nil {
+	var err error
+	if c.row, c.known, err = e.State.Lead(c.lead); err != nil {
+		return err
+	}
+	if unfinished == nil {
 		last = c.row.Settled
 	}
 	if delivered && c.matchesStateInMemory() {

@@ -65,7 +65,11 @@ func (e *Explainer) explainLeadOmittingItsPing(decision *logEntry) (doc *Explana
 	if err := e.applyEventsAfterDecision(&c, decision); err != nil {
 		return nil, err
 	}
-	if row, known := e.State.Lead(decided.Lead); known && row.Status.IsReportedByBuyer() {
+	row, known, err := e.State.Lead(decided.Lead)
+	if err != nil {
+		return nil, err
+	}
+	if known && row.Status.IsReportedByBuyer() {
 		c.status = row.Status // even if the search did not reach the report
 	}
 	c.setWebhookStates()

@@ -182,7 +182,7 @@ func TestExplainAgreesWithMemory(t *testing.T) {
 }
 
 func mustRow(t *rapid.T, c *history, id market.LeadID) state.Lead {
-	row, ok := c.State.Lead(id)
+	row, ok := c.State.LeadInMemory(id)
 	if !ok {
 		t.Fatal("memory has no row of the lead")
 	}

@@ -32,7 +32,11 @@ func (e *Explainer) FindLeadDecision(id market.LeadID) (*event.LeadDecided, erro
 // findDecisionEntry finds the log entry that decided a lead. If memory still has the lead, its row
 // names the entry. Otherwise it searches the log around the time in the id.
 func (e *Explainer) findDecisionEntry(id market.LeadID) (*logEntry, error) {
-	if row, ok := e.State.Lead(id); ok {
+	row, ok, err := e.State.Lead(id)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
 		return e.readEntry(row.Seq)
 	}
 	return e.findEventByID(id, noSuchID, func(ev event.Event) bool {

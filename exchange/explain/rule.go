@@ -141,8 +141,8 @@ func (r *ruleFinder) duplicateOf(buyer *market.Buyer) (market.LeadID, exclusion.
 	if r.explainer.EarlierLead == nil || r.decision.NoContact || buyer == nil {
 		return market.LeadID{}, exclusion.Unknown
 	}
-	earlier, found := r.explainer.EarlierLead(r.decision.Campaign, buyer.Ref, r.decision.Lead, r.lead.Decided)
-	if !found || creationNanosOfID(earlier) > r.lead.Decided || earlier == r.lead.Lead {
+	earlier, found, err := r.explainer.EarlierLead(r.decision.Campaign, buyer.Ref, r.decision.Lead, r.lead.Decided)
+	if err != nil || !found || creationNanosOfID(earlier) > r.lead.Decided || earlier == r.lead.Lead {
 		return market.LeadID{}, exclusion.Unknown
 	}
 	return earlier, exclusion.Reconstructed

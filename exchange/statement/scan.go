@@ -61,20 +61,24 @@ func (s *eventScan) next() (seq uint64, atNanos int64, ev event.Event, err error
 		if err != nil {
 			return 0, 0, nil, fmt.Errorf("cannot decode entry %d of the log: %w", entry.Seq, err)
 		}
-		s.fillSettlementSupplierFromState(ev)
+		if err := s.fillSettlementSupplierFromState(ev); err != nil {
+			return 0, 0, nil, err
+		}
 		return entry.Seq, entry.At, ev, nil
 	}
 }
 
 // fillSettlementSupplierFromState fills in the supplier of a settlement event that an early version
-// wrote, which did not record it. It takes the supplier from the lead in memory, and changes nothing if
+// wrote, which did not record it. It takes the supplier from the lead in the state, and changes nothing if
 // the lead is no longer there.
-func (s *eventScan) fillSettlementSupplierFromState(ev event.Event) {
+func (s *eventScan) fillSettlementSupplierFromState(ev event.Event) error {
 	settled, ok := ev.(*event.PostSettled)
 	if !ok || settled.Supplier != 0 {
-		return
+		return nil
 	}
-	if lead, known := s.reader.State.Lead(settled.Lead); known {
+	lead, known, err := s.reader.State.Lead(settled.Lead)
+	if known {
 		settled.Supplier = lead.Supplier
 	}
+	return err
 }

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 
 	"pingpost/engine/state"
+	"pingpost/exchange/coldfiles"
 	"pingpost/keys/vault"
 	"pingpost/wal"
 )
@@ -24,6 +26,8 @@ type openedDir struct {
 	snapshot uint64 // last entry in the snapshot; 0: no snapshot
 	state    *state.State
 	entries  []wal.Entry
+
+	lacksColdRows bool // the snapshot's cold files are missing
 }
 
 // openDir opens a data directory: the newest snapshot and the log entries after it. It needs no
@@ -46,11 +50,7 @@ func openDirWith(dir string, opt wal.Options, openLog func(string, wal.Options) 
 		if len(snapshot.Bad) > 0 {
 			return nil, fmt.Errorf("a file with a snapshot's name is invalid: %w", snapshot.Bad[0].Err)
 		}
-		section, err := snapshot.Next()
-		if err != nil {
-			return nil, err
-		}
-		if _, err := o.state.LoadSnapshot(section); err != nil {
+		if err := o.load(snapshot); err != nil {
 			return nil, err
 		}
 		o.snapshot = snapshot.Newest
@@ -63,6 +63,24 @@ func openDirWith(dir string, opt wal.Options, openLog func(string, wal.Options) 
 		return nil, errors.Join(err, o.log.Close())
 	}
 	return o, nil
+}
+
+// load loads a snapshot and its cold files. A copied or restored directory may have no cold files at all.
+func (o *openedDir) load(snapshot *wal.SnapshotReader) error {
+	cold, err := coldfiles.Open(snapshot.Meta, coldfiles.Options{DataDir: o.dir})
+	if _, statErr := os.Stat(filepath.Join(o.dir, "cold")); errors.Is(err, coldfiles.ErrIncomplete) && errors.Is(statErr, fs.ErrNotExist) {
+		o.lacksColdRows, err = true, nil
+	}
+	if err != nil {
+		return err
+	}
+	o.state.SetColdFiles(cold.Files())
+	section, err := snapshot.Next()
+	if err != nil {
+		return err
+	}
+	_, err = o.state.LoadSnapshot(section)
+	return err
 }
 
 // readEntries reads all entries and applies those after the snapshot.
@@ -80,7 +98,23 @@ func (o *openedDir) readEntries() error {
 		}
 		return applyEntry(replay, entry)
 	})
-	return err
+	if err == nil && o.lacksColdRows {
+		err = o.rebuildColdRows()
+	}
+	return errors.Join(err, o.state.CheckColdRows())
+}
+
+// rebuildColdRows rebuilds the rows of missing cold files from the log, as a start does.
+func (o *openedDir) rebuildColdRows() error {
+	rebuilt := state.NewRowRebuild(o.entries[0].Seq)
+	replay := rebuilt.NewLogReplay()
+	for _, entry := range o.entries {
+		if err := applyEntry(replay, entry); err != nil {
+			return err
+		}
+	}
+	o.state.AddRebuiltRows(rebuilt)
+	return nil
 }
 
 // readAllEntries reads a log to its end.

@@ -28,6 +28,7 @@ func configDocument(buyerURLs map[string]string, webhookURL string, revision int
 		"data_dir": "data", "listen": "127.0.0.1:0",
 		"admin":            object{"listen": "127.0.0.1:0", "password": witness.AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8"},
+		"hot_for":          "1s",
 		"report":           object{"keep": "0s"}, // SQLite writes through a memory map, which strace cannot record
 		"suppliers": []object{{
 			"id": witness.SupplierID, "api_key": witness.APIKey, "ingest_rate": 1_000_000, "ping_rate": 1_000_000,

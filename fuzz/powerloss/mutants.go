@@ -19,6 +19,10 @@ var mutants = []mutant.Mutation{
 		Old: "err = durable.SyncFolder(w.dir)", New: "err = durable.SyncFolder(os.TempDir())",
 	},
 	{
+		Name: "a cold file is not fsynced", File: "wal/rowfile/write.go",
+		Old: "errors.Join(w.err, w.f.Sync())", New: "w.err",
+	},
+	{
 		Name: "a snapshot gets its name before it is fsynced", File: "wal/snapshot_write.go",
 		Old: "errors.Join(w.f.Sync(), dropCache(w.f))", New: "dropCache(w.f)",
 	},

@@ -102,7 +102,7 @@ func (w *world) write(facts []event.Event, snapshot int) {
 func (w *world) snapshot(log *wal.Log, s *state.State) {
 	w.t.Helper()
 	writer := must.Value(log.BeginSnapshot(wal.SnapshotRateOptions{BytesPerSecond: -1}))(w.t)
-	oldest, newest, err := s.WriteSnapshot(writer)
+	oldest, newest, err := s.WriteSnapshot(writer, nil)
 	if err == nil {
 		_, err = writer.Commit(oldest, newest, nil)
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,8 +73,10 @@ func (p *play) compareVisible() string {
 
 // compareLead compares the status of a lead.
 func (p *play) compareLead(s *state.State, l *lead) string {
-	row, ok := s.Lead(p.x.ids[l.label])
+	row, ok, err := s.Lead(p.x.ids[l.label])
 	switch {
+	case err != nil:
+		return err.Error()
 	case !ok:
 		return fmt.Sprintf("lead %s is forgotten", l.label)
 	case l.status == "open":
@@ -108,12 +111,16 @@ func (p *play) audit() string {
 	}
 	for _, l := range p.m.leads {
 		if p.m.now-l.received < memoryOf {
-			if fault := p.compareLead(whole, l); fault != "" {
+			fault := p.compareLead(whole, l)
+			if fault == "" && !closed(p.x.dead) {
+				fault = p.compareLead(p.x.state, l)
+			}
+			if fault != "" {
 				return fault
 			}
 		}
 	}
-	if fault := p.auditCaps(whole); fault != "" {
+	if fault := cmp.Or(p.auditCaps(whole), failed(p.x.state.CheckColdRows())); fault != "" {
 		return fault
 	}
 	if !closed(p.x.dead) { // otherwise the next start may still drop some keys

@@ -13,6 +13,7 @@ import (
 	"pingpost/engine/market"
 	"pingpost/engine/sealtest"
 	"pingpost/engine/state"
+	"pingpost/engine/state/coldtest"
 	"pingpost/internal/timer"
 )
 
@@ -110,6 +111,7 @@ func (x *exchange) configure() error {
 func (x *exchange) replayed(snapshot bool) (*state.State, error) {
 	s, from := state.New(), uint64(0)
 	if snapshot {
+		s.SetColdFiles(x.disk.cold)
 		if _, err := s.LoadSnapshot(bytes.NewReader(x.disk.snapshot)); err != nil {
 			return nil, err
 		}
@@ -176,14 +178,21 @@ func (x *exchange) stop() {
 	x.dying.Do(func() { close(x.dead) })
 }
 
-// snapshot writes a snapshot of the live state.
+// hotFor is the time after which closed leads leave the memory.
+const hotFor = time.Hour
+
+// snapshot writes a snapshot of the live state, and moves old closed leads to a cold file.
 func (x *exchange) snapshot() error {
 	var buffer bytes.Buffer
-	oldest, _, err := x.state.WriteSnapshot(&buffer)
-	if err == nil {
-		x.disk.snapshot, x.disk.oldest = buffer.Bytes(), oldest
+	file := coldtest.New(state.ColdRowShape())
+	move := &state.RowMove{DecidedBefore: time.Now().Add(-hotFor).UnixNano(), To: file}
+	oldest, _, err := x.state.WriteSnapshot(&buffer, move)
+	if err != nil {
+		return err
 	}
-	return err
+	file.Metadata = move.FileMeta()
+	x.disk.snapshot, x.disk.oldest, x.disk.cold = buffer.Bytes(), oldest, append([]state.ColdFile{file}, x.state.ColdFiles()...)
+	return x.state.ForgetMovedRows(x.disk.cold, time.Now().UnixNano())
 }
 
 // request draws the request id for a label.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pingpost/engine"
+	"pingpost/engine/state"
 )
 
 // disk outlives the processes: the durable log entries and the newest snapshot.
@@ -15,6 +16,7 @@ type disk struct {
 	entries  []entry
 	snapshot []byte
 	oldest   uint64 // the log is needed from the next entry on
+	cold     []state.ColdFile
 }
 
 type entry struct {

@@ -41,6 +41,18 @@ var mutants = []mutant.Mutation{
 		Old: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency)", New: "use.ExpiresAt = in.now + int64(in.engine.opt.Idempotency) + 3_600_000_000_000",
 	},
 	{
+		Name: "the key of a cold lead is forgotten", File: "engine/state/idempotency.go",
+		Old: "if used.Kind == 0 && wait == nil {", New: "if used.Kind == 0 && wait == nil && len(s.ColdFiles()) > 99 {",
+	},
+	{
+		Name: "a duplicate of a cold lead is not recognized", File: "engine/state/duplicates.go",
+		Old: "	if found {\n		return Full, cold.Lead, nil, nil\n	}\n", New: "",
+	},
+	{
+		Name: "a change of a cold lead is lost in a replay", File: "engine/state/settle.go",
+		Old: "			s.loadColdLeadForApply(c.Lead, seq)\n", New: "",
+	},
+	{
 		Name: "the floor is held against the payout", File: "engine/selection/check_bid.go",
 		Old: "if bid.Amount < t.Floor {", New: "if payout, ok := t.Payout.AmountAtPrice(bid.Amount); ok && payout < t.Floor {",
 	},

@@ -225,6 +225,8 @@ var faults = []*fault{
 		t.Start()
 		return true
 	}},
+	// A lost, cut or overwritten file with rows of closed leads. The start builds the rows again from the log.
+	{name: "cold file damaged", weight: 2, inject: (*torture).damageColdFile},
 	// Disk errors, injected by strace into the exchange's calls on the log's last segment. The
 	// first call of a kind fails once. From then on the log has failed and the exchange must end,
 	// even if the disk would accept the next write.
@@ -354,6 +356,30 @@ func (t *torture) killInSnapshot() (killed bool) {
 
 func (t *torture) snapshotInProgress() string {
 	return filepath.Join(t.DataDir(), "snapshot", "next.tmp")
+}
+
+// damageColdFile stops the exchange in order, so that it moves rows to a cold file, and damages one of its files.
+func (t *torture) damageColdFile() bool {
+	t.Stop()
+	files, err := filepath.Glob(filepath.Join(t.DataDir(), "cold", "*.rows"))
+	t.failOnError(err)
+	if len(files) == 0 {
+		t.Start()
+		return false
+	}
+	victim := files[len(files)-1] // the newest one, which the snapshot names
+	info, err := os.Stat(victim)
+	t.failOnError(err)
+	switch t.random.IntN(3) {
+	case 0:
+		t.failOnError(os.Remove(victim))
+	case 1:
+		t.failOnError(os.Truncate(victim, t.random.Int64N(info.Size())))
+	default:
+		t.flipBit(victim, info.Size()-1-t.random.Int64N(40), 1<<t.random.IntN(8))
+	}
+	t.Start()
+	return true
 }
 
 // stopPeer stops one peer for a time while leads arrive.

@@ -28,7 +28,7 @@ func (t *Config) document(revision int) []byte {
 		})
 	}
 	text, err := json.MarshalIndent(Object{
-		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h",
+		"data_dir": "data", "listen": "127.0.0.1:0", "token_lifetime": "12h", "hot_for": "10s",
 		"provisioning":     "enforce", // reloads apply the next revision
 		"admin":            Object{"listen": "127.0.0.1:0", "password": AdminPassword},
 		"trusted_networks": []string{"127.0.0.0/8", cmp.Or(t.PeerIP, "127.0.0.1") + "/32"},

@@ -39,6 +39,7 @@ var layers = []layer{
 	{of: "engine/ledger", may: []string{"engine/event", "engine/market/...", "engine/state"}},
 	{of: "engine/sealtest", may: []string{"engine", "engine/market"}},
 	{of: "engine/savedreport", may: []string{"engine/event", "engine/market/calendar"}},
+	{of: "engine/state/coldtest"},
 	{of: "engine/state", may: []string{"engine/alert", "engine/event", "engine/market/...", "engine/savedreport"}},
 	{of: "engine/event", may: []string{"engine/bitset", "engine/market/..."}},
 	{of: "engine/selection", may: []string{"engine/bitset", "engine/market/..."}},
@@ -68,6 +69,7 @@ var layers = []layer{
 	{of: "wal", may: []string{"internal/durable", "internal/timer", "wal/commitqueue"}},
 	{of: "wal/commitqueue"},
 	{of: "wal/backup", may: []string{"internal/durable", "internal/timer", "wal", "wal/backup/store"}},
+	{of: "wal/rowfile", may: []string{"internal/durable", "wal"}},
 	{of: "wal/backup/store", may: []string{"internal/durable"}},
 }
 

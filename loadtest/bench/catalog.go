@@ -22,6 +22,7 @@ type document struct {
 	Trusted   []string        `json:"trusted_networks,omitempty"`
 	Sandbox   bool            `json:"sandbox,omitempty"`
 	Report    map[string]any  `json:"report,omitempty"`
+	HotFor    string          `json:"hot_for,omitempty"`
 	Suppliers []any           `json:"suppliers"`
 	Buyers    []buyerForm     `json:"buyers"`
 	Lists     []any           `json:"suppression_lists,omitempty"`

@@ -22,6 +22,7 @@ func (b *bench) commit() ([]row, error) {
 	}
 	withSnapshot := collect(results, func(r *child.CommitResult) float64 { return float64(r.Snapshot) / 1e6 })
 	alone := collect(results, func(r *child.CommitResult) float64 { return float64(r.Alone) / 1e6 })
+	withMerge := collect(results, func(r *child.CommitResult) float64 { return float64(r.Merge) / 1e6 })
 	withBackup := collect(results, func(r *child.CommitResult) float64 { return float64(r.Backup) / 1e6 })
 	withReport := collect(results, func(r *child.CommitResult) float64 { return float64(r.Report) / 1e6 })
 	last := results[len(results)-1]
@@ -29,9 +30,11 @@ func (b *bench) commit() ([]row, error) {
 		label := fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", while, b.size.commitRate)
 		return timesRow(label, with, alone, "%.2f and %.2f ms").withGoal("at most 1.5 times", 1.5, 1.5)
 	}
+	merge := fmt.Sprintf("cold files of %d leads are merged (%d MB written)", b.size.commitLeads, last.MergedBytes>>20)
 	snapshot := fmt.Sprintf("a snapshot of %d leads (%d MB) is written", b.size.commitLeads, last.SnapshotBytes>>20)
 	backup := fmt.Sprintf("a backup to the same disk goes on (%d MB shipped)", last.ShippedBytes>>20)
 	return []row{
+		rowFor(merge, withMerge).withGoal("at most 1.2 times", 1.2, 1.2),
 		rowFor(snapshot, withSnapshot),
 		rowFor(snapshot+" and "+backup, withBackup),
 		rowFor(fmt.Sprintf("%s, %s and a report is kept (%.1f s behind at the end)", snapshot, backup, last.ReportBehind.Seconds()), withReport),

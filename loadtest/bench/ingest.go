@@ -85,6 +85,39 @@ func (b *bench) ingest() (rows []row, err error) {
 	return rows, nil
 }
 
+// scaling compares ingest on one core, with the client on another one, with ingest on all cores, which the client
+// shares.
+func (b *bench) scaling() (rows []row, err error) {
+	unpinned := *b
+	unpinned.cores = cores{}
+	onOne, err := b.startPaused("one-core", catalogWithCampaigns(10))
+	if err != nil {
+		return nil, err
+	}
+	onAll, err := unpinned.startPaused("all-cores", catalogWithCampaigns(10))
+	if err != nil {
+		return nil, err
+	}
+	for _, connections := range b.size.connections {
+		side := func(b *bench, s *ingestTarget) func() (child.LoadResult, error) {
+			return rerunWhileNoisy(b.guard, func() (child.LoadResult, error) { return b.send(s, connections, b.size.warmup, b.size.duration) })
+		}
+		both, err := alternate(b.size.runs, side(&unpinned, onAll), side(b, onOne))
+		if err != nil {
+			return nil, err
+		}
+		rate := func(r *child.LoadResult) float64 { return r.Rate }
+		all, one := collect(both[0], rate), collect(both[1], rate)
+		ratio := all.ratioTo(one)
+		rows = append(rows, row{
+			label:     fmt.Sprintf("durable ingest, %d connections: req/s with all cores, shared with the client, over those with one", connections),
+			measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), all.median(), one.median()),
+			rangeText: ratio.rangeText("%.2f"), goal: "1.6", verdict: atLeast(ratio.median(), 1.6, 1.6),
+		})
+	}
+	return rows, nil
+}
+
 func ingestRows(connections int, ours, theirs, unreported []child.LoadResult) []row {
 	what := fmt.Sprintf("durable ingest, %d connections: ", connections)
 	rows := closedLoopRows(what, ours, theirs, "", "")

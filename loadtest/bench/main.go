@@ -19,7 +19,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,scaling,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,cold,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, scaling, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start, cold, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
 	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`
@@ -127,6 +127,7 @@ type measurement struct {
 
 var measurements = []measurement{
 	{"ingest", (*bench).ingest},
+	{"scaling", (*bench).scaling},
 	{"posted", (*bench).posted},
 	{"auction-cpu", (*bench).auctionTime},
 	{"auction-latency", (*bench).auctionLatency},
@@ -143,6 +144,7 @@ var measurements = []measurement{
 	{"tight", (*bench).memoryLimited},
 	{"growth", (*bench).growth},
 	{"start", (*bench).start},
+	{"cold", (*bench).coldLeads},
 	{"seed", (*bench).seed},
 	{"cluster-takeover", (*bench).takeover},
 	{"cluster-handover", (*bench).handOver},

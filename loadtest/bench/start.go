@@ -135,3 +135,89 @@ func (p *process) stop() error {
 		return fmt.Errorf("%s does not stop", p.cmd.Path)
 	}
 }
+
+// coldFolder is the folder of the exchange with cold leads.
+const coldFolder = "cold"
+
+// repeatedLeads are the leads whose keys are repeated after they have become cold, and repeatRate is the number of
+// repeats a second.
+const (
+	repeatedLeads = 5000
+	repeatRate    = 500
+)
+
+// coldLeads measures an exchange with many closed leads in files: its start and memory, the answer to the repeat of
+// an old key, and ingest compared with an exchange without old leads.
+func (b *bench) coldLeads() ([]row, error) {
+	written, err := b.fillColdExchange()
+	if err != nil {
+		return nil, err
+	}
+	d := catalogWithCampaigns(10)
+	d.HotFor = "1s"
+	began := time.Now()
+	full, err := b.startExchange(coldFolder, d)
+	took := time.Since(began)
+	if err != nil {
+		return nil, err
+	}
+	repeats, err := b.runLoadClient(full.process, child.LoadSpec{
+		Connections: 16, Rate: repeatRate, Even: true, Duration: repeatedLeads / repeatRate * time.Second, Campaigns: full.campaigns,
+	}, new(uint64))
+	if err != nil {
+		return nil, err
+	}
+	*full.next = repeats.NextLead
+	resident, err := full.resident()
+	if err != nil {
+		return nil, err
+	}
+	if err := pause(full.cmd.Process); err != nil {
+		return nil, err
+	}
+	ms := func(ns int64) float64 { return float64(ns) / 1e6 }
+	what := fmt.Sprintf("%d closed leads in files of %.1f GB", b.size.coldLeads, float64(written)/1e9)
+	rows := []row{
+		{
+			label: what + ": start, until it serves", measured: fmt.Sprintf("%.2f s", took.Seconds()),
+		},
+		{
+			label: what + ": resident", measured: fmt.Sprintf("%.2f GB", float64(resident)/1e9),
+			goal: "2 GB or less", verdict: atMost(float64(resident), 2e9, 2e9),
+		},
+		{
+			label:    what + fmt.Sprintf(": repeat of an old idempotency key, %d/s, p99", repeatRate),
+			measured: fmt.Sprintf("%.2f ms (p50 %.2f, longest %.2f)", ms(repeats.Latency.P99), ms(repeats.Latency.P50), ms(repeats.Latency.Max)),
+			goal:     "5 ms or less", verdict: atMost(ms(repeats.Latency.P99), 5, 5),
+		},
+	}
+	empty, err := b.startPaused("without-cold", catalogWithCampaigns(10))
+	if err != nil {
+		return nil, err
+	}
+	return b.growthRows(rows, full, empty, what+" instead of none", 0)
+}
+
+// fillColdExchange makes an exchange send some leads to a cold file, and adds many others. It returns the size of the
+// files.
+func (b *bench) fillColdExchange() (bytes int64, err error) {
+	d := catalogWithCampaigns(10)
+	d.HotFor = "1s"
+	s, err := b.startExchange(coldFolder, d)
+	if err != nil {
+		return 0, err
+	}
+	load := child.LoadSpec{Connections: 16, Rate: repeatRate, Even: true, Duration: repeatedLeads / repeatRate * time.Second, Campaigns: s.campaigns}
+	if _, err := b.runLoadClient(s.process, load, s.next); err != nil {
+		return 0, err
+	}
+	time.Sleep(2 * time.Second) // longer than hot_for
+	if err := s.stop(); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	var filled child.ColdFillResult
+	err = runChild(b.ctx, nil, nil, "role-cold-fill", child.ColdFillSpec{Dir: s.data, Leads: b.size.coldLeads, Files: 3}, &filled)
+	b.logf("wrote %d MB of cold leads in %s", filled.Bytes>>20, time.Since(began).Round(time.Second))
+	return filled.Bytes, err
+}

@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -41,14 +42,14 @@ func (s *Shape) parts() int { return s.Shards * len(s.RowBytes) }
 // rowsPerBlock returns how many rows of a kind a full block has.
 func (s *Shape) rowsPerBlock(kind int) int { return (blockBytes - checksumLen) / s.RowBytes[kind] }
 
-// part describes one part of a file.
+// part describes one part of a file. A look into its filter reads only the first fields.
 type part struct {
-	offset   int64 // of its first block
-	rows     int
-	prefixes []uint32 // first four key bytes of each block's first row, as a big-endian number
+	filter xorfilter.BinaryFuse[uint16] // of the rows' keys; zero without rows, and while the file is written
+	rows   int
 
-	filterBytes int                           // size of the encoded filter, which is behind the last block
-	filter      *xorfilter.BinaryFuse[uint16] // of the rows' keys; nil without rows, and while the file is written
+	offset      int64    // of its first block
+	filterBytes int      // size of the encoded filter, which is behind the last block
+	prefixes    []uint32 // four bytes of the key of each block's first row: see prefixOf
 }
 
 // blockRange returns the offset and the length of a block of the part, whose rows have rowBytes bytes.
@@ -66,11 +67,17 @@ func (p *part) filterOffset(rowsPerBlock, rowBytes int) int64 {
 	return offset + int64(length)
 }
 
-// prefixOf returns the first four bytes of a key as a number that is ordered like the keys.
-func prefixOf(key []byte) uint32 { return binary.BigEndian.Uint32(key) }
+// compareKeys orders rows by the last eight bytes of their keys, and then by the first eight. The first bytes of some
+// keys are a time, so many keys begin alike.
+func compareKeys(a, b []byte) int {
+	return cmp.Or(bytes.Compare(a[KeyBytes/2:KeyBytes], b[KeyBytes/2:KeyBytes]), bytes.Compare(a[:KeyBytes/2], b[:KeyBytes/2]))
+}
+
+// prefixOf returns the four bytes of a key that compareKeys compares first, as a number.
+func prefixOf(key []byte) uint32 { return binary.BigEndian.Uint32(key[KeyBytes/2:]) }
 
 // filterKeyOf returns the part of a key that the filter stores.
-func filterKeyOf(key []byte) uint64 { return binary.LittleEndian.Uint64(key) }
+func filterKeyOf(key []byte) uint64 { return binary.LittleEndian.Uint64(key[KeyBytes/2:]) }
 
 // blockChecksum returns the checksum of a block's rows at an offset of the file with this id.
 func blockChecksum(id [8]byte, offset int64, rows []byte) uint32 {

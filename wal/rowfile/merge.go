@@ -1,13 +1,30 @@
 package rowfile
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+)
+
+// partReader is a File, or a type that adds something to it.
+type partReader interface {
+	AppendPart(dst []byte, kind, shard int) ([]byte, error)
+}
+
+// ErrStopped is returned by Merge if the limit of the writer's rate was lifted, which means that the process stops.
+var ErrStopped = errors.New("the merge of row files was stopped")
 
 // Merge writes all parts of w with the rows of the given files. If several files have a key, the first file's
-// row is written. keep decides which rows are written. The caller commits w.
-func Merge(w *Writer, newestFirst []*File, keep func(kind int, row []byte) bool) error {
+// row is written. keep decides which rows are written. The caller commits w. Errors: ErrStopped, ErrDamaged, or from
+// the disk.
+func Merge[F partReader](w *Writer, newestFirst []F, keep func(kind int, row []byte) bool) error {
 	inputs := make([][]byte, len(newestFirst))
 	var merged []byte
 	for i := range w.shape.parts() {
+		select {
+		case <-w.opt.LiftLimit:
+			return ErrStopped
+		default:
+		}
 		kind, shard := i%len(w.shape.RowBytes), i/len(w.shape.RowBytes)
 		for at, f := range newestFirst {
 			var err error
@@ -29,7 +46,7 @@ func mergePart(dst []byte, inputs [][]byte, rowBytes int, keep func(row []byte) 
 	for {
 		first := -1
 		for i, rows := range inputs {
-			if len(rows) > 0 && (first < 0 || bytes.Compare(rows[:KeyBytes], inputs[first][:KeyBytes]) < 0) {
+			if len(rows) > 0 && (first < 0 || compareKeys(rows, inputs[first]) < 0) {
 				first = i
 			}
 		}

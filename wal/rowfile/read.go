@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -96,9 +95,11 @@ func (f *File) readFilters() error {
 		if err != nil {
 			return err
 		}
-		if p.filter, err = xorfilter.LoadBinaryFuse[uint16](bytes.NewReader(encoded)); err != nil {
+		filter, err := xorfilter.LoadBinaryFuse[uint16](bytes.NewReader(encoded))
+		if err != nil {
 			return fmt.Errorf("%w: cannot decode the filter at offset %d: %w", ErrDamaged, offset, err)
 		}
+		p.filter = *filter
 	}
 	return nil
 }
@@ -120,32 +121,28 @@ func (f *File) Rows(kind int) (n int) {
 	return n
 }
 
-// MemoryBytes returns how much memory the index takes.
-func (f *File) MemoryBytes() (n int64) {
-	for i := range f.parts {
-		n += int64(4 * len(f.parts[i].prefixes))
-		if filter := f.parts[i].filter; filter != nil {
-			n += int64(2 * len(filter.Fingerprints))
-		}
-	}
-	return n
-}
-
 func (f *File) part(kind, shard int) *part { return &f.parts[shard*len(f.shape.RowBytes)+kind] }
 
 // blocks pools the buffers of Find.
 var blocks = sync.Pool{New: func() any { return new([blockBytes]byte) }}
 
-// Find appends the row with this key to dst. The filter answers for nearly all missing keys, so the disk is
-// read only for about one in 65,536 of them. Errors: ErrDamaged, or from the disk.
-func (f *File) Find(kind, shard int, key *[KeyBytes]byte, dst []byte) (row []byte, found bool, err error) {
+// MayHave reports whether the file may have a row with this key. It reads no disk. It is wrongly true for about
+// one in 65,536 missing keys, and never wrongly false.
+func (f *File) MayHave(kind, shard int, key [KeyBytes]byte) bool {
 	p := f.part(kind, shard)
-	if p.rows == 0 || !p.filter.Contains(filterKeyOf(key[:])) {
+	return p.rows > 0 && p.filter.Contains(filterKeyOf(key[:]))
+}
+
+// Find appends the row with this key to dst. It reads the disk if MayHave is true. Errors: ErrDamaged, or from
+// the disk.
+func (f *File) Find(kind, shard int, key [KeyBytes]byte, dst []byte) (row []byte, found bool, err error) {
+	if !f.MayHave(kind, shard, key) {
 		return dst, false, nil
 	}
+	p := f.part(kind, shard)
 	buf := blocks.Get().(*[blockBytes]byte)
 	defer blocks.Put(buf)
-	// The last block whose first key is not greater. Blocks before it may begin with the same prefix.
+	// The last block that does not begin with a greater key. Blocks before it may begin with the same prefix.
 	prefix := prefixOf(key[:])
 	block := sort.Search(len(p.prefixes), func(i int) bool { return p.prefixes[i] > prefix }) - 1
 	for ; block >= 0; block-- {
@@ -154,7 +151,7 @@ func (f *File) Find(kind, shard int, key *[KeyBytes]byte, dst []byte) (row []byt
 			return dst, false, err
 		}
 		size := f.shape.RowBytes[kind]
-		at := sort.Search(len(rows)/size, func(i int) bool { return bytes.Compare(rows[i*size:i*size+KeyBytes], key[:]) >= 0 }) * size
+		at := sort.Search(len(rows)/size, func(i int) bool { return compareKeys(rows[i*size:], key[:]) >= 0 }) * size
 		if at < len(rows) && bytes.Equal(rows[at:at+KeyBytes], key[:]) {
 			return append(dst, rows[at:at+size]...), true, nil
 		}
@@ -171,11 +168,8 @@ func (f *File) readBlock(p *part, kind, block int, buf []byte) (rows []byte, err
 	f.reads <- struct{}{}
 	_, err = f.f.ReadAt(buf[:length], offset)
 	<-f.reads
-	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: it is truncated", ErrDamaged)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the row file %q at offset %d: %w", f.path, offset, err)
+	if err != nil { // a bad sector or a cut file: its rows are lost here
+		return nil, fmt.Errorf("cannot read the row file %q at offset %d: %w: %w", f.path, offset, ErrDamaged, err)
 	}
 	return f.checkBlock(offset, buf[:length])
 }

@@ -60,7 +60,7 @@ func Create(path string, shape Shape, opt WriteOptions) (*Writer, error) {
 }
 
 // WritePart writes the next part: all kinds of shard 0 in their order, then those of shard 1, and so on. rows
-// has whole rows in ascending order of their keys, without repeated keys.
+// has whole rows in the order of compareKeys, without repeated keys.
 func (w *Writer) WritePart(rows []byte) error {
 	if w.err != nil {
 		return w.err
@@ -72,8 +72,8 @@ func (w *Writer) WritePart(rows []byte) error {
 		panic(fmt.Sprintf("BUG: part %d with %d bytes, rows of %d", len(w.parts), len(rows), size))
 	}
 	for at := size; at < len(rows); at += size {
-		if bytes.Compare(rows[at-size:at-size+KeyBytes], rows[at:at+KeyBytes]) >= 0 {
-			panic("BUG: the rows of a part are not in ascending order of their keys")
+		if compareKeys(rows[at-size:], rows[at:]) >= 0 {
+			panic("BUG: the rows of a part are not in the order of their keys")
 		}
 	}
 	for left := rows; len(left) > 0; {
@@ -158,7 +158,7 @@ func (w *Writer) Commit(meta []byte) (err error) {
 	return nil
 }
 
-// Abort gives up the file and removes it. After Commit it does nothing.
+// Abort gives up the file and removes it, unless Commit was successful.
 func (w *Writer) Abort() {
 	if w.f == nil {
 		return

@@ -34,6 +34,7 @@ var Roles = map[string]func(in io.Reader, out io.Writer) error{
 	"role-month":       runJSON(buildMonth),
 
 	"role-committer": runJSON(measureCommitter),
+	"role-cold-fill": runJSON(fillCold),
 }
 
 // runJSON makes a role of a function: it decodes the specification and encodes the

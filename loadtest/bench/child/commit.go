@@ -2,6 +2,7 @@ package child
 
 import (
 	"errors"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"pingpost/wal"
 )
 
-// CommitSpec describes four measurements of commits: alone, beside snapshots, beside
+// CommitSpec describes five measurements of commits: alone, beside merges of cold files, beside snapshots, beside
 // snapshots and a backup, and beside snapshots, a backup and a report.
 type CommitSpec struct {
 	Dir      string
@@ -23,10 +24,12 @@ type CommitSpec struct {
 }
 
 type CommitResult struct {
-	Alone, Snapshot, Backup, Report time.Duration // p99 of the latency
-	SnapshotBytes                   uint64
-	ShippedBytes                    int64
-	ReportBehind                    time.Duration
+	Alone, Merge, Snapshot, Backup, Report time.Duration // p99 of the latency
+
+	MergedBytes   int64
+	SnapshotBytes uint64
+	ShippedBytes  int64
+	ReportBehind  time.Duration
 }
 
 // measureCommits fills a state, opens a log, and measures commits alone and beside the
@@ -47,6 +50,23 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 	defer func() { err = errors.Join(err, c.log.Close()) }()
 	result = new(CommitResult)
 	if result.Alone, err = c.run(spec.Rate, spec.Duration, func(time.Time) error { return nil }); err != nil {
+		return nil, err
+	}
+	first, second := filepath.Join(spec.Dir, "cold", "first"), filepath.Join(spec.Dir, "cold", "second")
+	for _, path := range []string{first, second} {
+		if _, err := writeColdFile(path, spec.Leads/2); err != nil {
+			return nil, err
+		}
+	}
+	merges := func(end time.Time) (err error) {
+		for err == nil && time.Now().Before(end) {
+			var merged int64
+			merged, err = mergeColdFiles(filepath.Join(spec.Dir, "cold", "merged"), first, second)
+			result.MergedBytes += merged
+		}
+		return err
+	}
+	if result.Merge, err = c.run(spec.Rate, spec.Duration, merges); err != nil {
 		return nil, err
 	}
 	snapshots := func(end time.Time) (err error) {
@@ -160,7 +180,7 @@ func (c *commitLoad) snapshot() (bytes uint64, err error) {
 		return 0, err
 	}
 	defer w.Abort()
-	oldest, newest, err := c.state.WriteSnapshot(w)
+	oldest, newest, err := c.state.WriteSnapshot(w, nil)
 	if err != nil {
 		return 0, err
 	}

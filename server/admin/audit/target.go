@@ -171,8 +171,8 @@ func describeLead(e *engine.Engine, id string) string {
 	if !ok {
 		return "null"
 	}
-	lead, ok := e.State().Lead(parsed)
-	if !ok {
+	lead, ok, err := e.State().Lead(parsed)
+	if err != nil || !ok {
 		return ""
 	}
 	return encode(map[string]any{"status": lead.Status.String(), "delivery": lead.Delivery.String()})
