@@ -11,6 +11,7 @@ ignore (
 
 require (
 	filippo.io/age v1.3.2
+	github.com/FastFilter/xorfilter v0.5.1
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/VictoriaMetrics/easyproto v1.1.3
 	github.com/VictoriaMetrics/metrics v1.41.0
@@ -74,7 +75,6 @@ require (
 
 require (
 	filippo.io/hpke v0.4.0 // indirect
-	github.com/FastFilter/xorfilter v0.5.1 // indirect
 	github.com/armon/go-metrics v0.4.1 // indirect
 	github.com/benbjohnson/immutable v0.4.0 // indirect
 	github.com/boombuler/barcode v1.0.1 // indirect
