@@ -114,8 +114,8 @@ func (m *RowMove) moveKeys(s *State, rows []idempotencyRow, stamp uint64) (stayi
 // FileMeta returns the meta of the file: the sums of its rows.
 func (m *RowMove) FileMeta() []byte { return m.sums.encode(0) }
 
-// MergedFileMeta returns the meta of a file that has the rows of these files that expire after the minute of
-// nowUnixSeconds.
+// MergedFileMeta returns the meta of a file that has the rows of these files that expire in the minute of
+// nowUnixSeconds or later.
 func MergedFileMeta(files []ColdFile, nowUnixSeconds uint32) ([]byte, error) {
 	var sums rowHashSums
 	for _, file := range files {
@@ -123,7 +123,7 @@ func MergedFileMeta(files []ColdFile, nowUnixSeconds uint32) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return sums.encode(nowUnixSeconds/60 + 1), nil
+	return sums.encode(nowUnixSeconds / 60), nil
 }
 
 // coldMetaEntryBytes is the size of an encoded sum, with its minute of expiry.
@@ -188,7 +188,8 @@ const removalsPerLock = 64
 
 // ForgetMovedRows sets the cold files, of which the newest is that of a move, and removes the moved rows from memory.
 // The file and the snapshot that names it are durable. A lead that has changed since, or is to change by the clock's
-// nowUnixNanos, stays in memory. After an error the state must not be used, because a part of the rows is in memory and in the file.
+// nowUnixNanos, stays in memory. After an error the state must not be used, because a part of the rows is in
+// memory and in the file.
 func (s *State) ForgetMovedRows(newestFirst []ColdFile, nowUnixNanos int64) error {
 	s.SetColdFiles(newestFirst)
 	file := newestFirst[0]

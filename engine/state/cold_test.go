@@ -313,3 +313,18 @@ func TestLeadBeforeLogStaysInMemory(t *testing.T) {
 		t.Error("the lead has left the memory")
 	}
 }
+
+// A merge keeps a row until the second of its expiry, so the meta must name the row's minute until that minute ends.
+func TestMergedFileLastsUntilLastRowExpires(t *testing.T) {
+	now := uint32(monday/second) + 20
+	for expiry, lasts := range map[uint32]bool{now - 60: false, now + 10: true, now + 60: true} {
+		var sums rowHashSums
+		sums.add(expiry, 77)
+		file := coldtest.New(ColdRowShape())
+		file.Metadata = sums.encode(0)
+		meta := must.Value(MergedFileMeta([]ColdFile{file}, now))(t)
+		if got := ColdFileExpiry(meta) > int64(now); got != lasts {
+			t.Errorf("a row that expires in %d s: the merged file lasts: %t", int64(expiry)-int64(now), got)
+		}
+	}
+}
