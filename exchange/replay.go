@@ -20,7 +20,7 @@ type replayStart struct {
 	wal.SnapshotInfo
 	bad []wal.BadSnapshot
 
-	lacksColdRows error // not nil: the snapshot's cold files are incomplete, so rebuildColdRows must follow the replay
+	lacksColdRows error // not nil: the snapshot's cold files are incomplete, so rebuildColdRowsFromLog must follow the replay
 }
 
 // findReplayStart finds the point at which a replay of the log in dir begins. It also returns
@@ -61,10 +61,10 @@ func loadNewestSnapshot(s *state.State, options coldfiles.Options) (*coldfiles.F
 	return cold, b, err
 }
 
-// rebuildColdRows replays the whole history of the log in dataDir for the rows of closed leads, and adds to memory those
+// rebuildColdRowsFromLog replays the whole history of the log in dataDir for the rows of closed leads, and adds to memory those
 // that the replayed state s lacks. The next snapshots move them to files again. firstEntryNanos is the time of the
 // history's first entry; 0: it is the first of the exchange.
-func rebuildColdRows(dataDir string, s *state.State) (added int, firstEntryNanos int64, err error) {
+func rebuildColdRowsFromLog(dataDir string, s *state.State) (added int, firstEntryNanos int64, err error) {
 	segments, err := wal.Segments(dataDir)
 	if err != nil || len(segments) == 0 {
 		return 0, 0, err
@@ -91,7 +91,7 @@ func rebuildColdRows(dataDir string, s *state.State) (added int, firstEntryNanos
 // rebuildColdRows rebuilds the rows of the snapshot's cold files, which are incomplete for the given reason.
 func (x *Exchange) rebuildColdRows(dataDir string, reason error) error {
 	began := time.Now()
-	rows, firstEntryNanos, err := rebuildColdRows(dataDir, x.state)
+	rows, firstEntryNanos, err := rebuildColdRowsFromLog(dataDir, x.state)
 	if err != nil {
 		return errors.Join(err, reason)
 	}
@@ -274,7 +274,7 @@ func StateHash(dataDir string, atSeq uint64) (seq, hash uint64, err error) {
 		return 0, 0, err
 	}
 	if b.lacksColdRows != nil {
-		if _, _, err := rebuildColdRows(dataDir, s); err != nil {
+		if _, _, err := rebuildColdRowsFromLog(dataDir, s); err != nil {
 			return 0, 0, err
 		}
 	}

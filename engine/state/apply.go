@@ -54,8 +54,8 @@ func (s *State) applyLocked(seq uint64, batchUnixNanos int64, e event.Event) {
 
 // applyGlobalEvent applies an event that changes the configuration, names, settings, users, alerts,
 // saved reports or buyers' accounts. It changes no lead, auction or webhook. It raises the availability
-// versions of all campaigns, or for a buyer's account those of the buyer's campaigns. These parts are in the snapshot's one global section. While a snapshot encodes
-// them, applyGlobalEvent waits.
+// versions of all campaigns, or for a buyer's account those of the buyer's campaigns. These parts are in
+// the snapshot's one global section. While a snapshot encodes them, applyGlobalEvent waits.
 func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 	s.configuring.Lock()
 	defer s.configuring.Unlock()

@@ -1,8 +1,8 @@
 // Package rowfile stores rows of fixed size in immutable files, sorted by key. A row is found with one read
 // of the disk, and a filter in memory saves nearly all reads for rows that a file does not have.
 //
-// A row begins with its key of 16 bytes, of which the last eight are evenly spread (random, or a hash). A file has a part for each kind of
-// row in each shard of the keys. All parts of shard 0 come first, in the order of the kinds.
+// A row begins with its key of 16 bytes, of which the last eight are evenly spread (random, or a hash). A file has
+// a part for each kind of row in each shard of the keys. All parts of shard 0 come first, in the order of the kinds.
 //
 //	header   "PPROWS" | version u8 | 0 | file id, 8 random bytes
 //	parts    blocks of at most 4096 bytes (whole rows, then a CRC-32C), and behind the last one a binary fuse
