@@ -71,7 +71,7 @@ func ingester(t testing.TB, r marketSpec, keyed bool) func() {
 	}
 }
 
-// sealAllocations is the number of allocations for AES-GCM with the lead's own key.
+// sealAllocations is the number of allocations for ChaCha20-Poly1305 with the lead's own key.
 const sealAllocations = 2
 
 // The limit includes the growth of the tables in memory.

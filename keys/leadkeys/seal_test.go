@@ -2,8 +2,12 @@ package leadkeys
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"errors"
 	"testing"
+
+	"golang.org/x/crypto/chacha20poly1305"
 
 	"pingpost/internal/must"
 )
@@ -47,13 +51,35 @@ func TestSealedDataOpensOnlyUnchanged(t *testing.T) {
 	}
 }
 
+// frozenData is the associated data of slot 9 and owner(7).
+var frozenData = append([]byte("pingpost/contact/1"), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 9)
+
 // TestSealedFormatIsFrozen protects the data in existing logs.
 func TestSealedFormatIsFrozen(t *testing.T) {
 	key := Key{1, 2, 3}
 	sealed := Seal(nil, 9, &key, owner(7), []byte("a person"))
-	label := append([]byte("pingpost/contact/1"), 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 9)
-	if plain, err := newAEAD(&key).Open(nil, sealed[:12], sealed[12:], label); err != nil || string(plain) != "a person" {
+	chacha := must.Value(chacha20poly1305.New(key[:]))(t)
+	if plain, err := chacha.Open(nil, sealed[:12], sealed[12:], frozenData); err != nil || string(plain) != "a person" {
 		t.Errorf("%q, %v", plain, err)
+	}
+}
+
+// TestOpenDataOfEarlierPrograms: they sealed with AES-256-GCM.
+func TestOpenDataOfEarlierPrograms(t *testing.T) {
+	s, _ := openWithFaults(t, t.TempDir(), 0, testFaults{})
+	var slot uint64
+	var key Key
+	for slot != 9 {
+		slot, key = mustNext(t, s)
+	}
+	nonce := []byte("twelve bytes")
+	gcm := must.Value(cipher.NewGCM(must.Value(aes.NewCipher(key[:]))(t)))(t)
+	sealed := gcm.Seal(bytes.Clone(nonce), nonce, []byte("a person"), frozenData)
+	if plain, err := s.Open([]byte("in "), 9, owner(7), sealed); err != nil || string(plain) != "in a person" {
+		t.Errorf("%q, %v", plain, err)
+	}
+	if plain, err := s.Open(nil, 9, owner(8), sealed); err == nil {
+		t.Errorf("another owner opens %q", plain)
 	}
 }
 
