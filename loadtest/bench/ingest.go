@@ -51,18 +51,16 @@ func (b *bench) ingest() (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := b.folder("ceiling")
+	options := ceiling.Options{Entry: entry, Answer: int(sample.Body)}
+	bare, err := b.startPausedCeiling("ceiling", exchange, options)
 	if err != nil {
 		return nil, err
 	}
-	bare, err := b.startCeiling(child.CeilingSpec{Dir: dir, Options: ceiling.Options{Entry: entry, Answer: int(sample.Body)}})
+	options.HashAndEncrypt = true
+	working, err := b.startPausedCeiling("ceiling-work", exchange, options)
 	if err != nil {
 		return nil, err
 	}
-	if err := pause(bare.cmd.Process); err != nil {
-		return nil, err
-	}
-	bareTarget := &ingestTarget{process: bare, campaigns: exchange.campaigns, next: new(uint64)}
 	unreported, err := b.startPaused("ingest-unreported", catalogWithCampaigns(10).withoutReport())
 	if err != nil {
 		return nil, err
@@ -70,11 +68,12 @@ func (b *bench) ingest() (rows []row, err error) {
 	b.logf("log record of a lead: %d bytes, answer: %d bytes", entry, sample.Body)
 	rows = append(rows, row{label: "bytes of a lead in the log, recorded alone", measured: strconv.Itoa(entry), figure: figureIngestBytes, value: float64(entry)})
 	for _, connections := range b.size.connections {
-		all, err := b.sendInTurn(connections, exchange, bareTarget, unreported)
+		all, err := b.sendInTurn(connections, exchange, bare, unreported, working)
 		if err != nil {
 			return nil, err
 		}
 		rows = append(rows, ingestRows(connections, all[0], all[1], all[2])...)
+		rows = append(rows, workingCeilingRow(connections, all[0], all[3]))
 	}
 	if b.flags.Profile != "" {
 		return rows, b.profile(exchange.process, b.flags.Profile, func() error {
@@ -83,6 +82,31 @@ func (b *bench) ingest() (rows []row, err error) {
 		})
 	}
 	return rows, nil
+}
+
+// startPausedCeiling starts a ceiling of ingest that gets the campaigns of an exchange.
+func (b *bench) startPausedCeiling(name string, exchange *ingestTarget, options ceiling.Options) (*ingestTarget, error) {
+	dir, err := b.folder(name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.startCeiling(child.CeilingSpec{Dir: dir, Options: options})
+	if err != nil {
+		return nil, err
+	}
+	return &ingestTarget{process: p, campaigns: exchange.campaigns, next: new(uint64)}, pause(p.cmd.Process)
+}
+
+// workingCeilingRow compares the rate with that of a ceiling that hashes and encrypts as well.
+func workingCeilingRow(connections int, ours, theirs []child.LoadResult) row {
+	rate := func(r *child.LoadResult) float64 { return r.Rate }
+	a, z := collect(ours, rate), collect(theirs, rate)
+	ratio := a.ratioTo(z)
+	return row{
+		label:     fmt.Sprintf("durable ingest, %d connections: req/s over those of a ceiling that hashes and encrypts as much", connections),
+		measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), a.median(), z.median()),
+		rangeText: ratio.rangeText("%.2f"), goal: "0.9", verdict: atLeast(ratio.median(), 0.9, 0.9),
+	}
 }
 
 // scaling compares ingest on one core, with the client on another one, with ingest on all cores, which the client

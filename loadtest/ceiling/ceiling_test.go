@@ -2,6 +2,7 @@ package ceiling
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/chacha20poly1305"
+
 	"pingpost/engine/market"
+	"pingpost/engine/market/fingerprint"
 	"pingpost/internal/must"
+	"pingpost/keys/leadkeys"
 	"pingpost/loadtest/load"
 	"pingpost/loadtest/refbuyer"
 	"pingpost/wal"
@@ -70,6 +75,32 @@ func startIngest(t *testing.T, log *wal.Log, buyer *refbuyer.Buyer) (url string)
 		options.Buyers = []string{buyer.Addr().String()}
 	}
 	return serve(t, NewIngest(log, options))
+}
+
+// TestHashAndEncrypt checks the entry of a ceiling that hashes and encrypts: the last hash of each kind,
+// the sealed half of the body, and the size.
+func TestHashAndEncrypt(t *testing.T) {
+	log := openLog(t, wal.Options{})
+	url := serve(t, NewIngest(log, &Options{Entry: entrySize, Answer: answerSize, HashAndEncrypt: true}))
+	body := leads.AppendBody(nil, 1)
+	if status, answer := post(t, url, "key", string(body)); status != http.StatusCreated {
+		t.Fatalf("%d %q", status, answer)
+	}
+	var lead Lead
+	must.Succeed(t, json.Unmarshal(body, &lead))
+	reader := must.Value(log.NewReader(1))(t)
+	t.Cleanup(func() { reader.Close() })
+	entry := must.Value(reader.Next())(t).Data
+	var key [32]byte
+	whole, email := sha256.Sum256(append(key[:], body...)), fingerprint.HMAC(&key, []byte(lead.Email))
+	half := body[:len(body)/2]
+	chacha := must.Value(chacha20poly1305.New(key[:]))(t)
+	associated := append(append([]byte("pingpost/contact/1"), make([]byte, 23)...), 1)
+	sealed := entry[64 : 64+leadkeys.Overhead+len(half)]
+	plain, err := chacha.Open(nil, sealed[:12], sealed[12:], associated)
+	if err != nil || !bytes.Equal(plain, half) || !bytes.HasPrefix(entry, append(whole[:], email[:]...)) || len(entry) != entrySize {
+		t.Errorf("%v: %q in %q", err, plain, entry)
+	}
 }
 
 // startAuction serves the ceiling of auctions; log may be nil.

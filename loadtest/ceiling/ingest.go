@@ -1,12 +1,15 @@
 package ceiling
 
 import (
+	"crypto/sha256"
 	"strings"
 	"sync"
 
 	"github.com/goccy/go-json"
 	"github.com/valyala/fasthttp"
 
+	"pingpost/engine/market/fingerprint"
+	"pingpost/keys/leadkeys"
 	"pingpost/wal"
 )
 
@@ -14,6 +17,7 @@ import (
 type ingestCeiling struct {
 	log         *wal.Log
 	answer      []byte
+	secret      []byte    // nil: hash and encrypt nothing
 	poster      *poster   // nil: no post
 	scratchPool sync.Pool // *scratch
 }
@@ -24,11 +28,15 @@ type scratch struct {
 	intent  record
 	outcome record
 	post    postScratch
+	hashed  []byte // the secret, then the bytes to hash
 }
 
 // NewIngest returns the ceiling of ingest. It posts each lead to the first buyer, if there is one.
 func NewIngest(log *wal.Log, opt *Options) *Server {
 	i := &ingestCeiling{log: log, answer: answerOf(opt.Answer)}
+	if opt.HashAndEncrypt {
+		i.secret = make([]byte, 32)
+	}
 	i.scratchPool.New = func() any {
 		return &scratch{intent: newRecord(opt.Entry), outcome: newRecord(opt.Outcome)}
 	}
@@ -55,6 +63,9 @@ func (s *ingestCeiling) handle(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	copy(r.intent.entry, body)
+	if s.secret != nil {
+		r.hashAndEncrypt(s.secret, ctx.Request.Header.Peek("Idempotency-Key"), body)
+	}
 	err := r.intent.commit(s.log)
 	if err == nil && s.poster != nil {
 		if err = s.poster.post(r, ctx.Request.Header.Peek("Idempotency-Key")); err == nil {
@@ -68,4 +79,23 @@ func (s *ingestCeiling) handle(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusCreated)
 	ctx.SetContentType("application/json")
 	ctx.SetBody(s.answer)
+}
+
+// hashAndEncrypt hashes and encrypts as much of a lead as the exchange does: its idempotency key and body,
+// the phone number and the email address for the duplicate check, and half of the body as contact data.
+func (r *scratch) hashAndEncrypt(secret, key, body []byte) {
+	leadKey := leadkeys.Key(secret)
+	for _, text := range [][]byte{key, body} {
+		r.hashed = append(append(r.hashed[:0], secret...), text...)
+		sum := sha256.Sum256(r.hashed)
+		copy(r.intent.entry, sum[:])
+	}
+	for _, text := range []string{r.lead.Phone, r.lead.Email} {
+		r.hashed = append(r.hashed[:0], text...)
+		sum := fingerprint.HMAC((*[32]byte)(&leadKey), r.hashed)
+		copy(r.intent.entry[len(sum):], sum[:])
+	}
+	const begin = 2 * sha256.Size
+	size := min(len(body)/2, max(0, len(r.intent.entry)-begin-leadkeys.Overhead))
+	leadkeys.Seal(r.intent.entry[begin:begin], 1, &leadKey, [16]byte{}, body[:size])
 }

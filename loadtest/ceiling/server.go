@@ -14,6 +14,8 @@ type Options struct {
 	Answer  int // bytes of an answer's body to a lead
 	Outcome int // bytes committed for the outcome of a lead's post
 
+	HashAndEncrypt bool // hash and encrypt as much of a lead as the exchange does
+
 	Timeout time.Duration // for bids
 }
 
