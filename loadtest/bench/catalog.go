@@ -54,8 +54,10 @@ type campaignForm struct {
 
 type object map[string]any
 
+const unreachedCount = 1_000_000_000
+
 // unreachedCap is a cap that counts every lead and is never reached.
-var unreachedCap = []any{object{"per": "day", "count": 1_000_000_000}}
+var unreachedCap = []any{object{"per": "day", "count": unreachedCount}}
 
 func newDocument() *document {
 	return &document{
@@ -140,6 +142,23 @@ func catalogWithBuyers(buyers int) *document {
 	d.addBuyers(buyers)
 	d.addCampaign("cmp_waterfall", waterfall, 0, buyers)
 	d.addCampaign("cmp_round_robin", roundRobin, 0, buyers)
+	return d
+}
+
+// catalogWithCaps returns a catalog whose campaigns sell in turn to buyersPerCampaign of 200 buyers. Each buyer
+// except one, which accepts every lead, has a cap of this many leads a day in each campaign.
+func catalogWithCaps(campaigns, leadsPerCap int) *document {
+	d := newDocument()
+	d.addBuyers(200)
+	for i := range campaigns {
+		c := d.addCampaign(fmt.Sprintf("cmp_%05d", i), roundRobin, buyersPerCampaign*i, buyersPerCampaign)
+		for n, set := range c.Buyers {
+			if n == 3 { // it accepts every lead
+				continue
+			}
+			set.(object)["caps"] = []any{object{"per": "day", "count": leadsPerCap}}
+		}
+	}
 	return d
 }
 

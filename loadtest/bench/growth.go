@@ -85,3 +85,45 @@ func (b *bench) growthRows(rows []row, large, small *ingestTarget, what string, 
 	}
 	return rows, nil
 }
+
+// Rates and sizes of the comparison of caps that fill.
+const (
+	cappedRate        = 2000 // leads/s
+	cappedCampaigns   = 1000
+	buyersPerCampaign = 20
+	leadsPerCap       = 3
+)
+
+// fillingCaps compares an exchange whose buyers' caps fill one after the other with one whose caps never
+// fill. Each cap that fills makes a buyer unavailable for its campaign.
+func (b *bench) fillingCaps() ([]row, error) {
+	var exchanges []*ingestTarget
+	for _, perCap := range []int{leadsPerCap, unreachedCount} {
+		e, err := b.startPaused(fmt.Sprintf("caps-%d", perCap), catalogWithCaps(min(cappedCampaigns, b.size.campaigns), perCap))
+		if err != nil {
+			return nil, err
+		}
+		exchanges = append(exchanges, e)
+	}
+	side := func(e *ingestTarget) func() (child.LoadResult, error) {
+		return rerunWhileNoisy(b.guard, func() (r child.LoadResult, err error) {
+			err = e.whileResumed(func() (err error) {
+				r, err = b.sendAtRate(e, cappedRate, b.size.warmup, b.size.duration)
+				return err
+			})
+			return r, err
+		})
+	}
+	both, err := alternate(b.size.runs, side(exchanges[0]), side(exchanges[1]))
+	if err != nil {
+		return nil, err
+	}
+	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
+	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
+	what := fmt.Sprintf("%d leads/s, open loop, to %d campaigns of %d buyers whose caps fill, over that with caps that never fill: ",
+		cappedRate, min(cappedCampaigns, b.size.campaigns), buyersPerCampaign)
+	return []row{
+		timesRow(what+"processor time of a lead", collect(both[0], spent), collect(both[1], spent), "%.1f and %.1f µs"),
+		timesRow(what+"p99", collect(both[0], p99), collect(both[1], p99), "%.2f and %.2f ms").withGoal("at most 1.5 times", 1.5, 1.5),
+	}, nil
+}
