@@ -50,11 +50,15 @@ func (f *reportDatabase) addBatchSumsToStoredAndOpen(ctx context.Context, b *pro
 func (f *reportDatabase) writeAndForgetDueSums(isDue func(unit, unitNumber int64) bool, sumsTo sumWriter, latenciesTo latencyWriter) error {
 	var over []projection.SumRowPrimaryKey
 	for at := range f.openSums.sums {
+		f.throttle.sleepIfDue()
 		if isDue(at.Unit, at.Start) {
 			over = append(over, at)
 		}
 	}
-	slices.SortFunc(over, projection.SumRowPrimaryKey.Compare)
+	slices.SortFunc(over, func(a, b projection.SumRowPrimaryKey) int {
+		f.throttle.sleepIfDue()
+		return a.Compare(b)
+	})
 	for _, at := range over {
 		if err := sumsTo.mergeIntoSumRow(at, f.openSums.sums[at]); err != nil {
 			return err
