@@ -19,7 +19,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,scaling,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,cold,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, scaling, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start, cold, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"ingest,scaling,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,commit-merge,commit-snapshot,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,start,cold,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, scaling, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit (or one of its parts: commit-merge, commit-snapshot), committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth, start, cold, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
 	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`
@@ -133,7 +133,8 @@ var measurements = []measurement{
 	{"auction-latency", (*bench).auctionLatency},
 	{"auction-posts", (*bench).auctionPosts},
 	{"hooks", (*bench).webhooks},
-	{"commit", (*bench).commit},
+	{"commit-merge", (*bench).commitBesideMerges},
+	{"commit-snapshot", (*bench).commitBesideSnapshots},
 	{"committer", (*bench).committer},
 	{"report-viewers", (*bench).ingestBesideViewers},
 	{"report-rebuild", (*bench).rebuild},
