@@ -328,3 +328,42 @@ func TestMergedFileLastsUntilLastRowExpires(t *testing.T) {
 		}
 	}
 }
+
+// The first key in the list that is not free decides, whether its row is in memory or in a file, and no claim is left.
+func TestFirstDuplicateKeyDecides(t *testing.T) {
+	x := newTestExchange()
+	sell := func(key market.DuplicateKey) market.LeadID {
+		lead := x.newID()
+		x.logAndApply(&event.LeadDecided{Lead: lead, Decided: x.at, Keep: x.at + day, Campaign: 1, Supplier: 1, Sale: event.Sale{
+			Buyer: 1, Price: dollar, Duplicates: []event.DuplicateCheckValue{{Key: key, Until: x.at + day}},
+		}})
+		return lead
+	}
+	inFile, inMemory, claimed, free := market.DuplicateKey{1}, market.DuplicateKey{2}, market.DuplicateKey{3}, market.DuplicateKey{4}
+	cold := sell(inFile)
+	x.moveClosedLeads(t, 0)
+	hot := sell(inMemory)
+	var other, owner RequestReservations
+	x.mustClaimDuplicateKeys(&other, []market.DuplicateKey{claimed}, x.at)
+	before := x.ReservationCount()
+	for _, test := range []struct {
+		keys   []market.DuplicateKey
+		result ReserveResult
+		lead   market.LeadID
+	}{
+		{[]market.DuplicateKey{inFile, inMemory}, Full, cold},
+		{[]market.DuplicateKey{free, inMemory, inFile}, Full, hot},
+		{[]market.DuplicateKey{free, free, inFile, claimed}, Full, cold},
+		{[]market.DuplicateKey{free, claimed, inFile}, Contended, market.LeadID{}},
+		{[]market.DuplicateKey{free}, Reserved, market.LeadID{}},
+	} {
+		result, lead, wait := x.mustClaimDuplicateKeys(&owner, test.keys, x.at)
+		if result != test.result || lead != test.lead || (wait != nil) != (result == Contended) {
+			t.Errorf("%v: result %v, lead %s, want %v, %s", test.keys, result, lead, test.result, test.lead)
+		}
+		x.ReleaseAll(&owner)
+		if left := x.ReservationCount(); left != before {
+			t.Errorf("%v: %d reservations are left, want %d", test.keys, left, before)
+		}
+	}
+}

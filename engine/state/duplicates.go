@@ -27,38 +27,58 @@ type duplicateShard = rowShard[duplicateCheckRow, *duplicateCheckRow]
 //
 // The error comes from a cold file; no key is then claimed.
 func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}, err error) {
+	claimed := keys
+	result = Reserved
 	for i, key := range keys {
 		if containsKey(keys[:i], key) {
 			continue
 		}
-		result, earlierLead, claimEnded, err = s.claimDuplicateKey(key, nowUnixNanos)
-		if result != Reserved || err != nil {
-			s.endDuplicateKeyClaims(keys[:i])
-			return result, earlierLead, claimEnded, err
+		if result, earlierLead, claimEnded = s.claimDuplicateKeyUnlessInMemory(key, nowUnixNanos); result != Reserved {
+			claimed = keys[:i]
+			break
 		}
+	}
+	// The first key in the list that is not free decides, so a cold row of an earlier key comes before the result.
+	lead, found, err := s.findColdDuplicate(claimed, nowUnixNanos)
+	if found {
+		result, earlierLead, claimEnded = Full, lead, nil
+	}
+	if result != Reserved || err != nil {
+		s.endDuplicateKeyClaims(claimed)
+		return result, earlierLead, claimEnded, err
 	}
 	owner.duplicates = append(owner.duplicates, keys...)
 	s.reservations.Add(int64(len(keys)))
 	return Reserved, market.LeadID{}, nil, nil
 }
 
-// claimDuplicateKey claims one key, with the results of ClaimAllDuplicateKeys.
-func (s *State) claimDuplicateKey(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}, err error) {
-	result, earlierLead, claimEnded = s.claimDuplicateKeyUnlessInMemory(key, nowUnixNanos)
-	if result != Reserved {
-		return result, earlierLead, claimEnded, nil
+// findColdDuplicate returns the lead of the first of the keys that has an unexpired row in the cold files. The caller
+// has found that memory has none of the keys.
+func (s *State) findColdDuplicate(keys []market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool, err error) {
+	if !s.mayHaveColdDuplicate(keys) {
+		return lead, false, nil
 	}
-	cold, found, err := findUnexpiredCold[duplicateCheckRow](s, coldDuplicates, key, nowUnixNanos)
-	if err != nil || found {
-		s.duplicates[shardIndex((*[16]byte)(&key))].endClaim(key)
+	for _, key := range keys {
+		row, found, err := findUnexpiredCold[duplicateCheckRow](s, coldDuplicates, key, nowUnixNanos)
+		if found || err != nil {
+			return row.Lead, found, err
+		}
 	}
-	if found {
-		return Full, cold.Lead, nil, nil
-	}
-	return Reserved, market.LeadID{}, nil, err
+	return lead, false, nil
 }
 
-// claimDuplicateKeyUnlessInMemory is claimDuplicateKey without the rows of cold files.
+// mayHaveColdDuplicate reports whether a cold file may have one of the keys. It looks for all keys before it decides,
+// without a lock in between, so that the processor's reads of the filters overlap: each read is a cache miss.
+func (s *State) mayHaveColdDuplicate(keys []market.DuplicateKey) (mayHave bool) {
+	for _, file := range s.ColdFiles() {
+		for _, key := range keys {
+			mayHave = file.MayHave(coldDuplicates, shardIndex((*[16]byte)(&key)), key) || mayHave
+		}
+	}
+	return mayHave
+}
+
+// claimDuplicateKeyUnlessInMemory claims one key, with the results of ClaimAllDuplicateKeys. It reads no cold file.
 func (s *State) claimDuplicateKeyUnlessInMemory(key market.DuplicateKey, nowUnixNanos int64) (result ReserveResult, earlierLead market.LeadID, claimEnded <-chan struct{}) {
 	shard := &s.duplicates[shardIndex((*[16]byte)(&key))]
 	shard.mu.Lock()

@@ -69,7 +69,7 @@ var layers = []layer{
 	{of: "wal", may: []string{"internal/durable", "internal/timer", "wal/commitqueue"}},
 	{of: "wal/commitqueue"},
 	{of: "wal/backup", may: []string{"internal/durable", "internal/timer", "wal", "wal/backup/store"}},
-	{of: "wal/rowfile", may: []string{"internal/durable", "wal"}},
+	{of: "wal/rowfile", may: []string{"internal/durable", "internal/timer", "wal"}},
 	{of: "wal/backup/store", may: []string{"internal/durable"}},
 }
 

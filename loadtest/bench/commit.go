@@ -11,34 +11,46 @@ import (
 // occupies a processor until the runtime notices.
 var processors = fmt.Sprintf("GOMAXPROCS=%d", runtime.NumCPU()+1)
 
-// commit compares the p99 of commits with and without a snapshot, a backup and a report
-// in the background.
-func (b *bench) commit() ([]row, error) {
-	results, err := repeatChild[child.CommitResult](b, "role-commit", func(dir string) (any, error) {
-		return child.CommitSpec{Dir: dir, Leads: b.size.commitLeads, Rate: b.size.commitRate, Duration: b.size.duration}, nil
-	})
+// commitBesideMerges compares the p99 of commits with and without a merge of cold files in the background.
+func (b *bench) commitBesideMerges() ([]row, error) {
+	results, err := b.measureCommits(true)
 	if err != nil {
 		return nil, err
 	}
-	withSnapshot := collect(results, func(r *child.CommitResult) float64 { return float64(r.Snapshot) / 1e6 })
-	alone := collect(results, func(r *child.CommitResult) float64 { return float64(r.Alone) / 1e6 })
-	withMerge := collect(results, func(r *child.CommitResult) float64 { return float64(r.Merge) / 1e6 })
-	withBackup := collect(results, func(r *child.CommitResult) float64 { return float64(r.Backup) / 1e6 })
-	withReport := collect(results, func(r *child.CommitResult) float64 { return float64(r.Report) / 1e6 })
-	last := results[len(results)-1]
-	rowFor := func(while string, with series) row {
-		label := fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", while, b.size.commitRate)
-		return timesRow(label, with, alone, "%.2f and %.2f ms").withGoal("at most 1.5 times", 1.5, 1.5)
+	merge := fmt.Sprintf("cold files of %d leads are merged (%d MB written)", b.size.commitLeads, results[len(results)-1].MergedBytes>>20)
+	beside := b.commitRow(merge, results, func(r *child.CommitResult) float64 { return float64(r.Merge) / 1e6 })
+	return []row{beside.withGoal("at most 1.2 times", 1.2, 1.2)}, nil
+}
+
+// commitBesideSnapshots compares the p99 of commits with and without a snapshot, a backup and a report in the
+// background.
+func (b *bench) commitBesideSnapshots() ([]row, error) {
+	results, err := b.measureCommits(false)
+	if err != nil {
+		return nil, err
 	}
-	merge := fmt.Sprintf("cold files of %d leads are merged (%d MB written)", b.size.commitLeads, last.MergedBytes>>20)
+	last := results[len(results)-1]
 	snapshot := fmt.Sprintf("a snapshot of %d leads (%d MB) is written", b.size.commitLeads, last.SnapshotBytes>>20)
 	backup := fmt.Sprintf("a backup to the same disk goes on (%d MB shipped)", last.ShippedBytes>>20)
+	report := fmt.Sprintf("%s, %s and a report is kept (%.1f s behind at the end)", snapshot, backup, last.ReportBehind.Seconds())
 	return []row{
-		rowFor(merge, withMerge).withGoal("at most 1.2 times", 1.2, 1.2),
-		rowFor(snapshot, withSnapshot),
-		rowFor(snapshot+" and "+backup, withBackup),
-		rowFor(fmt.Sprintf("%s, %s and a report is kept (%.1f s behind at the end)", snapshot, backup, last.ReportBehind.Seconds()), withReport),
+		b.commitRow(snapshot, results, func(r *child.CommitResult) float64 { return float64(r.Snapshot) / 1e6 }),
+		b.commitRow(snapshot+" and "+backup, results, func(r *child.CommitResult) float64 { return float64(r.Backup) / 1e6 }),
+		b.commitRow(report, results, func(r *child.CommitResult) float64 { return float64(r.Report) / 1e6 }),
 	}, nil
+}
+
+func (b *bench) measureCommits(besideMerges bool) ([]child.CommitResult, error) {
+	return repeatChild[child.CommitResult](b, "role-commit", func(dir string) (any, error) {
+		return child.CommitSpec{Dir: dir, Merges: besideMerges, Leads: b.size.commitLeads, Rate: b.size.commitRate, Duration: b.size.duration}, nil
+	})
+}
+
+// commitRow compares the p99 of commits beside work with the p99 without it.
+func (b *bench) commitRow(work string, results []child.CommitResult, beside func(*child.CommitResult) float64) row {
+	alone := func(r *child.CommitResult) float64 { return float64(r.Alone) / 1e6 }
+	label := fmt.Sprintf("commit p99 while %s, over that without, %d commits/s, open loop", work, b.size.commitRate)
+	return timesRow(label, collect(results, beside), collect(results, alone), "%.2f and %.2f ms").withGoal("at most 1.5 times", 1.5, 1.5)
 }
 
 // committer measures how many leads a second the committer writes, fsyncs and applies when

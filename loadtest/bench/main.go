@@ -19,7 +19,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"ingest,scaling,posted,auction,auction-cpu,auction-latency,auction-posts,hooks,commit,committer,report,report-viewers,report-rebuild,report-pages,replay,memory,memory-pings,tight,growth,growth-caps,start,cold,seed,cluster,cluster-takeover,cluster-handover,cluster-load" help:"Measure only this: ingest, scaling, posted, auction (or one of its parts: auction-cpu, auction-latency, auction-posts), hooks, commit, committer, report (or one of its parts: report-viewers, report-rebuild, report-pages), replay, memory (or its part memory-pings), tight, growth (or its part growth-caps), start, cold, seed, or cluster (or one of its parts: cluster-takeover, cluster-handover, cluster-load). May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"${names}" help:"Measure only this, or all whose names begin with it and a hyphen: ${names}. May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
 	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`
@@ -45,6 +45,7 @@ func run(args []string, in io.Reader, out, progress io.Writer) int {
 	}
 	var f flags
 	parser, err := kong.New(&f, kong.Name("bench"), kong.Writers(out, progress),
+		kong.Vars{"names": strings.Join(measurementNames(), ", ")},
 		kong.Description("Measures the exchange on this machine against ceilings, and writes a table."))
 	if err == nil {
 		_, err = parser.Parse(args)
@@ -133,7 +134,8 @@ var measurements = []measurement{
 	{"auction-latency", (*bench).auctionLatency},
 	{"auction-posts", (*bench).auctionPosts},
 	{"hooks", (*bench).webhooks},
-	{"commit", (*bench).commit},
+	{"commit-merge", (*bench).commitBesideMerges},
+	{"commit-snapshot", (*bench).commitBesideSnapshots},
 	{"committer", (*bench).committer},
 	{"report-viewers", (*bench).ingestBesideViewers},
 	{"report-rebuild", (*bench).rebuild},
@@ -150,6 +152,18 @@ var measurements = []measurement{
 	{"cluster-takeover", (*bench).takeover},
 	{"cluster-handover", (*bench).handOver},
 	{"cluster-load", (*bench).clusterLoad},
+}
+
+// measurementNames returns the names of the measurements and of their groups, in order and each once.
+func measurementNames() (names []string) {
+	for _, m := range measurements {
+		group, _, isPart := strings.Cut(m.name, "-")
+		if isPart && !slices.Contains(names, group) {
+			names = append(names, group)
+		}
+		names = append(names, m.name)
+	}
+	return names
 }
 
 // selects reports whether the user asked for a measurement or for the group that it

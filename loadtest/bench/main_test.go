@@ -28,6 +28,7 @@ func TestOnlySelects(t *testing.T) {
 	for _, m := range measurements {
 		for only, want := range map[string]bool{
 			"auction": strings.HasPrefix(m.name, "auction"), "auction-cpu": m.name == "auction-cpu", "replay": m.name == "replay",
+			"commit": strings.HasPrefix(m.name, "commit-"), "commit-merge": m.name == "commit-merge",
 		} {
 			if f := (&flags{Only: []string{only}}); f.selects(m.name) != want {
 				t.Errorf("--only %s selects %s: %v", only, m.name, !want)

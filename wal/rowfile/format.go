@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-
-	"github.com/FastFilter/xorfilter"
 )
 
 const (
@@ -42,11 +40,9 @@ func (s *Shape) parts() int { return s.Shards * len(s.RowBytes) }
 // rowsPerBlock returns how many rows of a kind a full block has.
 func (s *Shape) rowsPerBlock(kind int) int { return (blockBytes - checksumLen) / s.RowBytes[kind] }
 
-// part describes one part of a file. A look into its filter reads only the first fields.
+// part describes one part of a file.
 type part struct {
-	filter xorfilter.BinaryFuse[uint16] // of the rows' keys; zero without rows, and while the file is written
-	rows   int
-
+	rows        int
 	offset      int64    // of its first block
 	filterBytes int      // size of the encoded filter, which is behind the last block
 	prefixes    []uint32 // four bytes of the key of each block's first row: see prefixOf

@@ -8,11 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
-	"slices"
 	"sort"
 	"sync"
-
-	"github.com/FastFilter/xorfilter"
 )
 
 // File is an open file. It is safe for concurrent use. A file that is no longer referenced closes itself, so a
@@ -25,7 +22,9 @@ type File struct {
 	size  int64
 	meta  []byte
 	parts []part
-	reads chan struct{}
+
+	filters []filter // of the parts, apart from them: a lookup of a missing key reads no other fields
+	reads   chan struct{}
 }
 
 // Open opens a file and reads its index into memory. reads limits the reads at one time of all files that share
@@ -78,32 +77,6 @@ func (f *File) readTrailerAndIndex() error {
 	return f.readFilters()
 }
 
-// readFilters reads and verifies the filters of all parts.
-func (f *File) readFilters() error {
-	var buf []byte
-	for i := range f.parts {
-		p, kind := &f.parts[i], i%len(f.shape.RowBytes)
-		if p.rows == 0 {
-			continue
-		}
-		offset := p.filterOffset(f.shape.rowsPerBlock(kind), f.shape.RowBytes[kind])
-		buf = slices.Grow(buf[:0], p.filterBytes+checksumLen)[:p.filterBytes+checksumLen]
-		if _, err := f.f.ReadAt(buf, offset); err != nil {
-			return fmt.Errorf("%w: cannot read the filter at offset %d: %w", ErrDamaged, offset, err)
-		}
-		encoded, err := f.checkBlock(offset, buf)
-		if err != nil {
-			return err
-		}
-		filter, err := xorfilter.LoadBinaryFuse[uint16](bytes.NewReader(encoded))
-		if err != nil {
-			return fmt.Errorf("%w: cannot decode the filter at offset %d: %w", ErrDamaged, offset, err)
-		}
-		p.filter = *filter
-	}
-	return nil
-}
-
 // Meta returns the caller's data of Commit.
 func (f *File) Meta() []byte { return f.meta }
 
@@ -121,7 +94,9 @@ func (f *File) Rows(kind int) (n int) {
 	return n
 }
 
-func (f *File) part(kind, shard int) *part { return &f.parts[shard*len(f.shape.RowBytes)+kind] }
+func (f *File) partIndex(kind, shard int) int { return shard*len(f.shape.RowBytes) + kind }
+
+func (f *File) part(kind, shard int) *part { return &f.parts[f.partIndex(kind, shard)] }
 
 // blocks pools the buffers of Find.
 var blocks = sync.Pool{New: func() any { return new([blockBytes]byte) }}
@@ -129,8 +104,8 @@ var blocks = sync.Pool{New: func() any { return new([blockBytes]byte) }}
 // MayHave reports whether the file may have a row with this key. It reads no disk. It is wrongly true for about
 // one in 65,536 missing keys, and never wrongly false.
 func (f *File) MayHave(kind, shard int, key [KeyBytes]byte) bool {
-	p := f.part(kind, shard)
-	return p.rows > 0 && p.filter.Contains(filterKeyOf(key[:]))
+	filter := &f.filters[f.partIndex(kind, shard)]
+	return len(filter.Fingerprints) > 0 && filter.Contains(filterKeyOf(key[:]))
 }
 
 // Find appends the row with this key to dst. It reads the disk if MayHave is true. Errors: ErrDamaged, or from

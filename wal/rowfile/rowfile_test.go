@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pingpost/internal/must"
 )
@@ -226,5 +227,17 @@ func TestMergeStopsWhenLimitIsLifted(t *testing.T) {
 	defer w.Abort()
 	if err := Merge(w, []*File{f}, func(int, []byte) bool { return true }); !errors.Is(err, ErrStopped) {
 		t.Errorf("the merge ended with %v", err)
+	}
+}
+
+// A writer that sleeps because of its limit continues as soon as the limit is lifted.
+func TestLiftedLimitEndsSleep(t *testing.T) {
+	lifted := make(chan struct{})
+	w := must.Value(Create(filepath.Join(t.TempDir(), "a.rows"), twoKinds, WriteOptions{BytesPerSecond: 1, LiftLimit: lifted}))(t)
+	defer w.Abort()
+	time.AfterFunc(time.Millisecond, func() { close(lifted) })
+	must.Succeed(t, w.WritePart(sortedRows(rand.New(rand.NewPCG(8, 8)), 0, 2*writeChunk/twoKinds.RowBytes[0])))
+	if w.written < writeChunk {
+		t.Errorf("%d bytes were written", w.written)
 	}
 }

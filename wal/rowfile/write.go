@@ -9,10 +9,12 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/FastFilter/xorfilter"
 
 	"pingpost/internal/durable"
+	"pingpost/internal/timer"
 	"pingpost/wal"
 )
 
@@ -35,14 +37,16 @@ type Writer struct {
 	keys    []uint64     // of the present part
 	encoded bytes.Buffer // the filter of the present part
 	builder xorfilter.BinaryFuseBuilder
+	due     time.Time // the next write under a limit
 	err     error
 }
 
 // temporarySuffix ends the name of a file that is not complete.
 const temporarySuffix = ".tmp"
 
-// writeChunk is the number of bytes that a writer collects before it writes them.
-const writeChunk = 8 * wal.PacedPiece
+// writeChunk is the number of bytes that a writer collects before it writes them. A writer with a limit sleeps after
+// each chunk. So it computes only for a moment at a time, and the committer does not wait long for the processor.
+const writeChunk = wal.PacedPiece
 
 // Create begins a file at path. The caller ends it with Commit or Abort.
 func Create(path string, shape Shape, opt WriteOptions) (*Writer, error) {
@@ -123,10 +127,26 @@ func (w *Writer) writePending() {
 	default:
 	}
 	if w.err == nil {
-		w.err = wal.WritePaced(w.f, w.pending, rate)
+		w.err = wal.WritePaced(w.f, w.pending, 0)
 	}
 	w.written += int64(len(w.pending))
+	if rate > 0 {
+		w.sleepUntilDue(rate)
+	}
 	w.pending = w.pending[:0]
+}
+
+// sleepUntilDue sleeps until the pending bytes fit the rate. Time in which the writer was slower gives no credit.
+func (w *Writer) sleepUntilDue(bytesPerSecond int64) {
+	now := time.Now()
+	w.due = w.due.Add(time.Duration(float64(len(w.pending)) / float64(bytesPerSecond) * float64(time.Second)))
+	if w.due.Before(now) {
+		w.due = now
+	}
+	select {
+	case <-w.opt.LiftLimit:
+	case <-timer.After(w.due.Sub(now)):
+	}
 }
 
 // Commit writes the index with the caller's meta, makes the file durable and gives it its name. All parts must

@@ -14,10 +14,11 @@ import (
 	"pingpost/wal"
 )
 
-// CommitSpec describes five measurements of commits: alone, beside merges of cold files, beside snapshots, beside
-// snapshots and a backup, and beside snapshots, a backup and a report.
+// CommitSpec describes measurements of commits: alone, and then either beside merges of cold files, or beside snapshots,
+// beside snapshots and a backup, and beside snapshots, a backup and a report.
 type CommitSpec struct {
 	Dir      string
+	Merges   bool
 	Leads    int // leads in memory
 	Rate     int // commits a second
 	Duration time.Duration
@@ -52,10 +53,18 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 	if result.Alone, err = c.run(spec.Rate, spec.Duration, func(time.Time) error { return nil }); err != nil {
 		return nil, err
 	}
+	if spec.Merges {
+		return result, c.besideMerges(spec, result)
+	}
+	return result, c.besideSnapshots(spec, result)
+}
+
+// besideMerges measures commits while two files with the leads are merged again and again.
+func (c *commitLoad) besideMerges(spec *CommitSpec, result *CommitResult) (err error) {
 	first, second := filepath.Join(spec.Dir, "cold", "first"), filepath.Join(spec.Dir, "cold", "second")
 	for _, path := range []string{first, second} {
 		if _, err := writeColdFile(path, spec.Leads/2); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	merges := func(end time.Time) (err error) {
@@ -66,9 +75,12 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 		}
 		return err
 	}
-	if result.Merge, err = c.run(spec.Rate, spec.Duration, merges); err != nil {
-		return nil, err
-	}
+	result.Merge, err = c.run(spec.Rate, spec.Duration, merges)
+	return err
+}
+
+// besideSnapshots measures commits beside snapshots, beside snapshots and a backup, and beside these and a report.
+func (c *commitLoad) besideSnapshots(spec *CommitSpec, result *CommitResult) (err error) {
 	snapshots := func(end time.Time) (err error) {
 		for err == nil && time.Now().Before(end) {
 			result.SnapshotBytes, err = c.snapshot()
@@ -76,7 +88,7 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 		return err
 	}
 	if result.Snapshot, err = c.run(spec.Rate, spec.Duration, snapshots); err != nil {
-		return nil, err
+		return err
 	}
 	backup := func(end time.Time) (err error) {
 		stop, err := c.startBackup(spec.Dir + "-backup")
@@ -93,16 +105,16 @@ func measureCommits(spec *CommitSpec) (result *CommitResult, err error) {
 		return snapshots(end)
 	}
 	if result.Backup, err = c.run(spec.Rate, spec.Duration, backup); err != nil {
-		return nil, err
+		return err
 	}
 	kept, stop := startReport(logSource{c.log, c.state}, spec.Dir)
 	defer stop()
 	if err := waitUntilCurrent(kept); err != nil {
-		return nil, err
+		return err
 	}
 	result.Report, err = c.run(spec.Rate, spec.Duration, backup)
 	result.ReportBehind = kept.ProgressStatus().Lag
-	return result, err
+	return err
 }
 
 // commitLoad commits leads at a fixed rate, independent of their completion, and applies

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package rowfile
+
+func useHugePages([]uint16) {}
+
+func useSmallPages([]uint16) {}
