@@ -20,60 +20,75 @@ import (
 // LogReplay is used by one goroutine at a time, and no other goroutine uses the state meanwhile.
 type LogReplay struct {
 	state   *State
-	entries [replayAhead]queuedReplayEntry
+	entries []queuedReplayEntry // the first n are queued; the others keep the memory of their decoders
 	n       int
+	records []byte // the data of the queued entries, to which the events refer
 }
 
 // queuedReplayEntry is a log entry that LogReplay has decoded and not applied yet.
 type queuedReplayEntry struct {
 	decoder event.Decoder
-	record  []byte // to which the event refers
 	seq     uint64
 	at      int64
 	event   event.Event
 }
 
-// replayAhead is the number of entries that LogReplay collects. It is high enough that cache
-// misses overlap, and low enough that the prefetched memory is still in the cache when it is
-// used.
-const replayAhead = 32
+const (
+	// A queue is full with this many entries, or with entries of this many bytes, so that long entries take
+	// little memory. A full queue takes half a millisecond to apply. Waking the goroutine that waits for a
+	// queue takes about ten microseconds, so shorter queues would cost more.
+	replayQueueEntries = 512
+	replayQueueBytes   = 1 << 20
+
+	// prefetchAhead is the number of entries whose memory is prefetched before the first of them is applied. It is
+	// high enough that cache misses overlap, and low enough that the prefetched memory is still in the cache when it
+	// is used.
+	prefetchAhead = 32
+)
 
 // NewLogReplay returns a LogReplay. Its first entry must be the one after the state's position.
-func (s *State) NewLogReplay() *LogReplay {
-	r := &LogReplay{state: s}
-	for i := range r.entries {
-		r.entries[i].decoder.ForReplay = true
-	}
-	return r
-}
+func (s *State) NewLogReplay() *LogReplay { return &LogReplay{state: s} }
 
 // QueueEntry decodes the log entry seq and queues it; record is the entry's data, which it copies. If it
 // cannot decode record, it returns an error and queues no entry. hasRoomForMore is false if the queue is
 // full: the caller must then call ApplyQueuedEntries before the next QueueEntry.
 func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) (hasRoomForMore bool, err error) {
-	next := &r.entries[r.n]
-	next.record = append(next.record[:0], record...)
-	decoded, err := next.decoder.Decode(next.record)
+	if r.n == len(r.entries) {
+		r.entries = append(r.entries, queuedReplayEntry{decoder: event.Decoder{ForReplay: true}})
+	}
+	next, before := &r.entries[r.n], len(r.records)
+	r.records = append(r.records, record...) // a larger array leaves the old one to the events that refer to it
+	decoded, err := next.decoder.Decode(r.records[before:len(r.records):len(r.records)])
 	if err != nil {
+		r.records = r.records[:before]
 		return false, fmt.Errorf("cannot replay log entry %d: %w", seq, err)
 	}
 	next.seq, next.at, next.event = seq, batchUnixNanos, decoded
 	r.n++
-	return r.n < replayAhead, nil
+	return r.n < replayQueueEntries && len(r.records) < replayQueueBytes, nil
 }
 
 // ApplyQueuedEntries applies all queued entries in order and empties the queue.
 func (r *LogReplay) ApplyQueuedEntries() {
 	r.state.applying.Lock()
 	defer r.state.applying.Unlock()
-	for i := range r.entries[:r.n] {
-		r.state.prefetched += r.state.prefetchRowsOfEvent(r.entries[i].event)
+	for queued := r.entries[:r.n]; len(queued) > 0; {
+		next := min(prefetchAhead, len(queued))
+		r.prefetchAndApply(queued[:next])
+		queued = queued[next:]
 	}
-	for i := range r.entries[:r.n] {
-		w := &r.entries[i]
+	r.n, r.records = 0, r.records[:0]
+}
+
+// prefetchAndApply applies the entries in order. The caller holds the state's lock.
+func (r *LogReplay) prefetchAndApply(entries []queuedReplayEntry) {
+	for i := range entries {
+		r.state.prefetched += r.state.prefetchRowsOfEvent(entries[i].event)
+	}
+	for i := range entries {
+		w := &entries[i]
 		r.state.applyLocked(w.seq, w.at, w.event)
 	}
-	r.n = 0
 }
 
 // PrefetchIntoCPUCache loads the memory that Apply of e will change into the CPU cache: the index

@@ -14,7 +14,7 @@ import (
 // share keys, so their order counts.
 func TestReplayAppliesBatchInLogOrder(t *testing.T) {
 	x := newTestExchange()
-	for n := range uint64(3 * replayAhead) {
+	for n := range uint64(3 * replayQueueEntries) {
 		lead := soldLead(n)
 		lead.Idempotency.Key = [16]byte{byte(n % 5)}
 		lead.Sale.Duplicates[0].Key = market.DuplicateKey{byte(n % 7)}
@@ -51,11 +51,41 @@ func TestReplayQueueLimit(t *testing.T) {
 	s := New()
 	queue := s.NewLogReplay()
 	data := event.AppendRecord(nil, soldLead(1))
-	for n := range replayAhead {
+	for n := range replayQueueEntries {
 		more, err := queue.QueueEntry(uint64(n+1), monday, data)
-		if err != nil || more != (n+1 < replayAhead) {
-			t.Errorf("after %d of %d entries: %v, %v", n+1, replayAhead, more, err)
+		if err != nil || more != (n+1 < replayQueueEntries) {
+			t.Errorf("after %d of %d entries: %v, %v", n+1, replayQueueEntries, more, err)
 		}
+	}
+}
+
+// Long entries fill a queue by their bytes, and a queue that has grown keeps the data of its first entries.
+func TestReplayQueueLimitsBytes(t *testing.T) {
+	x := newTestExchange()
+	long := soldLead(1)
+	long.Sealed = make([]byte, replayQueueBytes/8)
+	long.Post = event.PostIntent{URL: "https://buyer.example/post"}
+	for n := range uint64(20) {
+		long.Lead, long.Idempotency.Key, long.Sealed[0] = soldLead(n).Lead, soldLead(n).Idempotency.Key, byte(n)
+		x.logAndApply(long)
+	}
+	restored := New()
+	queue, queued, applied := restored.NewLogReplay(), 0, 0
+	for i, entry := range x.log {
+		more, err := queue.QueueEntry(uint64(i+1), entry.at, entry.data)
+		if queued += len(entry.data); err != nil || more != (queued < replayQueueBytes) {
+			t.Fatalf("%d bytes are queued: %v, %v", queued, more, err)
+		}
+		if !more {
+			queue.ApplyQueuedEntries()
+			queued = 0
+			applied++
+		}
+	}
+	queue.ApplyQueuedEntries()
+	seq, hash := restored.Hash()
+	if wantSeq, want := x.Hash(); seq != wantSeq || hash != want || applied != 2 {
+		t.Errorf("the replayed state at %d after %d full queues differs from the live state at %d", seq, applied, wantSeq)
 	}
 }
 

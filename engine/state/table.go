@@ -165,9 +165,16 @@ func (t *table[R, P]) addToIndex(position int) {
 	t.index[entry] = t.tag(key) | uint32(position+1)
 }
 
-// rebuildIndex replaces the index by one with indexSize entries, a power of two.
+// pageEntries is the number of index entries in a page of memory of 4 KiB.
+const pageEntries = 4 << 10 / 4
+
+// rebuildIndex replaces the index by one with indexSize entries, a power of two. It writes to each page first: the
+// kernel maps a new page that is first read to its page of zeros, and then interrupts all processors at the first write.
 func (t *table[R, P]) rebuildIndex(indexSize int) {
 	t.index = make([]uint32, indexSize)
+	for i := 0; i < indexSize; i += pageEntries {
+		t.index[i] = 0
+	}
 	for position := range t.rows.n {
 		t.addToIndex(position)
 	}
