@@ -32,7 +32,7 @@ LONG_TIMEOUT ?= 30m
 FUZZTIME     ?= 30s
 
 .DEFAULT_GOAL := build
-.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout check-docs fmt bench bench-compare capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants powerloss-cluster powerloss-cluster-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
+.PHONY: build test test-long api contract contract-lint contract-validation contract-breaking contract-live contract-release contract-collection collection collection-sandbox check check-format check-vet check-lint check-layout check-docs fmt bench bench-compare bench-prebid capacity demo demo-cluster fuzz dashboard dashboard-check dashboard-test docs docs-check docs-test clean distclean vuln powerloss powerloss-mutants powerloss-cluster powerloss-cluster-mutants torture torture-cluster torture-mutants histories histories-mutants sim sim-mutants scale-sim sdk sdk-check sdk-go sdk-node sdk-python sdk-php conformance release package-tool
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X pingpost/internal/version.commit=$(COMMIT)' -o bin/pingpost ./cmd/pingpost
@@ -219,6 +219,11 @@ bench:
 bench-compare: $(BENCHSTAT)
 	@test -n '$(BASE)' || { echo 'bench-compare needs a revision: make bench-compare BASE=main' >&2; exit 1; }
 	BENCHSTAT=$(CURDIR)/$(BENCHSTAT) loadtest/compare.sh --base '$(BASE)' $(ARGS)
+
+# Compares auctions with prebid-server, from a checkout of github.com/prebid/prebid-server (measured: v4.8.0).
+bench-prebid:
+	@test -n '$(PREBID)' || { echo 'bench-prebid needs a checkout of github.com/prebid/prebid-server: make bench-prebid PREBID=../prebid-server' >&2; exit 1; }
+	$(GO) run ./loadtest/bench --only prebid --prebid '$(PREBID)' $(ARGS)
 
 # Computes the capacity of one node from the last full bench, and writes it into docs/benchmarks.md.
 capacity:

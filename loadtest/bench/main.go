@@ -31,6 +31,7 @@ type flags struct {
 	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare.sh."`
 	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: file for the samples of this revision (${default})."`
 	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: file for the samples of the other program (${default})."`
+	Prebid       string   `placeholder:"DIR" type:"existingdir" help:"Checkout of github.com/prebid/prebid-server, to compare auctions with it. See loadtest/README.md."`
 	Profile      string   `placeholder:"FILE" help:"Write a CPU profile of the exchange under load to this file (ingest, 256 connections), and to FILE.auction (most buyers)."`
 }
 
@@ -133,6 +134,7 @@ var measurements = []measurement{
 	{"auction-cpu", (*bench).auctionTime},
 	{"auction-latency", (*bench).auctionLatency},
 	{"auction-posts", (*bench).auctionPosts},
+	{"prebid", (*bench).prebid},
 	{"hooks", (*bench).webhooks},
 	{"commit-merge", (*bench).commitBesideMerges},
 	{"commit-snapshot", (*bench).commitBesideSnapshots},

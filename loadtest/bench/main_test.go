@@ -46,6 +46,7 @@ func TestMistakesAreReported(t *testing.T) {
 		"no runs":             {"--runs", "0"},
 		"no time":             {"--seconds", "0"},
 		"a part of nothing":   {"--append"},
+		"no checkout":         {"--only", "prebid", "--quick"},
 		"too many kills":      {"--kills", "101"},
 		"a folder in a file":  {"--dir", filepath.Join("main_test.go", "x")},
 	} {

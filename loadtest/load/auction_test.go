@@ -93,3 +93,28 @@ func TestPingAndPostAreOfOneLead(t *testing.T) {
 		}
 	})
 }
+
+// TestOpenRTBAuctionNeedsEachBid: the request names the bidders, and an answer without a bid of each is bad.
+func TestOpenRTBAuctionNeedsEachBid(t *testing.T) {
+	requests := OpenRTB{Host: "127.0.0.1:8080", Bidders: 2}
+	var sent struct {
+		ID  string
+		Imp []struct {
+			ID  string
+			Ext struct {
+				Prebid struct{ Bidder map[string]json.RawMessage }
+			}
+		}
+	}
+	bodyOf(t, requests.Append(nil, 7), "POST /openrtb2/auction HTTP/1.1\r\nHost: 127.0.0.1:8080", &sent)
+	if sent.ID != "auction-7" || len(sent.Imp) != 1 || sent.Imp[0].ID != "1" || len(sent.Imp[0].Ext.Prebid.Bidder) != 2 {
+		t.Errorf("%+v", sent)
+	}
+	const first, second = `{"seat":"pingpost1"}`, `{"seat":"pingpost2"}`
+	isGood := NewPublisher(requests).IsGood
+	for body, want := range map[string]bool{`{"seatbid":[` + first + "," + second + "]}": true, `{"seatbid":[` + first + "]}": false, `{"seatbid":[]}`: false} {
+		if isGood(Answer{Status: 200, Body: []byte(body)}) != want {
+			t.Errorf("%s is good: %v", body, !want)
+		}
+	}
+}

@@ -31,7 +31,15 @@ func NewSeller(requests Auctions, sellBids bool) *Client {
 	return c
 }
 
+// NewPublisher returns a client that holds auctions in OpenRTB. An answer is good if it has a bid of each bidder.
+func NewPublisher(requests OpenRTB) *Client {
+	isGood := func(a Answer) bool { return a.Status == 200 && bytes.Count(a.Body, openRTBSeat) == requests.Bidders }
+	return &Client{AppendRequest: requests.Append, IsGood: isGood, Result: NewResult()}
+}
+
 var (
+	openRTBSeat = []byte(`"seat":"` + OpenRTBBidder)
+
 	accepted = []byte(`"ACCEPTED"`)
 	bidHead  = []byte(`"bid":{`)
 	tokenKey = []byte(`"bid_token":"`)

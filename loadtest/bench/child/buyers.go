@@ -2,8 +2,12 @@ package child
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net"
 	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"pingpost/loadtest/refbuyer"
 )
@@ -12,6 +16,8 @@ import (
 type BuyersSpec struct {
 	Buyers int
 	Delay  time.Duration // response time
+
+	OpenRTB bool // they answer bid requests of OpenRTB, at once, and no pings
 }
 
 // These are the numbers of pings and posts that a buyer recognizes as repeated. A run
@@ -23,6 +29,9 @@ const (
 )
 
 func startBuyers(spec *BuyersSpec) (at Addresses, stop func() error, err error) {
+	if spec.OpenRTB {
+		return startBidders(spec)
+	}
 	bid, err := refbuyer.ParsePricing("8-20")
 	if err != nil {
 		return at, nil, err
@@ -53,4 +62,36 @@ func startBuyers(spec *BuyersSpec) (at Addresses, stop func() error, err error) 
 		}
 		return err
 	}, nil
+}
+
+// startBidders starts bidders that answer each bid request of OpenRTB with one bid for its impression "1".
+func startBidders(spec *BuyersSpec) (at Addresses, stop func() error, err error) {
+	server := &fasthttp.Server{Handler: answerBidRequest}
+	ended := make(chan error, spec.Buyers)
+	for range spec.Buyers {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return at, nil, err
+		}
+		at.Buyers = append(at.Buyers, listener.Addr().String())
+		go func() { ended <- server.Serve(listener) }()
+	}
+	at.Listen = at.Buyers[0]
+	return at, func() error {
+		err := server.Shutdown()
+		for range spec.Buyers {
+			err = errors.Join(err, <-ended)
+		}
+		return err
+	}, nil
+}
+
+func answerBidRequest(ctx *fasthttp.RequestCtx) {
+	var request struct{ ID string }
+	if err := json.Unmarshal(ctx.Request.Body(), &request); err != nil || request.ID == "" {
+		ctx.Error("not a bid request", fasthttp.StatusBadRequest)
+		return
+	}
+	ctx.SetContentType("application/json")
+	ctx.SetBodyString(`{"id":"` + request.ID + `","cur":"USD","seatbid":[{"bid":[{"id":"bid-1","impid":"1","price":12.5,"crid":"creative-1","adm":"<a></a>","w":300,"h":250}]}]}`)
 }

@@ -23,6 +23,7 @@ type LoadSpec struct {
 
 	Token, Vertical string // of auctions
 	SellBids        bool   // sell the lead for each bid
+	Bidders         int    // of auctions in OpenRTB; 0: auctions of the ping-post API
 }
 
 // LoadResult is the result of a client. Latencies are in nanoseconds.
@@ -50,6 +51,9 @@ type Quantiles struct{ P50, P99, Max int64 }
 func (s *LoadSpec) newClient() *load.Client {
 	if len(s.Campaigns) > 0 {
 		return load.NewSupplier(load.Ingest{Leads: load.Leads{Supplier: SupplierID, Campaigns: s.Campaigns}, Host: s.Addr, Key: s.APIKey})
+	}
+	if s.Bidders > 0 {
+		return load.NewPublisher(load.OpenRTB{Host: s.Addr, Bidders: s.Bidders})
 	}
 	return load.NewSeller(load.Auctions{Host: s.Addr, Token: s.Token, Vertical: s.Vertical}, s.SellBids)
 }
