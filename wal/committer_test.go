@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
-
 	"pingpost/internal/must"
 )
 
@@ -153,6 +155,22 @@ func TestLibraryIsReopenedAfterRotations(t *testing.T) {
 	}
 	mustClose(t, l)
 	equal(t, "entries", all(t, dir, 0), numbered(10))
+}
+
+// TestSegmentsReuseMemory: the buffers of a full segment serve the next one.
+func TestSegmentsReuseMemory(t *testing.T) {
+	const size, entries = 64 << 10, 64
+	l := mustOpen(t, t.TempDir(), Options{SegmentSize: 8 * size})
+	entry := strings.Repeat("x", size)
+	put(t, l, slices.Repeat([]string{entry}, 2*entries)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	put(t, l, slices.Repeat([]string{entry}, entries)...)
+	runtime.ReadMemStats(&after)
+	// put converts each entry to bytes, which is one times the size.
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 2*size*entries {
+		t.Errorf("%d bytes allocated for %d bytes of entries", allocated, size*entries)
+	}
 }
 
 func TestEntriesOfAnySize(t *testing.T) {
