@@ -17,14 +17,15 @@ import (
 //
 // Clients choose their keys, so the memory is of a fixed size: a keyed hash assigns a key
 // to one of many small sets. A new key replaces the one in its set whose bucket is full
-// soonest. A client with so many addresses gets a full bucket from each of them anyway.
+// soonest. A client with so many addresses gets a full bucket from each of them anyway. A set is
+// allocated with its first key, because most tables have few keys.
 type TokenBuckets[K comparable] struct {
 	interval time.Duration // time until one token is back
 	capacity time.Duration // time until an empty bucket is full
 	seed     maphash.Seed
 
 	mu   sync.Mutex
-	sets [][bucketWays]bucket[K] // bucketSets entries
+	sets [bucketSets]*[bucketWays]bucket[K] // nil: no key yet
 }
 
 const (
@@ -46,7 +47,7 @@ func NewNetworkBuckets(perSecond int) *TokenBuckets[netip.Prefix] {
 // NewTokenBuckets returns buckets that hold burst tokens and regain one token after each time
 // refillInterval.
 func NewTokenBuckets[K comparable](refillInterval time.Duration, burst int) *TokenBuckets[K] {
-	return &TokenBuckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed(), sets: make([][bucketWays]bucket[K], bucketSets)}
+	return &TokenBuckets[K]{interval: refillInterval, capacity: refillInterval * time.Duration(burst), seed: maphash.MakeSeed()}
 }
 
 // Take takes a token from the bucket of the key, at the time nowNanos in Unix nanoseconds. If
@@ -84,7 +85,11 @@ func (s *TokenBuckets[K]) Refund(key K) {
 }
 
 func (s *TokenBuckets[K]) findOrReplaceLocked(key K) *bucket[K] {
-	set := &s.sets[maphash.Comparable(s.seed, key)%bucketSets]
+	at := &s.sets[maphash.Comparable(s.seed, key)%bucketSets]
+	if *at == nil {
+		*at = new([bucketWays]bucket[K])
+	}
+	set := *at
 	first := &set[0]
 	for i := range set {
 		if set[i].key == key {

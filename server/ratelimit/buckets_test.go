@@ -86,6 +86,9 @@ func TestBucketMemoryIsLimited(t *testing.T) {
 	}
 	stored := 0
 	for i := range s.sets {
+		if s.sets[i] == nil {
+			continue
+		}
 		for j := range s.sets[i] {
 			if s.sets[i][j].key.IsValid() {
 				stored++
@@ -113,5 +116,22 @@ func TestBucketAfterClockIsSetBack(t *testing.T) {
 		if allowed, _, _ := s.Take("a", at+int64(wait)); !allowed {
 			t.Errorf("%v back: a request after the wait was rejected", back)
 		}
+	}
+}
+
+// TestSetsAreAllocatedWithTheirFirstKey: a table with one key has one set.
+func TestSetsAreAllocatedWithTheirFirstKey(t *testing.T) {
+	t.Parallel()
+	s := NewTokenBuckets[string](time.Second, 2)
+	s.Take("key", 0)
+	s.Take("key", 0)
+	allocated := 0
+	for _, set := range s.sets {
+		if set != nil {
+			allocated++
+		}
+	}
+	if allocated != 1 {
+		t.Errorf("%d sets are allocated", allocated)
 	}
 }
