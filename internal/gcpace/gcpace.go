@@ -1,4 +1,5 @@
-// Package gcpace chooses how far the heap grows between two runs of the garbage collector.
+// Package gcpace chooses how far the heap grows between two runs of the garbage collector, and gives
+// memory back that only the start needed.
 package gcpace
 
 import (
@@ -11,14 +12,20 @@ const (
 	// highestPercent is the value of GOGC while there are few live data. It trades memory for time.
 	highestPercent = 400
 
-	// A quarter of the live data, or this many bytes if they are more, may be allocated between two runs.
-	leastAllowance = 64 << 20
-	leastPercent   = 25
+	// An eighth of the live data, or this many bytes if they are more, may be allocated between two runs.
+	leastAllowance = 16 << 20
+	leastPercent   = 12
 
 	interval = time.Second
+
+	// releaseAfter is the number of intervals after which memory of the start is given back. An exchange
+	// with a heap above smallHeap continues without this collection.
+	releaseAfter = 2
+	smallHeap    = 64 << 20
 )
 
-// Start sets GOGC now, and each second according to the live data, until stop is called.
+// Start sets GOGC now, and each second according to the live data, until stop is called. After two
+// seconds it gives back the memory that only the start needed.
 //
 // Most live data of an exchange are tables without pointers, which the collector need not scan. So the
 // processor time of a run hardly depends on their size, and the heap needs no room in proportion to it.
@@ -31,11 +38,14 @@ func Start() (stop func()) {
 		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		for set := highestPercent; ; {
+		for set, n := highestPercent, 1; ; n++ {
 			select {
 			case <-ended:
 				return
 			case <-ticker.C:
+			}
+			if n == releaseAfter {
+				releaseStartMemory()
 			}
 			metrics.Read(live)
 			// A change stops the program for a moment, so small ones wait.
@@ -52,4 +62,13 @@ func Start() (stop func()) {
 func percentFor(liveBytes uint64) int {
 	percent := uint64(leastAllowance) * 100 / max(liveBytes, 1)
 	return int(min(max(percent, leastPercent), highestPercent))
+}
+
+// releaseStartMemory returns the garbage of the start, unless the heap is large, and the program's pages.
+func releaseStartMemory() {
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	if metrics.Read(heap); heap[0].Value.Uint64() < smallHeap {
+		debug.FreeOSMemory()
+	}
+	unmapProgramFile()
 }

@@ -16,10 +16,10 @@ func TestPercentFor(t *testing.T) {
 		want int
 	}{
 		{"nothing measured yet", 0, 400},
-		{"an idle exchange", 10 << 20, 400},
-		{"a small exchange", 32 << 20, 200},
-		{"a million leads", 256 << 20, 25},
-		{"ten million leads", 2 << 30, 25},
+		{"an idle exchange", 4 << 20, 400},
+		{"a small exchange", 32 << 20, 50},
+		{"a million leads", 256 << 20, 12},
+		{"ten million leads", 2 << 30, 12},
 	} {
 		if got := percentFor(c.live); got != c.want {
 			t.Errorf("%s: GOGC %d, want %d", c.name, got, c.want)
@@ -27,7 +27,7 @@ func TestPercentFor(t *testing.T) {
 	}
 }
 
-// TestStartFollowsLiveData: the heap of a process with many live data may grow by a quarter, not by four
+// TestStartFollowsLiveData: the heap of a process with many live data may grow by an eighth, not by four
 // times.
 func TestStartFollowsLiveData(t *testing.T) {
 	before := debug.SetGCPercent(100)
