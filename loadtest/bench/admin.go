@@ -48,6 +48,20 @@ func parseHeap(text string) (h heap, err error) {
 	return h, nil
 }
 
+// liveHeap makes a server collect garbage, and returns the bytes that its Go heap has then.
+func (p *process) liveHeap(ctx context.Context) (float64, error) {
+	var text strings.Builder
+	if err := p.getAdmin(ctx, child.HeapPath+"?gc=1&debug=1", &text); err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(text.String()) {
+		if value, found := strings.CutPrefix(line, "# HeapAlloc = "); found {
+			return strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+	}
+	return 0, errors.New("the heap profile lacks HeapAlloc")
+}
+
 // metric fetches the value of a metric of an exchange.
 func (p *process) metric(ctx context.Context, name string) (float64, error) {
 	var text strings.Builder

@@ -48,6 +48,7 @@ type sizes struct {
 
 	heldLeads           int           // leads in the exchange whose start is measured
 	coldLeads           int           // closed leads in the files of an exchange
+	soakLeads           uint64        // leads in the exchange whose resident memory is measured
 	memoryLimitDuration time.Duration // duration of the run under a memory limit
 	committerLeads      int           // leads of a run of the committer alone
 	reportLeads         int           // leads of the report whose rebuild is measured
@@ -68,7 +69,7 @@ var full = sizes{
 	commitLeads: 1_000_000, memoryMin: 500_000, memoryMax: 2_000_000, commitRate: 5_000, idle: 5 * time.Second,
 	connections: []int{64, 256}, growthConnections: 64, calibration: time.Second, retries: 3,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 10 * time.Second, salesDuration: time.Minute,
-	heldLeads: 10_000_000, coldLeads: 100_000_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{5, time.Second}, alertRules: 20,
+	heldLeads: 10_000_000, coldLeads: 100_000_000, soakLeads: 400_000, memoryLimitDuration: 2 * time.Minute, committerLeads: 500_000, reportLeads: 200_000, pageLeads: 10_000_000, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 100, webhooksEach: 100,
 	seedCalls: 200,
 	stops:     5, handOverDuration: 3 * time.Second, handOverEvery: time.Second,
@@ -79,7 +80,7 @@ var quick = sizes{
 	commitLeads: 10_000, memoryMin: 20_000, memoryMax: 40_000, commitRate: 1_000, idle: 500 * time.Millisecond,
 	connections: []int{64, 256}, growthConnections: 64, calibration: 300 * time.Millisecond,
 	auctionBuyers: []int{1, 4, 8}, openBuyers: 8, salesBuyers: 10, openDuration: 2 * time.Second, salesDuration: 2 * time.Second,
-	heldLeads: 50_000, coldLeads: 200_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 200, viewers: viewers{5, time.Second}, alertRules: 20,
+	heldLeads: 50_000, coldLeads: 200_000, soakLeads: 30_000, memoryLimitDuration: 2 * time.Second, committerLeads: 20_000, reportLeads: 5_000, pageLeads: 200, viewers: viewers{5, time.Second}, alertRules: 20,
 	endpoints: 10, webhooksEach: 20,
 	seedCalls: 20,
 	kills:     1, stops: 1, handOverDuration: time.Second, handOverEvery: 500 * time.Millisecond,

@@ -28,6 +28,7 @@ type flags struct {
 	Append       bool     `help:"With --only: add the table to BENCHMARKS.md, below the last full one, in place of an earlier one of the same measurements."`
 	Quick        bool     `help:"Run everything in about a minute. This only shows that the benchmark works."`
 	Noise        float64  `default:"0.04" help:"Repeat a run during which other programs used more than this share of the machine's time (${default})."`
+	Soak         bool     `help:"In memory-resident, send the leads at 1000/s, which takes 400 s, and not in a closed loop."`
 	Against      string   `placeholder:"PROGRAM" help:"Compare with this pingpost program instead of the ceilings, and write samples instead of a table. See loadtest/compare.sh."`
 	Samples      string   `default:"ours.txt" placeholder:"FILE" help:"With --against: file for the samples of this revision (${default})."`
 	TheirSamples string   `default:"theirs.txt" placeholder:"FILE" help:"With --against: file for the samples of the other program (${default})."`
@@ -145,6 +146,7 @@ var measurements = []measurement{
 	{"replay", (*bench).replay},
 	{"memory", (*bench).memory},
 	{"memory-pings", (*bench).pingMemory},
+	{"memory-resident", (*bench).residentMemory},
 	{"tight", (*bench).memoryLimited},
 	{"growth", (*bench).growth},
 	{"growth-caps", (*bench).fillingCaps},

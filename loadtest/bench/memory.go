@@ -76,6 +76,70 @@ func (b *bench) pingMemory() (rows []row, err error) {
 	return rows, nil
 }
 
+// residentMemory compares the resident memory of an exchange that has sold many leads with its live data. Live data
+// are the bytes of the Go heap after a forced collection. All other resident memory counts as overhead: garbage,
+// stacks, SQLite and the program's file.
+func (b *bench) residentMemory() ([]row, error) {
+	s, err := b.startExchange("resident", catalogWithCampaigns(10))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.sellLeads(s, b.size.soakLeads/20); err != nil {
+		return nil, err
+	}
+	resident, live, err := b.residentAndLive(s.process)
+	if err != nil {
+		return nil, err
+	}
+	sold := *s.next
+	how, err := b.sellLeads(s, b.size.soakLeads)
+	if err != nil {
+		return nil, err
+	}
+	residentAtEnd, liveAtEnd, err := b.residentAndLive(s.process)
+	if err != nil {
+		return nil, err
+	}
+	ratio, leads := residentAtEnd/liveAtEnd, float64(*s.next-sold)
+	what := fmt.Sprintf("after %d sold leads, %s: ", *s.next, how)
+	return []row{
+		{
+			label:    what + "resident memory over the live heap",
+			measured: fmt.Sprintf("%.2f times (%.0f and %.0f MB)", ratio, residentAtEnd/1e6, liveAtEnd/1e6),
+			goal:     "at most 1.5 times", verdict: atMost(ratio, 1.5, 1.5),
+		},
+		{
+			label:    what + "growth of the resident memory for each lead",
+			measured: fmt.Sprintf("%.0f bytes; of the live heap %.0f", (residentAtEnd-resident)/leads, (liveAtEnd-live)/leads),
+		},
+	}, nil
+}
+
+// sellLeads sends leads until the exchange has received this number, at the steady rate with --soak, otherwise in a
+// closed loop. It returns the kind of the load.
+func (b *bench) sellLeads(s *ingestTarget, leads uint64) (how string, err error) {
+	if b.flags.Soak {
+		duration := time.Duration(float64(leads-*s.next) / steadyRate * float64(time.Second))
+		_, err = b.sendAtRate(s, steadyRate, 0, duration)
+		return fmt.Sprintf("%d/s", steadyRate), err
+	}
+	connections := b.size.connections[0]
+	for err == nil && *s.next < leads {
+		_, err = b.runLoadClient(s.process, child.LoadSpec{Connections: connections, Duration: b.size.calibration, Campaigns: s.campaigns}, s.next)
+	}
+	return fmt.Sprintf("closed loop of %d connections", connections), err
+}
+
+// residentAndLive returns the resident memory of an exchange, and then its live heap after a collection, in bytes.
+func (b *bench) residentAndLive(p *process) (resident, live float64, err error) {
+	before, err := p.resident()
+	if err != nil {
+		return 0, 0, err
+	}
+	live, err = p.liveHeap(b.ctx)
+	return float64(before), live, err
+}
+
 // These are the rate of the leads and the memory limit of the Go runtime.
 const (
 	steadyRate  = 1000
