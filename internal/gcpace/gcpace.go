@@ -64,11 +64,10 @@ func percentFor(liveBytes uint64) int {
 	return int(min(max(percent, leastPercent), highestPercent))
 }
 
-// releaseStartMemory returns the garbage of the start, unless the heap is large, and the program's pages.
+// releaseStartMemory returns the garbage of the start to the system, unless the heap is large.
 func releaseStartMemory() {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(heap); heap[0].Value.Uint64() < smallHeap {
 		debug.FreeOSMemory()
 	}
-	unmapProgramFile()
 }

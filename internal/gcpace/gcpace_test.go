@@ -54,3 +54,15 @@ func TestStartFollowsLiveData(t *testing.T) {
 	runtime.GC()
 	wait(highestPercent)
 }
+
+func TestReleaseStartMemory(t *testing.T) {
+	garbage := make([]byte, 32<<20)
+	clear(garbage) // the system has given its pages
+	runtime.KeepAlive(garbage)
+	garbage = nil
+	releaseStartMemory()
+	kept := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}}
+	if metrics.Read(kept); kept[0].Value.Uint64() > 8<<20 {
+		t.Errorf("%d bytes of free memory are not released", kept[0].Value.Uint64())
+	}
+}
