@@ -170,7 +170,7 @@ func (w *segmentWriter) finishRotation(reopenAfterRotations int) error {
 }
 
 // reuseSegmentBuffers moves the memory of the last but one segment to the last one, which the library has begun
-// empty. The library keeps each byte of a segment in buffers that grow by a quarter from nothing, so each segment would
+// empty. The library keeps each byte of a segment in buffers that grow by a quarter from zero bytes, so each segment would
 // allocate five times its size, most of an exchange's garbage. The older segment is then like one that
 // the library has evicted from its cache. A library without these fields allocates as before.
 func reuseSegmentBuffers(log *tidwall.Log) {

@@ -53,7 +53,7 @@ func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.
 }
 
 // findColdDuplicate returns the lead of the first of the keys that has an unexpired row in the cold files. The caller
-// has found that memory has none of the keys.
+// has not found a key in memory.
 func (s *State) findColdDuplicate(keys []market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool, err error) {
 	if !s.mayHaveColdDuplicate(keys) {
 		return lead, false, nil

@@ -62,10 +62,8 @@ func TestReleaseStartMemory(t *testing.T) {
 		return kept[0].Value.Uint64() + kept[1].Value.Uint64()
 	}
 	debug.FreeOSMemory()
-	garbage := make([]byte, 32<<20)
+	runtime.KeepAlive(make([]byte, 32<<20))
 	before := inUse()
-	runtime.KeepAlive(garbage)
-	garbage = nil
 	releaseStartMemory()
 	if after := inUse(); after > before-24<<20 {
 		t.Errorf("%d bytes before, %d after", before, after)

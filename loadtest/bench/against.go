@@ -144,19 +144,16 @@ func (b *bench) prebid() (rows []row, err error) {
 func (b *bench) prebidRows(h *auctionSetup, theirs [2]*process, n int) ([]row, error) {
 	ours := child.LoadSpec{Vertical: verticalOf(n), Warmup: b.size.warmup, Duration: b.size.duration}
 	its := child.LoadSpec{Bidders: n, Connections: auctionConnections, Warmup: b.size.warmup, Duration: b.size.duration}
-	sides := []func() (child.LoadResult, error){func() (child.LoadResult, error) { return h.runSeller(h.exchange, ours) }}
-	for _, p := range theirs {
-		sides = append(sides, func() (r child.LoadResult, err error) {
+	at := func(p *process) func() (child.LoadResult, error) {
+		return rerunWhileNoisy(b.guard, func() (r child.LoadResult, err error) {
 			return r, p.whileResumed(func() error {
 				r, err = b.runLoadClient(p, its, &h.next)
 				return err
 			})
 		})
 	}
-	for i := range sides {
-		sides[i] = rerunWhileNoisy(b.guard, sides[i])
-	}
-	all, err := alternate(b.size.runs, sides...)
+	atExchange := rerunWhileNoisy(b.guard, func() (child.LoadResult, error) { return h.runSeller(h.exchange, ours) })
+	all, err := alternate(b.size.runs, atExchange, at(theirs[0]), at(theirs[1]))
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func catalogWithBuyers(buyers int) *document {
 	return d
 }
 
-// catalogWithCaps returns a catalog whose campaigns sell in turn to buyersPerCampaign of 200 buyers. Each buyer
+// catalogWithCaps returns a catalog of campaigns that sell in turn to buyersPerCampaign of 200 buyers. Each buyer
 // except one, which accepts every lead, has a cap of this many leads a day in each campaign.
 func catalogWithCaps(campaigns, leadsPerCap int) *document {
 	d := newDocument()

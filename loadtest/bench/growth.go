@@ -94,7 +94,7 @@ const (
 	leadsPerCap       = 3
 )
 
-// fillingCaps compares an exchange whose buyers' caps fill one after the other with one whose caps never
+// fillingCaps compares an exchange where buyers' caps fill one after the other with one where caps never
 // fill. Each cap that fills makes a buyer unavailable for its campaign.
 func (b *bench) fillingCaps() ([]row, error) {
 	var exchanges []*ingestTarget

@@ -17,7 +17,7 @@ import (
 type ingestCeiling struct {
 	log         *wal.Log
 	answer      []byte
-	secret      []byte    // nil: hash and encrypt nothing
+	secret      []byte    // nil: hash and encrypt no data
 	poster      *poster   // nil: no post
 	scratchPool sync.Pool // *scratch
 }

@@ -72,7 +72,7 @@ func benchmarkedFile(b *testing.B, random *rand.Rand, prepare func([]uint16)) *F
 }
 
 // BenchmarkMissingKeys looks for the keys of a new lead in three files: its idempotency key and two duplicate values.
-// Between two leads it reads and writes other memory, as the rest of an ingest does. "none" has the time of that alone.
+// Between two leads it reads and writes other memory, as the rest of an ingest does. The case "none" measures that alone.
 func BenchmarkMissingKeys(b *testing.B) {
 	for name, prepare := range map[string]func([]uint16){"none": nil, "huge pages": useHugePages, "small pages": useSmallPages} {
 		b.Run(name, func(b *testing.B) {
