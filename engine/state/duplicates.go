@@ -53,7 +53,7 @@ func (s *State) ClaimAllDuplicateKeys(owner *RequestReservations, keys []market.
 }
 
 // findColdDuplicate returns the lead of the first of the keys that has an unexpired row in the cold files. The caller
-// has not found a key in memory.
+// has found no key in memory.
 func (s *State) findColdDuplicate(keys []market.DuplicateKey, nowUnixNanos int64) (lead market.LeadID, found bool, err error) {
 	if !s.mayHaveColdDuplicate(keys) {
 		return lead, false, nil
