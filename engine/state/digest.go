@@ -91,6 +91,21 @@ func (r *rowHashSums) add(expiryUnixSeconds uint32, hash uint64) {
 	r.days[day].minutes[expiryUnixSeconds/60%minutesPerDay] += hash
 }
 
+// addAll adds the sums of other.
+func (r *rowHashSums) addAll(other *rowHashSums) {
+	r.never += other.never
+	for day, sums := range other.days {
+		if sums == nil {
+			continue
+		}
+		for minute, hash := range sums.minutes {
+			if hash != 0 {
+				r.add(uint32(day*minutesPerDay+minute)*60, hash)
+			}
+		}
+	}
+}
+
 // sumOfUnexpired returns the sum of the rows whose minute of expiry begins after nowUnixSeconds. It frees the memory
 // of days that have ended.
 func (r *rowHashSums) sumOfUnexpired(nowUnixSeconds uint32) (sum uint64) {

@@ -141,3 +141,95 @@ func unixSecondsRoundedUp(unixNanos int64) uint32 {
 	}
 	return uint32(min(max(whole, 0), math.MaxUint32))
 }
+
+// minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers,
+// or one identifier and two times. loadRows and loadOutboxShard check row counts against it, so
+// that a damaged count cannot allocate memory.
+const minRowBytes = 32
+
+// loadRows decodes the rows into the empty shard and builds the index. The section contains the
+// events up to sectionSeq. A count that does not fit the section marks it as damaged.
+func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCodec) {
+	t := &shard.table
+	shard.loaded = sectionSeq
+	var cursor uint64
+	encodeOrDecodeUvarint(body, &cursor)
+	encodeOrDecodeUvarint(body, &t.soonest)
+	encodeOrDecodeUvarint(body, &t.nextSoonest)
+	n := body.encodeOrDecodeCount(0)
+	if n*minRowBytes > len(body.buf) {
+		body.markDamaged()
+		return
+	}
+	t.cursor = int(min(cursor, uint64(n)))
+	for range n {
+		var empty R
+		added := P(t.rows.push(&empty))
+		added.encodeOrDecodeSnapshot(body)
+		t.sums.add(added.expiryUnixSeconds(), added.contentHash())
+	}
+	if body.err != nil || n == 0 {
+		return
+	}
+	size := 8
+	for (n+1)*4 > size*3 {
+		size *= 2
+	}
+	t.rebuildIndex(size)
+}
+
+// rowLoader decodes sections that have only rows, in its own goroutine. They are two thirds of a snapshot, and no
+// other section shares memory with them, except for the sums of hashes, of which the loader has its own.
+type rowLoader struct {
+	state    *State
+	sections chan snapshotSectionReader
+	bodies   chan []byte // for reuse
+	ended    chan error  // of the first section that cannot be decoded
+	sums     rowHashSums
+}
+
+// sectionsAhead limits the memory of sections that wait for the loader.
+const sectionsAhead = 4
+
+func (s *State) startRowLoader() *rowLoader {
+	l := &rowLoader{
+		state: s, sections: make(chan snapshotSectionReader, sectionsAhead),
+		bodies: make(chan []byte, sectionsAhead+2), ended: make(chan error, 1),
+	}
+	for i := range shardCount {
+		s.duplicates[i].table.sums, s.idempotency[i].table.sums = &l.sums, &l.sums
+	}
+	go func() {
+		var first error
+		for section := range l.sections {
+			if err := s.loadSection(&section); err != nil && first == nil {
+				first = section.describe(err)
+			}
+			l.bodies <- section.body
+		}
+		l.ended <- first
+	}()
+	return l
+}
+
+// load gives the section's body to the loader, and returns memory for the next body.
+func (l *rowLoader) load(in *snapshotSectionReader) (body []byte) {
+	l.sections <- *in
+	select {
+	case body = <-l.bodies:
+	default:
+	}
+	return body
+}
+
+// wait ends the loader after its last section, and adds its sums to those of the state.
+func (l *rowLoader) wait() error {
+	close(l.sections)
+	err := <-l.ended
+	s := l.state
+	s.rowSums.addAll(&l.sums)
+	for i := range shardCount {
+		s.duplicates[i].table.sums, s.idempotency[i].table.sums = &s.rowSums, &s.rowSums
+	}
+	return err
+}

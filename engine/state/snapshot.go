@@ -195,22 +195,35 @@ func (s *State) LoadSnapshot(r io.Reader) (newestSectionSeq uint64, err error) {
 			return 0, err
 		}
 	}
+	loader := s.startRowLoader()
+	newestSectionSeq, err = s.loadSections(&in, loader)
+	if err := errors.Join(loader.wait(), err); err != nil {
+		return 0, err
+	}
+	s.appliedSeconds.Store(unixSecondsRoundedDown(s.at))
+	return newestSectionSeq, nil
+}
+
+// loadSections reads the sections in order. It gives those with only rows to the loader, and decodes the others.
+func (s *State) loadSections(in *snapshotSectionReader, loader *rowLoader) (newestSectionSeq uint64, err error) {
 	for i := range sectionsPerShard*shardCount + 1 {
 		if err := in.nextSection(); err != nil {
 			return 0, err
 		}
-		if kind, shard := sectionAt(i); in.kind != kind || in.shard != shard {
+		kind, shard := sectionAt(i)
+		if in.kind != kind || in.shard != shard {
 			return 0, fmt.Errorf("the state snapshot has a section of kind %d of shard %d instead of kind %d of shard %d (damaged? use the snapshot before this one)", in.kind, in.shard, kind, shard)
 		}
-		if err := s.loadSection(&in); err != nil {
-			return 0, fmt.Errorf("cannot load the section of kind %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
+		if kind == sectionDuplicates || kind == sectionKeys || kind == sectionAuctions {
+			in.body = loader.load(in)
+		} else if err := s.loadSection(in); err != nil {
+			return 0, in.describe(err)
 		}
 		if i == 0 || in.stamp < s.seq {
 			s.seq, s.at = in.stamp, in.at
 		}
 		newestSectionSeq = max(newestSectionSeq, in.stamp)
 	}
-	s.appliedSeconds.Store(unixSecondsRoundedDown(s.at))
 	return newestSectionSeq, nil
 }
 
@@ -270,42 +283,6 @@ func (s *State) loadUnfinishedPosts(shard *leadShard, body *snapshotSectionCodec
 	}
 }
 
-// minRowBytes is a lower bound of the size of an encoded row, which has at least two identifiers,
-// or one identifier and two times. loadRows and loadOutboxShard check row counts against it, so
-// that a damaged count cannot allocate memory.
-const minRowBytes = 32
-
-// loadRows decodes the rows into the empty shard and builds the index. The section contains the
-// events up to sectionSeq. A count that does not fit the section marks it as damaged.
-func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCodec) {
-	t := &shard.table
-	shard.loaded = sectionSeq
-	var cursor uint64
-	encodeOrDecodeUvarint(body, &cursor)
-	encodeOrDecodeUvarint(body, &t.soonest)
-	encodeOrDecodeUvarint(body, &t.nextSoonest)
-	n := body.encodeOrDecodeCount(0)
-	if n*minRowBytes > len(body.buf) {
-		body.markDamaged()
-		return
-	}
-	t.cursor = int(min(cursor, uint64(n)))
-	for range n {
-		var empty R
-		added := P(t.rows.push(&empty))
-		added.encodeOrDecodeSnapshot(body)
-		t.sums.add(added.expiryUnixSeconds(), added.contentHash())
-	}
-	if body.err != nil || n == 0 {
-		return
-	}
-	size := 8
-	for (n+1)*4 > size*3 {
-		size *= 2
-	}
-	t.rebuildIndex(size)
-}
-
 // snapshotSectionReader reads a snapshot's sections in order. Its fields describe the current section.
 type snapshotSectionReader struct {
 	r     io.Reader
@@ -317,6 +294,11 @@ type snapshotSectionReader struct {
 	one   [1]byte
 
 	version byte // of the snapshot
+}
+
+// describe adds the section to an error.
+func (in *snapshotSectionReader) describe(err error) error {
+	return fmt.Errorf("cannot load the section of kind %d of shard %d of the state snapshot: %w", in.kind, in.shard, err)
 }
 
 // maxSectionBytes is the greatest accepted size of a section's body, in bytes.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 
 	"pingpost/engine/event"
 	"pingpost/engine/market"
+	"pingpost/internal/must"
 )
 
 // randomHistory applies random events and returns the hash of the state after each step, by log
@@ -515,6 +517,23 @@ func TestMalformedSnapshotsAreRejected(t *testing.T) {
 		s := New()
 		if _, err := s.LoadSnapshot(bytes.NewReader(file)); err == nil && what != "a section twice" {
 			t.Errorf("%s was accepted", what)
+		}
+	}
+}
+
+// TestSectionWithSurplusByteIsRejected covers the sections of each kind, of which another goroutine decodes some.
+func TestSectionWithSurplusByteIsRejected(t *testing.T) {
+	file := snapshotOf(t, newBusyExchange())
+	in := snapshotSectionReader{r: bytes.NewReader(file)}
+	must.Succeed(t, in.readMagicVersionAndShardCount())
+	for i := range 1 + sectionsPerShard {
+		must.Succeed(t, in.nextSection())
+		end := len(file) - in.r.(*bytes.Reader).Len()
+		length := file[end-len(in.body)-4:][:4]
+		larger := slices.Concat(file[:end-len(in.body)-4], binary.LittleEndian.AppendUint32(nil, binary.LittleEndian.Uint32(length)+1), in.body, []byte{0}, file[end:])
+		_, err := New().LoadSnapshot(bytes.NewReader(larger))
+		if want := fmt.Sprintf("section of kind %d of shard 0 ", in.kind); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("section %d: %v, want %q", i, err, want)
 		}
 	}
 }
