@@ -46,7 +46,7 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a duplicate of a cold lead is not recognized", File: "engine/state/duplicates.go",
-		Old: "	if found {\n		return Full, cold.Lead, nil, nil\n	}\n", New: "",
+		Old: "	if found {\n		result, earlierLead, claimEnded = Full, lead, nil\n	}\n", New: "	_, _ = lead, found\n",
 	},
 	{
 		Name: "a change of a cold lead is lost in a replay", File: "engine/state/settle.go",

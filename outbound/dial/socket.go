@@ -55,8 +55,9 @@ func (w *socketConn) Read(p []byte) (int, error) {
 	return w.Conn.Read(p)
 }
 
-// readGrace is the time allowed for reading data that has already arrived.
-const readGrace = time.Millisecond
+// readGrace is the time allowed for reading data that has already arrived. Only a part of a TLS record needs
+// it. A shorter time may pass before the read begins if other threads use the processors.
+const readGrace = 20 * time.Millisecond
 
 // hasPendingDataOrEnd reports whether data or the end of the connection has arrived. It returns
 // false if the connection offers no such check; the next read then finds out.
