@@ -175,15 +175,20 @@ func (w *segmentWriter) finishRotation(reopenAfterRotations int) error {
 // the library has evicted from its cache. A library without these fields allocates as before.
 func reuseSegmentBuffers(log *tidwall.Log) {
 	segments := reflect.ValueOf(log).Elem().FieldByName("segments")
-	if !segments.IsValid() || segments.Len() < 2 {
+	if !segments.IsValid() || segments.Kind() != reflect.Slice || segments.Type().Elem().Kind() != reflect.Pointer || segments.Len() < 2 {
 		return
 	}
 	older, last := segments.Index(segments.Len()-2).Elem(), segments.Index(segments.Len()-1).Elem()
-	for _, name := range []string{"ebuf", "epos"} {
+	var buffers [2]struct{ from, to reflect.Value }
+	for i, name := range [...]string{"ebuf", "epos"} {
 		from, to := older.FieldByName(name), last.FieldByName(name)
-		if !from.IsValid() || !to.IsValid() || to.Len() > 0 {
+		if !from.IsValid() || from.Kind() != reflect.Slice || to.Len() > 0 {
 			return
 		}
+		buffers[i].from, buffers[i].to = from, to
+	}
+	for _, b := range buffers {
+		from, to := b.from, b.to
 		from = reflect.NewAt(from.Type(), unsafe.Pointer(from.UnsafeAddr())).Elem()
 		to = reflect.NewAt(to.Type(), unsafe.Pointer(to.UnsafeAddr())).Elem()
 		to.Set(from.Slice(0, 0))

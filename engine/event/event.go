@@ -85,8 +85,12 @@ func (k Kind) String() string {
 	return eventKinds[k].name
 }
 
-// version is the version that this program writes for each kind of event.
-const version = 1
+// version is the version that this program writes for each kind of event. It also decodes those since oldestVersion.
+// Since version 2, personal data may be sealed with ChaCha20-Poly1305.
+const (
+	version       = 2
+	oldestVersion = 1
+)
 
 // Event is a log record in memory: a pointer to one of the structs of this package.
 type Event interface {
@@ -150,7 +154,7 @@ func (d *Decoder) Decode(record []byte) (Event, error) {
 	}
 	kind, written := d.envelope.kind, d.envelope.version
 	e := d.reusedEventIfKnown(kind)
-	if e == nil || written != version {
+	if e == nil || written < oldestVersion || written > version {
 		return nil, fmt.Errorf("%w (%s, version %d)", ErrUnknown, kind, written)
 	}
 	e.reset()

@@ -82,7 +82,7 @@ func TestEncodingIsFrozen(t *testing.T) {
 }
 
 // A frozen line decodes to the values of fill in all fields that existed then, and encodes to
-// the same bytes.
+// the same bytes, except for the version.
 func TestFrozenEventsDecode(t *testing.T) {
 	golden, err := os.ReadFile(frozenFile)
 	if err != nil {
@@ -105,6 +105,10 @@ func TestFrozenEventsDecode(t *testing.T) {
 			continue
 		}
 		want := fill(reflect.New(reflect.TypeOf(e).Elem()).Interface().(Event))
+		if data[2] != envelopeVersion<<3 {
+			t.Fatalf("%s: no version after the kind", line)
+		}
+		data[3] = version // an earlier one is written again as the present one
 		if !equalOrZero(reflect.ValueOf(e).Elem(), reflect.ValueOf(want).Elem()) || !bytes.Equal(AppendRecord(nil, e), data) {
 			t.Errorf("%s: %+v", words[2], e)
 		}

@@ -31,14 +31,17 @@ type queuedReplayEntry struct {
 	seq     uint64
 	at      int64
 	event   event.Event
+	isLong  bool
 }
 
 const (
-	// A queue is full with this many entries, or with entries of this many bytes, so that long entries take
-	// little memory. A full queue takes half a millisecond to apply. Waking the goroutine that waits for a
+	// A queue is full with this many entries, or with entries of this many bytes. A full queue takes half a millisecond to apply. Waking the goroutine that waits for a
 	// queue takes about ten microseconds, so shorter queues would cost more.
 	replayQueueEntries = 512
 	replayQueueBytes   = 1 << 20
+
+	// A decoder keeps the memory of its largest event. That of an entry with a longer record is dropped.
+	longReplayRecord = 4 << 10
 
 	// prefetchAhead is the number of entries whose memory is prefetched before the first of them is applied. It is
 	// high enough that cache misses overlap, and low enough that the prefetched memory is still in the cache when it
@@ -63,7 +66,7 @@ func (r *LogReplay) QueueEntry(seq uint64, batchUnixNanos int64, record []byte) 
 		r.records = r.records[:before]
 		return false, fmt.Errorf("cannot replay log entry %d: %w", seq, err)
 	}
-	next.seq, next.at, next.event = seq, batchUnixNanos, decoded
+	next.seq, next.at, next.event, next.isLong = seq, batchUnixNanos, decoded, len(record) > longReplayRecord
 	r.n++
 	return r.n < replayQueueEntries && len(r.records) < replayQueueBytes, nil
 }
@@ -88,6 +91,9 @@ func (r *LogReplay) prefetchAndApply(entries []queuedReplayEntry) {
 	for i := range entries {
 		w := &entries[i]
 		r.state.applyLocked(w.seq, w.at, w.event)
+		if w.isLong {
+			w.decoder, w.event = event.Decoder{ForReplay: true}, nil
+		}
 	}
 }
 

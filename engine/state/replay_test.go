@@ -2,6 +2,7 @@ package state
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -133,6 +134,25 @@ func TestPrefetchChangesNothing(t *testing.T) {
 			!slices.Equal(x.idempotency[i].table.rows.appendRowsTo(nil), prefetched.idempotency[i].table.rows.appendRowsTo(nil)) ||
 			!slices.Equal(x.duplicates[i].table.rows.appendRowsTo(nil), prefetched.duplicates[i].table.rows.appendRowsTo(nil)) {
 			t.Errorf("shard %d: the rows with prefetching differ", i)
+		}
+	}
+}
+
+// TestReplayDropsMemoryOfLongEntries: thousands of decoders would keep the memory of their largest event.
+func TestReplayDropsMemoryOfLongEntries(t *testing.T) {
+	r := New().NewLogReplay()
+	for i, changes := range []int{1000, 1} {
+		decided := &event.LeadStatusChangesDecided{Changes: make([]event.DecidedLeadStatusChange, changes)}
+		for i := range decided.Changes {
+			decided.Changes[i].Lead = market.LeadID{1, byte(i), byte(i >> 8)}
+		}
+		record := event.AppendRecord(nil, decided)
+		if _, err := r.QueueEntry(uint64(i+1), monday, record); err != nil {
+			t.Fatal(err)
+		}
+		r.ApplyQueuedEntries()
+		if isEmpty := reflect.DeepEqual(r.entries[0].decoder, event.Decoder{ForReplay: true}); isEmpty != (changes > 1) {
+			t.Errorf("%d changes: the decoder is empty: %v", changes, isEmpty)
 		}
 	}
 }

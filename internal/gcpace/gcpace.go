@@ -66,7 +66,7 @@ func percentFor(liveBytes uint64) int {
 
 // releaseStartMemory returns the garbage of the start to the system, unless the heap is large.
 func releaseStartMemory() {
-	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	heap := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	if metrics.Read(heap); heap[0].Value.Uint64() < smallHeap {
 		debug.FreeOSMemory()
 	}

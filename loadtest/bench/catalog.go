@@ -146,8 +146,8 @@ func catalogWithBuyers(buyers int) *document {
 }
 
 // catalogWithCaps returns a catalog of campaigns that sell in turn to buyersPerCampaign of 200 buyers. Each buyer
-// except one, which accepts every lead, has a cap of this many leads a day in each campaign.
-func catalogWithCaps(campaigns, leadsPerCap int) *document {
+// except one, which accepts every lead, has a cap in each campaign, of mostLeads a day or fewer.
+func catalogWithCaps(campaigns, mostLeads int) *document {
 	d := newDocument()
 	d.addBuyers(200)
 	for i := range campaigns {
@@ -156,7 +156,11 @@ func catalogWithCaps(campaigns, leadsPerCap int) *document {
 			if n == 3 { // it accepts every lead
 				continue
 			}
-			set.(object)["caps"] = []any{object{"per": "day", "count": leadsPerCap}}
+			count := mostLeads
+			if mostLeads < unreachedCount {
+				count = 1 + (i+n)%mostLeads // so that in each second some caps fill
+			}
+			set.(object)["caps"] = []any{object{"per": "day", "count": count}}
 		}
 	}
 	return d

@@ -26,7 +26,7 @@ func compiled(t *testing.T, d *document) *config.CompiledDocument {
 // TestEveryLeadMatchesABuyer: every lead of the client must be sold, because the benchmark
 // treats every answer except ACCEPTED as an error.
 func TestEveryLeadMatchesABuyer(t *testing.T) {
-	for name, d := range map[string]*document{"small": catalogWithCampaigns(10), "many": catalogWithCampaigns(200), "many buyers": catalogWithBuyers(100), "caps": catalogWithCaps(10, leadsPerCap)} {
+	for name, d := range map[string]*document{"small": catalogWithCampaigns(10), "many": catalogWithCampaigns(200), "many buyers": catalogWithBuyers(100), "caps": catalogWithCaps(10, mostLeadsPerCap)} {
 		t.Run(name, func(t *testing.T) {
 			built := compiled(t, d)
 			leads := load.Leads{Supplier: child.SupplierID, Campaigns: d.campaignIDs("")}

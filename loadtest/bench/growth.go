@@ -91,14 +91,14 @@ const (
 	cappedRate        = 2000 // leads/s
 	cappedCampaigns   = 1000
 	buyersPerCampaign = 20
-	leadsPerCap       = 3
+	mostLeadsPerCap   = 12
 )
 
 // fillingCaps compares an exchange where buyers' caps fill one after the other with one where caps never
 // fill. Each cap that fills makes a buyer unavailable for its campaign.
 func (b *bench) fillingCaps() ([]row, error) {
 	var exchanges []*ingestTarget
-	for _, perCap := range []int{leadsPerCap, unreachedCount} {
+	for _, perCap := range []int{mostLeadsPerCap, unreachedCount} {
 		e, err := b.startPaused(fmt.Sprintf("caps-%d", perCap), catalogWithCaps(min(cappedCampaigns, b.size.campaigns), perCap))
 		if err != nil {
 			return nil, err

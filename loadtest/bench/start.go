@@ -86,7 +86,7 @@ func (b *bench) startFull() ([]row, error) {
 		rangeText: ready.rangeText("%.2f"), goal: "15 s", verdict: atMost(ready.median(), 15, 15),
 	}, {
 		label:     fmt.Sprintf("start with %d leads in that snapshot on all cores, until it serves", b.size.heldLeads),
-		measured:  fmt.Sprintf("%.2f s, %.2f times that on one core", readyOnAll.median(), readyOnAll.ratioTo(ready).median()),
+		measured:  fmt.Sprintf("%.2f s, %.2f times that on the cores of servers", readyOnAll.median(), readyOnAll.ratioTo(ready).median()),
 		rangeText: readyOnAll.rangeText("%.2f"), goal: "3 s", verdict: atMost(readyOnAll.median(), 3, 3),
 	}}
 	empty, err := b.startPaused("empty", catalogWithCampaigns(10))

@@ -2,6 +2,7 @@ package rowfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -69,6 +70,11 @@ func decodeFilter(encoded []byte, memory []uint16) (decoded filter, used []uint1
 	}
 	if uint64(half(24))*2 != uint64(len(body)) {
 		return decoded, memory, io.ErrUnexpectedEOF
+	}
+	segment, all := uint64(decoded.SegmentLength), uint64(half(24))
+	if segment == 0 || segment&(segment-1) != 0 || uint64(decoded.SegmentLengthMask) != segment-1 ||
+		uint64(decoded.SegmentCountLength) != uint64(decoded.SegmentCount)*segment || all != uint64(decoded.SegmentCountLength)+2*segment {
+		return decoded, memory, errors.New("the sizes of the filter contradict each other")
 	}
 	begin := len(memory)
 	for ; len(body) > 0; body = body[2:] {

@@ -32,6 +32,13 @@ func TestDecodedFilterEqualsThatOfLibrary(t *testing.T) {
 				t.Errorf("%d keys, cut to %d bytes: %v", keys, length, err)
 			}
 		}
+		for at := 8; at < encodedFilterHead; at++ { // the sizes
+			damaged := bytes.Clone(encoded.Bytes())
+			damaged[at] ^= 1
+			if _, used, err := decodeFilter(damaged, memory); err == nil || len(used) != len(memory) {
+				t.Errorf("%d keys, byte %d changed: %v", keys, at, err)
+			}
+		}
 		if _, _, err := decodeFilter(append(encoded.Bytes(), 0, 0), memory); err == nil {
 			t.Errorf("%d keys: a filter that is too long was decoded", keys)
 		}

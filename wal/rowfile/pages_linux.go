@@ -13,7 +13,7 @@ const hugePageBytes = 2 << 20
 // a lookup takes longer, so an error has no other effect.
 func useHugePages(memory []uint16) { advise(memory, unix.MADV_HUGEPAGE) }
 
-// useSmallPages ends useHugePages. Otherwise the system could fill huge pages with memory that the Go runtime has
+// useSmallPages ends useHugePages, also for later uses of the memory. Otherwise the system could fill huge pages with memory that the Go runtime has
 // returned to it.
 func useSmallPages(memory []uint16) { advise(memory, unix.MADV_NOHUGEPAGE) }
 

@@ -118,8 +118,18 @@ func (w *Writer) addWithChecksum(content []byte) {
 	}
 }
 
-// writePending writes the collected bytes at the rate of the options.
+// writePending writes the collected bytes in pieces.
 func (w *Writer) writePending() {
+	for left := w.pending; len(left) > 0; {
+		piece := left[:min(len(left), writeChunk)]
+		left = left[len(piece):]
+		w.writePiece(piece)
+	}
+	w.pending = w.pending[:0]
+}
+
+// writePiece writes a piece at the rate of the options.
+func (w *Writer) writePiece(piece []byte) {
 	rate := w.opt.BytesPerSecond
 	select {
 	case <-w.opt.LiftLimit:
@@ -127,19 +137,18 @@ func (w *Writer) writePending() {
 	default:
 	}
 	if w.err == nil {
-		w.err = wal.WritePaced(w.f, w.pending, 0)
+		w.err = wal.WritePaced(w.f, piece, 0)
 	}
-	w.written += int64(len(w.pending))
-	if rate > 0 {
-		w.sleepUntilDue(rate)
+	w.written += int64(len(piece))
+	if rate > 0 && w.err == nil {
+		w.sleepUntilDue(len(piece), rate)
 	}
-	w.pending = w.pending[:0]
 }
 
-// sleepUntilDue sleeps until the pending bytes fit the rate. Time in which the writer was slower gives no credit.
-func (w *Writer) sleepUntilDue(bytesPerSecond int64) {
+// sleepUntilDue sleeps until that many written bytes fit the rate. Time in which the writer was slower gives no credit.
+func (w *Writer) sleepUntilDue(written int, bytesPerSecond int64) {
 	now := time.Now()
-	w.due = w.due.Add(time.Duration(float64(len(w.pending)) / float64(bytesPerSecond) * float64(time.Second)))
+	w.due = w.due.Add(time.Duration(float64(written) / float64(bytesPerSecond) * float64(time.Second)))
 	if w.due.Before(now) {
 		w.due = now
 	}
