@@ -98,7 +98,7 @@ func (r *rowHashSums) addAll(other *rowHashSums) {
 		if sums == nil {
 			continue
 		}
-		for minute, hash := range sums.minutes {
+		for minute, hash := range &sums.minutes {
 			if hash != 0 {
 				r.add(uint32(day*minutesPerDay+minute)*60, hash)
 			}

@@ -151,7 +151,9 @@ func TestReplayDropsMemoryOfLongEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ApplyQueuedEntries()
-		if isEmpty := reflect.DeepEqual(r.entries[0].decoder, event.Decoder{ForReplay: true}); isEmpty != (changes > 1) {
+		decoder := &r.entries[0].decoder
+		decoder.ForReplay = false
+		if isEmpty := reflect.ValueOf(decoder).Elem().IsZero(); isEmpty != (changes > 1) {
 			t.Errorf("%d changes: the decoder is empty: %v", changes, isEmpty)
 		}
 	}
