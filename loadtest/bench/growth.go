@@ -45,7 +45,7 @@ func (b *bench) growth() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.growthRows(rows, suppressing, small, fmt.Sprintf("%d suppressed numbers instead of none", b.size.suppressedNumbers), 0)
+	return b.growthRows(rows, suppressing, small, fmt.Sprintf("%d suppressed numbers instead of 0", b.size.suppressedNumbers), 0)
 }
 
 func (b *bench) startPaused(name string, d *document) (*ingestTarget, error) {
@@ -120,7 +120,7 @@ func (b *bench) fillingCaps() ([]row, error) {
 	}
 	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
 	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
-	what := fmt.Sprintf("%d leads/s, open loop, to %d campaigns of %d buyers whose caps fill, over that with caps that never fill: ",
+	what := fmt.Sprintf("%d leads/s, open loop, to %d campaigns of %d buyers with caps that fill, over that with caps that never fill: ",
 		cappedRate, min(cappedCampaigns, b.size.campaigns), buyersPerCampaign)
 	return []row{
 		timesRow(what+"processor time of a lead", collect(both[0], spent), collect(both[1], spent), "%.1f and %.1f µs"),

@@ -22,7 +22,7 @@ func (b *bench) start() ([]row, error) {
 	began := collect(seconds, func(s *float64) float64 { return *s * 1e3 })
 	rows, err := b.startFull()
 	return append(rows, row{
-		label: "start with nothing, until it serves", measured: fmt.Sprintf("%.0f ms", began.median()),
+		label: "start with an empty data directory, until it serves", measured: fmt.Sprintf("%.0f ms", began.median()),
 		rangeText: began.rangeText("%.0f"), goal: "100 ms", verdict: atMost(began.median(), 100, 100),
 	}), err
 }
@@ -93,7 +93,7 @@ func (b *bench) startFull() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.growthRows(rows, full, empty, fmt.Sprintf("%d leads held instead of none", b.size.heldLeads), 0)
+	return b.growthRows(rows, full, empty, fmt.Sprintf("%d leads held instead of 0", b.size.heldLeads), 0)
 }
 
 // fillExchange starts an exchange, appends many leads to its log, lets it replay them, and
@@ -206,7 +206,7 @@ func (b *bench) coldLeads() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err = b.growthRows(rows, full, empty, what+" instead of none", 0)
+	rows, err = b.growthRows(rows, full, empty, what+" instead of 0", 0)
 	if err != nil {
 		return nil, err
 	}
