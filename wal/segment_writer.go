@@ -169,10 +169,13 @@ func (w *segmentWriter) finishRotation(reopenAfterRotations int) error {
 	return w.openTidwallLog()
 }
 
-// reuseSegmentBuffers moves the memory of the last but one segment to the last one, which the library has begun
-// empty. The library keeps each byte of a segment in buffers that grow by a quarter from zero bytes, so each segment would
-// allocate five times its size, most of an exchange's garbage. The older segment is then like one that
-// the library has evicted from its cache. A library without these fields allocates as before.
+// reuseSegmentBuffers gives the new segment, which is still empty, the memory buffer of the full segment before it. The
+// library keeps a copy of a segment in a buffer that starts empty and grows by a quarter each time. That makes garbage of
+// five times the segment's size, more than half of all garbage of the program.
+//
+// The full segment is complete in its file. Without its buffer it is like a segment that the library has evicted from its
+// cache. The buffers are private fields, so the function uses reflection. In a version of the library without these
+// fields it has no effect.
 func reuseSegmentBuffers(log *tidwall.Log) {
 	segments := reflect.ValueOf(log).Elem().FieldByName("segments")
 	if !segments.IsValid() || segments.Kind() != reflect.Slice || segments.Type().Elem().Kind() != reflect.Pointer || segments.Len() < 2 {

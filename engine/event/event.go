@@ -85,8 +85,8 @@ func (k Kind) String() string {
 	return eventKinds[k].name
 }
 
-// version is the version that this program writes for each kind of event. It also decodes those since oldestVersion.
-// Since version 2, personal data may be sealed with ChaCha20-Poly1305.
+// version is the version that this program writes with each event. The program decodes the versions from oldestVersion
+// to version. In version 1, personal data is sealed with AES-256-GCM, and in version 2 with either cipher of leadkeys.
 const (
 	version       = 2
 	oldestVersion = 1

@@ -67,8 +67,8 @@ func (s *State) findColdDuplicate(keys []market.DuplicateKey, nowUnixNanos int64
 	return lead, false, nil
 }
 
-// mayHaveColdDuplicate reports whether a cold file may have one of the keys. It looks for all keys before it decides,
-// without a lock in between, so that the processor's reads of the filters overlap: each read is a cache miss.
+// mayHaveColdDuplicate asks the filters of the cold files whether a file may have one of the keys. Each read of a filter
+// is a cache miss. So it asks for all keys before it decides, and takes no lock: then the processor's reads overlap.
 func (s *State) mayHaveColdDuplicate(keys []market.DuplicateKey) (mayHave bool) {
 	for _, file := range s.ColdFiles() {
 		for _, key := range keys {

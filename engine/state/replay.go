@@ -35,12 +35,14 @@ type queuedReplayEntry struct {
 }
 
 const (
-	// A queue is full with this many entries, or with entries of this many bytes. A full queue takes half a millisecond to apply. Waking the goroutine that waits for a
-	// queue takes about ten microseconds, so shorter queues would cost more.
+	// A queue is full with replayQueueEntries entries, or with entries of replayQueueBytes bytes. Its entries take half
+	// a millisecond to apply, and waking the goroutine that applies them takes about ten microseconds. Shorter queues
+	// would wake it more often.
 	replayQueueEntries = 512
 	replayQueueBytes   = 1 << 20
 
-	// A decoder keeps the memory of its largest event. That of an entry with a longer record is dropped.
+	// A decoder keeps the memory of its largest event for later events. After a record of more than this many bytes,
+	// a new decoder replaces it, so that a few large events do not fill the memory.
 	longReplayRecord = 4 << 10
 
 	// prefetchAhead is the number of entries whose memory is prefetched before the first of them is applied. It is

@@ -178,8 +178,9 @@ func (shard *rowShard[R, P]) loadRows(sectionSeq uint64, body *snapshotSectionCo
 	t.rebuildIndex(size)
 }
 
-// rowLoader decodes sections that have only rows, in its own goroutine. They are two thirds of a snapshot, and no
-// other section shares memory with them, except for the sums of hashes, of which the loader has its own.
+// rowLoader decodes the sections that have only rows in its own goroutine, while the caller decodes the others. These
+// sections have two thirds of a snapshot's bytes. Both goroutines add up content hashes of rows. The loader does so in
+// sums of its own, which wait adds to those of the state. They share no other memory.
 type rowLoader struct {
 	state    *State
 	sections chan snapshotSectionReader

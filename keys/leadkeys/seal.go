@@ -38,8 +38,8 @@ const nonceSize = 12
 const Overhead = nonceSize + 16
 
 // newCipher returns ChaCha20-Poly1305 with this key. Each key seals only a few parts, and this cipher
-// needs no preparation of a key. (Rejected: AES-256-GCM, whose round keys and table cost three times
-// the encryption of a part, and 1.3 KB of memory for the collector.)
+// needs no preparation of a key. (Rejected: AES-256-GCM, which takes three times as long to prepare a
+// key as to encrypt a part of a lead, and leaves 1.3 KB of garbage.)
 func newCipher(key *Key) cipher.AEAD {
 	c, err := chacha20poly1305.New(key[:])
 	if err != nil {
@@ -76,7 +76,7 @@ func Seal(dst []byte, slot uint64, key *Key, owner [16]byte, plain []byte) []byt
 }
 
 // Open decrypts the output of Seal and appends the plaintext to dst. It reads the key of the slot. The
-// data do not name their cipher: only the right one accepts them. The error is ErrErased if the key was erased. Otherwise it names the key file that is missing, unreadable
+// data do not tell which cipher sealed them, so Open tries both: a cipher accepts only data that it has sealed. The error is ErrErased if the key was erased. Otherwise it names the key file that is missing, unreadable
 // or of the wrong size, or says that the data or its key is damaged.
 func (s *KeyStore) Open(dst []byte, slot uint64, owner [16]byte, sealed []byte) ([]byte, error) {
 	key, err := s.keyOrZerosIfErased(slot)

@@ -145,8 +145,8 @@ func catalogWithBuyers(buyers int) *document {
 	return d
 }
 
-// catalogWithCaps returns a catalog of campaigns that sell in turn to buyersPerCampaign of 200 buyers. Each buyer
-// except one, which accepts every lead, has a cap in each campaign, of mostLeads a day or fewer.
+// catalogWithCaps returns a catalog of round-robin campaigns, each with buyersPerCampaign of 200 buyers. In each campaign
+// one buyer accepts every lead. The others have caps between one lead a day and mostLeads.
 func catalogWithCaps(campaigns, mostLeads int) *document {
 	d := newDocument()
 	d.addBuyers(200)

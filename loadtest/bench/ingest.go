@@ -73,7 +73,8 @@ func (b *bench) ingest() (rows []row, err error) {
 			return nil, err
 		}
 		rows = append(rows, ingestRows(connections, all[0], all[1], all[2])...)
-		rows = append(rows, workingCeilingRow(connections, all[0], all[3]))
+		label := fmt.Sprintf("durable ingest, %d connections: req/s over those of a ceiling that hashes and encrypts as much", connections)
+		rows = append(rows, rateRow(label, "req/s", all[0], all[3]).withLeast("0.9", 0.9))
 	}
 	if b.flags.Profile != "" {
 		return rows, b.profile(exchange.process, b.flags.Profile, func() error {
@@ -97,16 +98,21 @@ func (b *bench) startPausedCeiling(name string, exchange *ingestTarget, options 
 	return &ingestTarget{process: p, campaigns: exchange.campaigns, next: new(uint64)}, pause(p.cmd.Process)
 }
 
-// workingCeilingRow compares the rate with that of a ceiling that hashes and encrypts as well.
-func workingCeilingRow(connections int, ours, theirs []child.LoadResult) row {
+// rateRow compares the rates of two sides.
+func rateRow(label, unit string, ours, theirs []child.LoadResult) row {
 	rate := func(r *child.LoadResult) float64 { return r.Rate }
 	a, z := collect(ours, rate), collect(theirs, rate)
 	ratio := a.ratioTo(z)
 	return row{
-		label:     fmt.Sprintf("durable ingest, %d connections: req/s over those of a ceiling that hashes and encrypts as much", connections),
-		measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), a.median(), z.median()),
-		rangeText: ratio.rangeText("%.2f"), goal: "0.9", verdict: atLeast(ratio.median(), 0.9, 0.9),
+		label: label, value: ratio.median(), rangeText: ratio.rangeText("%.2f"),
+		measured: fmt.Sprintf("%.2f (%.0f of %.0f %s)", ratio.median(), a.median(), z.median(), unit),
 	}
+}
+
+// withLeast judges the row's value, which must be at least the goal.
+func (r row) withLeast(text string, goal float64) row {
+	r.goal, r.verdict = text, atLeast(r.value, goal, goal)
+	return r
 }
 
 // scaling compares ingest on one core, with the client on another one, with ingest on all cores, which the client
@@ -130,14 +136,8 @@ func (b *bench) scaling() (rows []row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rate := func(r *child.LoadResult) float64 { return r.Rate }
-		all, one := collect(both[0], rate), collect(both[1], rate)
-		ratio := all.ratioTo(one)
-		rows = append(rows, row{
-			label:     fmt.Sprintf("durable ingest, %d connections: req/s with all cores, shared with the client, over those with one", connections),
-			measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), all.median(), one.median()),
-			rangeText: ratio.rangeText("%.2f"), goal: "1.6", verdict: atLeast(ratio.median(), 1.6, 1.6),
-		})
+		label := fmt.Sprintf("durable ingest, %d connections: req/s with all cores, shared with the client, over those with one", connections)
+		rows = append(rows, rateRow(label, "req/s", both[0], both[1]).withLeast("1.6", 1.6))
 	}
 	return rows, nil
 }
@@ -145,7 +145,7 @@ func (b *bench) scaling() (rows []row, err error) {
 func ingestRows(connections int, ours, theirs, unreported []child.LoadResult) []row {
 	what := fmt.Sprintf("durable ingest, %d connections: ", connections)
 	rows := closedLoopRows(what, ours, theirs, "", "")
-	rows[0].goal, rows[0].verdict = "0.65", atLeast(rows[0].value, 0.65, 0.65)
+	rows[0] = rows[0].withLeast("0.65", 0.65)
 	rows[1] = rows[1].withGoal("1.7 times", 1.7, 1.7)
 	rows[2].figure = figureIngest.withSize(connections)
 	return append(rows, withoutReportRows(what, "req/s", ours, theirs, unreported)...)
@@ -154,38 +154,20 @@ func ingestRows(connections int, ours, theirs, unreported []child.LoadResult) []
 // withoutReportRows compares the rate of an exchange with that of one without a report, and the rate of
 // the latter with that of the ceiling.
 func withoutReportRows(what, unit string, ours, theirs, unreported []child.LoadResult) []row {
-	rate := func(r *child.LoadResult) float64 { return r.Rate }
-	a, z, off := collect(ours, rate), collect(theirs, rate), collect(unreported, rate)
-	share, offShare := a.ratioTo(off), off.ratioTo(z)
 	return []row{
-		{
-			label:     what + unit + " over that without a report",
-			measured:  fmt.Sprintf("%.2f (%.0f of %.0f %s)", share.median(), a.median(), off.median(), unit),
-			rangeText: share.rangeText("%.2f"), goal: "0.93", verdict: atLeast(share.median(), 0.93, 0.93),
-		},
-		{
-			label:     what + unit + " without a report, over the ceiling's",
-			measured:  fmt.Sprintf("%.2f (%.0f of %.0f %s)", offShare.median(), off.median(), z.median(), unit),
-			rangeText: offShare.rangeText("%.2f"),
-		},
+		rateRow(what+unit+" over that without a report", unit, ours, unreported).withLeast("0.93", 0.93),
+		rateRow(what+unit+" without a report, over the ceiling's", unit, unreported, theirs),
 	}
 }
 
 // closedLoopRows compares the rate, the p99 and the CPU time of an exchange with those of
 // its ceiling.
 func closedLoopRows(what string, ours, theirs []child.LoadResult, aboutCeiling, aboutClient string) []row {
-	rate := func(r *child.LoadResult) float64 { return r.Rate }
 	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
 	busy := func(r *child.LoadResult) float64 { return 100 * r.Cores }
 	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
-	a, z := collect(ours, rate), collect(theirs, rate)
-	ratio := a.ratioTo(z)
 	return []row{
-		{
-			label:     what + "req/s over the ceiling's" + aboutCeiling,
-			measured:  fmt.Sprintf("%.2f (%.0f of %.0f req/s)", ratio.median(), a.median(), z.median()),
-			rangeText: ratio.rangeText("%.2f"), value: ratio.median(),
-		},
+		rateRow(what+"req/s over the ceiling's"+aboutCeiling, "req/s", ours, theirs),
 		timesRow(what+"p99 over the ceiling's", collect(ours, p99), collect(theirs, p99), "%.2f and %.2f ms"),
 		{
 			label: what + "processor time of a lead",

@@ -19,7 +19,7 @@ import (
 
 // flags are the command line.
 type flags struct {
-	Only         []string `placeholder:"NAME" enum:"${names}" help:"Measure only this, or all whose names begin with it and a hyphen: ${names}. May be repeated."`
+	Only         []string `placeholder:"NAME" enum:"${names}" help:"Measure only these. A name also selects all names that continue it with a hyphen. Names: ${names}. May be repeated."`
 	Runs         int      `default:"5" help:"Number of runs of each pair (${default})."`
 	Seconds      float64  `default:"4" help:"Duration of each run after its warm-up (${default})."`
 	Kills        int      `default:"20" help:"Number of kills of a cluster's leader, at most 100 (${default})."`

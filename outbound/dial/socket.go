@@ -55,8 +55,8 @@ func (w *socketConn) Read(p []byte) (int, error) {
 	return w.Conn.Read(p)
 }
 
-// readGrace is the time allowed for reading data that has already arrived. Only a part of a TLS record needs
-// it. A shorter time may pass before the read begins if other threads use the processors.
+// readGrace is the deadline of a read of data that has already arrived. The read waits only if a TLS record has arrived
+// in part. A shorter deadline could end before the read begins, if other threads use the processors.
 const readGrace = 20 * time.Millisecond
 
 // hasPendingDataOrEnd reports whether data or the end of the connection has arrived. It returns

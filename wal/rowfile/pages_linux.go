@@ -13,8 +13,8 @@ const hugePageBytes = 2 << 20
 // a lookup takes longer, so an error has no other effect.
 func useHugePages(memory []uint16) { advise(memory, unix.MADV_HUGEPAGE) }
 
-// useSmallPages ends useHugePages, also for later uses of the memory. Otherwise the system could fill huge pages with memory that the Go runtime has
-// returned to it.
+// useSmallPages tells the system to use small pages for the memory from now on, whatever the Go runtime uses it for.
+// Otherwise, when the runtime returns a part of a huge page to the system, the system could give it the whole page again.
 func useSmallPages(memory []uint16) { advise(memory, unix.MADV_NOHUGEPAGE) }
 
 // advise gives the system advice on the huge pages that are completely in the memory.
