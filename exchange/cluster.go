@@ -19,7 +19,6 @@ import (
 	"pingpost/keys/vault"
 	"pingpost/server/admin"
 	"pingpost/server/forward"
-	"pingpost/wal"
 )
 
 // clusterMembership is this node's part in a cluster. Every node has the same log and the same state. Only
@@ -372,11 +371,11 @@ func (x *Exchange) storeFile(name string, content io.WriterTo) error {
 	return engineLogError(x.cluster.member.Load().ReplicateFile(name, text.Bytes()))
 }
 
-// logQueueStats returns the state of the queue before the log: in a cluster that of this node's last leadership.
-func (x *Exchange) logQueueStats() wal.Stats {
-	stats := x.log.Stats()
+// logQueue returns the number and the bytes of the entries that wait for the log, and the age of the oldest that is
+// not durable; in a cluster those of this node's last leadership.
+func (x *Exchange) logQueue() (entries, bytes int, age time.Duration) {
 	if log := x.cluster.queue.Load(); log != nil {
-		stats.Queued, stats.QueuedBytes, stats.QueueDelay = log.Queued()
+		return log.Queued()
 	}
-	return stats
+	return x.log.Queued()
 }

@@ -181,7 +181,7 @@ func maxLogQueueEntriesAndBytes(limits *config.ServerLimitSettings) (maxEntries,
 // backlog, or the exchange is stopping. The engine calls it for every lead, before it reserves
 // caps or funds.
 func (x *Exchange) checkDiskLogQueueAndStopping() error {
-	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.logQueueStats()) {
+	if x.disk.low.Load() || x.draining.Load() || isLogQueueOverloaded(x.logQueue()) {
 		return engine.ErrUnavailable
 	}
 	return nil
@@ -189,6 +189,6 @@ func (x *Exchange) checkDiskLogQueueAndStopping() error {
 
 // isLogQueueOverloaded reports whether the log's queue is too old, too long or too large, so that the
 // exchange must refuse leads.
-func isLogQueueOverloaded(logStats wal.Stats) bool {
-	return logStats.QueueDelay > maxQueueDelay || logStats.Queued > maxQueueEntries || logStats.QueuedBytes > maxQueueBytes
+func isLogQueueOverloaded(entries, bytes int, age time.Duration) bool {
+	return age > maxQueueDelay || entries > maxQueueEntries || bytes > maxQueueBytes
 }

@@ -18,17 +18,18 @@ import (
 func TestLogQueueOverloadLimits(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		log  wal.Stats
-		want bool
+		entries, bytes int
+		age            time.Duration
+		want           bool
 	}{
-		{wal.Stats{}, false},
-		{wal.Stats{Queued: maxQueueEntries, QueuedBytes: maxQueueBytes, QueueDelay: maxQueueDelay}, false},
-		{wal.Stats{Queued: maxQueueEntries + 1}, true},
-		{wal.Stats{QueuedBytes: maxQueueBytes + 1}, true},
-		{wal.Stats{QueueDelay: maxQueueDelay + time.Nanosecond}, true},
+		{0, 0, 0, false},
+		{maxQueueEntries, maxQueueBytes, maxQueueDelay, false},
+		{maxQueueEntries + 1, 0, 0, true},
+		{0, maxQueueBytes + 1, 0, true},
+		{0, 0, maxQueueDelay + time.Nanosecond, true},
 	} {
-		if got := isLogQueueOverloaded(row.log); got != row.want {
-			t.Errorf("%+v: overloaded %v, want %v", row.log, got, row.want)
+		if got := isLogQueueOverloaded(row.entries, row.bytes, row.age); got != row.want {
+			t.Errorf("%+v: overloaded %v, want %v", row, got, row.want)
 		}
 	}
 }
@@ -56,7 +57,7 @@ func TestLogQueueHasRoomForOutcomes(t *testing.T) {
 	put("entry in sync", 1)
 	<-reached
 	large := make([]byte, 2*limits.Body+maxOutcomeBytes)
-	for !isLogQueueOverloaded(log.Stats()) {
+	for !isLogQueueOverloaded(log.Queued()) {
 		put("accepted lead", len(large))
 	}
 	for range limits.Connections - 1 { // the loop above added one of them

@@ -377,7 +377,7 @@ func (x *Exchange) addGauges() {
 	x.meter.AddGauge(`pingpost_webhooks_dropped_total`, func() float64 { return float64(x.state.OutboxTotals().Dropped) })
 	x.meter.AddGauge(`pingpost_returns_waiting`, func() float64 { return float64(x.state.PendingReturnCount()) })
 	x.meter.AddGauge(`pingpost_log_sequence`, func() float64 { seq, _ := x.log.LastEntry(); return float64(seq) })
-	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { return float64(x.logQueueStats().Queued) })
+	x.meter.AddGauge(`pingpost_log_queued`, func() float64 { entries, _, _ := x.logQueue(); return float64(entries) })
 	x.meter.AddGauge(`pingpost_log_bytes`, func() float64 { return float64(x.log.Stats().Bytes) })
 	x.meter.AddGauge(`pingpost_log_segments`, func() float64 { return float64(x.log.Stats().Live) })
 	x.meter.AddGauge(`pingpost_log_archived_segments`, func() float64 { return float64(x.log.Stats().Archived) })

@@ -212,10 +212,6 @@ type Stats struct {
 	Bytes    uint64 // of records
 	Segments uint64 // begun since Open
 
-	Queued      int           // entries in the queue
-	QueuedBytes int           // bytes of the queued entries
-	QueueDelay  time.Duration // age of the oldest entry that is not durable yet; 0 if all are durable
-
 	Live     int // segments under log/
 	Archived int // segments under archive/
 
@@ -223,12 +219,15 @@ type Stats struct {
 	Damaged  uint64 // damaged or unreadable ones among them; no replay needs them, and the program's log names them
 }
 
-// Stats returns the current figures. It is fast enough to call for each request.
+// Stats returns the current figures.
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
 	s := l.stats
 	l.mu.Unlock()
-	s.Queued, s.QueuedBytes, s.QueueDelay = l.queue.CountQueued()
 	s.Live, s.Archived = l.archiver.countSegments()
 	return s
 }
+
+// Queued returns the number and the bytes of the queued entries, and the age of the oldest that is not durable
+// yet; 0 if all are. It takes no lock, so that each request can call it.
+func (l *Log) Queued() (entries, bytes int, age time.Duration) { return l.queue.CountQueued() }

@@ -136,8 +136,10 @@ func (b *bench) scaling() (rows []row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		label := fmt.Sprintf("durable ingest, %d connections: req/s with all cores, shared with the client, over those with one", connections)
-		rows = append(rows, rateRow(label, "req/s", both[0], both[1]).withLeast("1.6", 1.6))
+		what := fmt.Sprintf("durable ingest, %d connections, all cores shared with the client: ", connections)
+		rows = append(rows,
+			rateRow(what+"req/s over those with one core", "req/s", both[0], both[1]).withLeast("1.6", 1.6),
+			leadTimeRow(what, "with one core", "", both[0], both[1]))
 	}
 	return rows, nil
 }
@@ -164,16 +166,21 @@ func withoutReportRows(what, unit string, ours, theirs, unreported []child.LoadR
 // its ceiling.
 func closedLoopRows(what string, ours, theirs []child.LoadResult, aboutCeiling, aboutClient string) []row {
 	p99 := func(r *child.LoadResult) float64 { return float64(r.Latency.P99) / 1e6 }
-	busy := func(r *child.LoadResult) float64 { return 100 * r.Cores }
-	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
 	return []row{
 		rateRow(what+"req/s over the ceiling's"+aboutCeiling, "req/s", ours, theirs),
 		timesRow(what+"p99 over the ceiling's", collect(ours, p99), collect(theirs, p99), "%.2f and %.2f ms"),
-		{
-			label: what + "processor time of a lead",
-			measured: fmt.Sprintf("%.1f µs, the ceiling's %.1f; the client kept %.0f and %.0f %% of a core busy%s",
-				collect(ours, spent).median(), collect(theirs, spent).median(), collect(ours, busy).median(), collect(theirs, busy).median(), aboutClient),
-			rangeText: collect(ours, spent).rangeText("%.1f"), value: collect(ours, spent).median(),
-		},
+		leadTimeRow(what, "the ceiling's", aboutClient, ours, theirs),
+	}
+}
+
+// leadTimeRow shows the server's processor time of a lead for both sides, and how busy their clients were.
+func leadTimeRow(what, theirName, aboutClient string, ours, theirs []child.LoadResult) row {
+	busy := func(r *child.LoadResult) float64 { return 100 * r.Cores }
+	spent := func(r *child.LoadResult) float64 { return 1e6 * r.ServerSecondsEach() }
+	return row{
+		label: what + "processor time of a lead",
+		measured: fmt.Sprintf("%.1f µs, %s %.1f; the client kept %.0f and %.0f %% of a core busy%s",
+			collect(ours, spent).median(), theirName, collect(theirs, spent).median(), collect(ours, busy).median(), collect(theirs, busy).median(), aboutClient),
+		rangeText: collect(ours, spent).rangeText("%.1f"), value: collect(ours, spent).median(),
 	}
 }

@@ -25,13 +25,16 @@ type tokenBucketsByOwner struct {
 // time never goes back, because a request with an earlier time would refill it for the same
 // span twice.
 type tokenBucket struct {
-	mu      sync.Mutex
-	limiter *rate.Limiter
-	latest  time.Time
+	mu        sync.Mutex
+	limiter   *rate.Limiter
+	latest    time.Time
+	perSecond atomic.Int64 // the limiter's rate and size
 }
 
 func newTokenBucket(perSecond int, now time.Time) *tokenBucket {
-	return &tokenBucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
+	b := &tokenBucket{limiter: rate.NewLimiter(rate.Limit(perSecond), perSecond), latest: now}
+	b.perSecond.Store(int64(perSecond))
+	return b
 }
 
 // setRate changes the bucket to a new rate and size of perSecond tokens.
@@ -41,6 +44,7 @@ func (b *tokenBucket) setRate(perSecond int, now time.Time) {
 	at := b.advanceTimeLocked(now)
 	b.limiter.SetLimitAt(at, rate.Limit(perSecond))
 	b.limiter.SetBurstAt(at, perSecond)
+	b.perSecond.Store(int64(perSecond))
 }
 
 // takeTokens takes n tokens out of the bucket, if it has as many, and reports whether it did.
@@ -85,7 +89,7 @@ func (l *tokenBucketsByOwner) setBucketRates(rates map[market.PermanentNumber]in
 		switch {
 		case b == nil:
 			b = newTokenBucket(perSecond, now)
-		case b.limiter.Burst() != perSecond:
+		case int(b.perSecond.Load()) != perSecond:
 			b.setRate(perSecond, now)
 		}
 		buckets[owner] = b
@@ -116,7 +120,7 @@ func (l *tokenBucketsByOwner) takeBytes(ctx *fasthttp.RequestCtx, supplier *mark
 	if b == nil || n == 0 {
 		return 0
 	}
-	n = min(n, b.limiter.Burst()) // a body over the limit was partly read and may exceed the bucket
+	n = min(n, int(b.perSecond.Load())) // a body over the limit was partly read and may exceed the bucket
 	allowed, left := b.takeTokens(n, now)
 	if allowed {
 		return 0
@@ -128,15 +132,15 @@ func (l *tokenBucketsByOwner) takeBytes(ctx *fasthttp.RequestCtx, supplier *mark
 // setRateHeaders writes the X-RateLimit headers for a bucket that has remainingTokens at the time
 // now.
 func (b *tokenBucket) setRateHeaders(header *fasthttp.ResponseHeader, remainingTokens float64, now time.Time) {
-	perSecond := float64(b.limiter.Burst())
-	full := float64(now.UnixNano())/1e9 + (perSecond-remainingTokens)/perSecond
-	httperror.SetRateLimitHeaders(header, b.limiter.Burst(), remainingTokens, full)
+	perSecond := int(b.perSecond.Load())
+	full := float64(now.UnixNano())/1e9 + (float64(perSecond)-remainingTokens)/float64(perSecond)
+	httperror.SetRateLimitHeaders(header, perSecond, remainingTokens, full)
 }
 
 // timeUntilTokens returns the time until the bucket has n tokens if it now has remainingTokens.
 // The result is at least one second, in whole seconds.
 func (b *tokenBucket) timeUntilTokens(n int, remainingTokens float64) time.Duration {
-	wait := math.Ceil((float64(n) - remainingTokens) / float64(b.limiter.Burst()))
+	wait := math.Ceil((float64(n) - remainingTokens) / float64(b.perSecond.Load()))
 	return time.Duration(max(1, wait)) * time.Second
 }
 

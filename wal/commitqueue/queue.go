@@ -6,6 +6,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,7 +25,8 @@ type Waiter = interface {
 // Queue holds entries between Append and the committer, first in first out. Its ring is
 // preallocated, so that Enqueue allocates no memory.
 //
-// mu guards all fields but wake. Only the committer calls DequeueBatch and MarkBatchCommitted. If the
+// mu guards all fields but wake and counted. Each change under mu is copied to counted, so that requests
+// can look at the queue without a wait for mu. Only the committer calls DequeueBatch and MarkBatchCommitted. If the
 // queue is empty, DequeueBatch sets idle and sleeps on wake. The next Enqueue, EnqueueCall or Close
 // clears idle and wakes it. So wake holds at most one token, and no Enqueue uses the channel while the
 // committer is busy.
@@ -48,7 +50,16 @@ type Queue struct {
 	idle     bool
 	end      error // reason for rejecting new entries; nil while open
 	wake     chan struct{}
+	counted  queueCounts
 }
+
+// queueCounts has copies of a Queue's figures. Each is exact, but they may be of different moments.
+type queueCounts struct {
+	entries, bytes atomic.Int64
+	oldest         atomic.Int64 // Entry.since of the oldest entry that is not durable yet, or allDurable
+}
+
+const allDurable = -1
 
 // Entry is an entry that waits for the committer, since the given time. The caller of
 // Enqueue must not change data until Waiter has been notified.
@@ -67,12 +78,14 @@ type Call struct {
 // New returns a queue for that many entries and bytes. recordSize returns the size of the record that
 // stores an entry of dataLen bytes.
 func New(entries, bytes int, recordSize func(dataLen int) int) *Queue {
-	return &Queue{
+	q := &Queue{
 		maxBytes: bytes, recordSize: recordSize,
 		start: time.Now(),
 		ring:  make([]Entry, entries),
 		wake:  make(chan struct{}, 1),
 	}
+	q.counted.oldest.Store(allDurable)
+	return q
 }
 
 // Enqueue adds an entry to the queue. The error is ErrBusy if the queue is full, and the
@@ -92,6 +105,7 @@ func (q *Queue) Enqueue(data []byte, w Waiter) error {
 	q.ring[q.ringIndexLocked(q.n)] = Entry{Data: data, Waiter: w, since: since}
 	q.n++
 	q.bytes += len(data)
+	q.countLocked()
 	q.unlockAndWakeIfIdle()
 	return nil
 }
@@ -131,7 +145,7 @@ func (q *Queue) CloseAndTakeAll(err error) (items []Entry, calls []Call) {
 		items = append(items, q.popOldestLocked())
 	}
 	calls, q.calls = q.calls, nil
-	q.bytes = 0
+	q.countLocked()
 	return items, calls
 }
 
@@ -173,6 +187,7 @@ func (q *Queue) DequeueBatch(dst []Entry, maxItems, maxBytes, bytesLeft int) ([]
 		size += next
 		dst = append(dst, q.popOldestLocked())
 	}
+	q.countLocked()
 	return dst, calls
 }
 
@@ -181,21 +196,34 @@ func (q *Queue) DequeueBatch(dst []Entry, maxItems, maxBytes, bytesLeft int) ([]
 func (q *Queue) MarkBatchCommitted() {
 	q.mu.Lock()
 	q.flying = false
+	q.countLocked()
 	q.mu.Unlock()
 }
 
-// CountQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is
-// the age of the oldest entry that is not durable yet; 0 if all are.
-func (q *Queue) CountQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// countLocked copies the queue's figures for CountQueued. The caller holds mu.
+func (q *Queue) countLocked() {
+	oldest := time.Duration(allDurable)
 	switch {
 	case q.flying:
-		ageOfOldestUndurable = time.Since(q.start) - q.inFlight
+		oldest = q.inFlight
 	case q.n > 0:
-		ageOfOldestUndurable = time.Since(q.start) - q.ring[q.head].since
+		oldest = q.ring[q.head].since
 	}
-	return q.n, q.bytes, ageOfOldestUndurable
+	q.counted.entries.Store(int64(q.n))
+	q.counted.bytes.Store(int64(q.bytes))
+	if q.counted.oldest.Load() != int64(oldest) {
+		q.counted.oldest.Store(int64(oldest))
+	}
+}
+
+// CountQueued returns the number and the bytes of the queued entries. ageOfOldestUndurable is
+// the age of the oldest entry that is not durable yet; 0 if all are. It takes no lock, so that each
+// request can call it.
+func (q *Queue) CountQueued() (entries, bytes int, ageOfOldestUndurable time.Duration) {
+	if oldest := q.counted.oldest.Load(); oldest != allDurable {
+		ageOfOldestUndurable = time.Since(q.start) - time.Duration(oldest)
+	}
+	return int(q.counted.entries.Load()), int(q.counted.bytes.Load()), ageOfOldestUndurable
 }
 
 // popOldestLocked removes and returns the oldest entry. It clears the entry's slot, so that
