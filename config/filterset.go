@@ -23,7 +23,8 @@ const (
 // returns them ordered by priority and buyer id.
 func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, campaign *market.Campaign) []market.FilterSet {
 	out := make([]market.FilterSet, 0, len(form.Buyers))
-	seen := make(map[string]syntax.KeyPath, len(form.Buyers))
+	seen := make(map[filterSetName]syntax.KeyPath, len(form.Buyers))
+	ofBuyer := make(map[string][]int, len(form.Buyers))
 	if form.Method == "ping_post" && len(form.Buyers) > maxBidders {
 		c.reportMistake(at, "has "+strconv.Itoa(len(form.Buyers))+" buyers, but an auction can ping at most "+strconv.Itoa(maxBidders)+"; divide it into several campaigns with different suppliers or sub_vertical")
 	}
@@ -33,7 +34,8 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 		if !ok {
 			c.reportMistakeHidingEnvironmentValue(here.Key("buyer"), "there is no buyer "+quoteShortened(seat.Buyer)+"; add it under buyers")
 		} else {
-			c.checkUnique(here.Key("buyer"), seen, seat.Buyer)
+			c.checkFilterSetName(here, seen, filterSetName{seat.Buyer, seat.ID})
+			ofBuyer[seat.Buyer] = append(ofBuyer[seat.Buyer], i)
 		}
 		built := c.compileFilterSet(here, seat, campaign)
 		if ok {
@@ -42,10 +44,47 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 			out = append(out, built)
 		}
 	}
+	for i := range form.Buyers {
+		c.warnUnreachableFilterSet(at, form.Buyers, i, ofBuyer[form.Buyers[i].Buyer])
+	}
 	slices.SortFunc(out, func(a, b market.FilterSet) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Buyer.ID, b.Buyer.ID))
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Buyer.ID, b.Buyer.ID), cmp.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+type filterSetName struct{ buyer, id string }
+
+// checkFilterSetName reports an invalid id, and a second filter set of the buyer with the same id or, like the
+// first one, without an id.
+func (c *compiler) checkFilterSetName(at syntax.KeyPath, seen map[filterSetName]syntax.KeyPath, name filterSetName) {
+	if name.id != "" {
+		c.checkID(at.Key("id"), name.id)
+	}
+	first, twice := seen[name]
+	switch {
+	case !twice:
+		seen[name] = at
+	case name.id == "":
+		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(name.buyer)+" has another filter set at "+string(first)+"; give this one an id, or remove one of them")
+	default:
+		c.reportMistake(at.Key("id"), "is the same as "+string(first.Key("id"))+"; a buyer's filter sets in a campaign need different ids")
+	}
+}
+
+// warnUnreachableFilterSet warns if another filter set of the buyer comes first and accepts every lead at any time.
+// ofBuyer has the indexes of all filter sets of the buyer.
+func (c *compiler) warnUnreachableFilterSet(at syntax.KeyPath, sets []schema.FilterSet, index int, ofBuyer []int) {
+	set := &sets[index]
+	for _, i := range ofBuyer {
+		other := &sets[i]
+		comesFirst := cmp.Or(cmp.Compare(*other.Priority, *set.Priority), cmp.Compare(other.ID, set.ID)) < 0
+		accepts := len(other.States) == 0 && len(other.Filters) == 0 && len(other.Caps) == 0 && other.Schedule == nil
+		if comesFirst && accepts {
+			c.addWarning(at.Index(index), "is never used, because "+string(at.Index(i))+" comes first and accepts every lead of the campaign for this buyer; give this one a lower priority number")
+			return
+		}
+	}
 }
 
 // compileFilterSet compiles the values that the filter set itself has, such as price and
@@ -54,6 +93,7 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 	c.checkIntRange(at.Key("priority"), *s.Priority, 0, maxPriority)
 	c.checkIntRange(at.Key("weight"), *s.Weight, 1, maxWeight)
 	return market.FilterSet{
+		ID:       s.ID,
 		Priority: *s.Priority,
 		Weight:   *s.Weight,
 		Price:    s.Price,

@@ -201,7 +201,9 @@ func TestInvalidCampaigns(t *testing.T) {
 func TestInvalidFilterSets(t *testing.T) {
 	checkProblems(t, []invalidDocument{
 		{"buyer", replaceInBase("{buyer: buy_a}", "{buyer: nope}"), "campaigns[0].buyers[0].buyer", `no buyer "nope"`},
-		{"buyer twice", replaceInBase("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "remove one of them"},
+		{"buyer twice", replaceInBase("{buyer: buy_a}", "{buyer: buy_a}, {buyer: buy_a}"), "campaigns[0].buyers[1].buyer", "give this one an id, or remove one of them"},
+		{"two filter sets with one id", replaceInBase("{buyer: buy_a}", "{buyer: buy_a, id: tx}, {buyer: buy_a}, {buyer: buy_a, id: tx}"), "campaigns[0].buyers[2].id", "need different ids"},
+		{"id of a filter set", baseWithFilterSet("id: a/b"), "campaigns[0].buyers[0].id", ""},
 		{"filter without field", baseWithFilterSet("filters: [{in: [1]}]"), "campaigns[0].buyers[0].filters[0].field", "is missing"},
 		{"filter of the wrong kind", baseWithFilterSet("filters: [{field: city, max: 1}]"), "campaigns[0].buyers[0].filters[0]", "are for numbers"},
 		{"filter of a boolean", baseWithFilterSet("filters: [{field: tcpa_consent, in: [yes]}]"), "campaigns[0].buyers[0].filters[0]", "true or false"},

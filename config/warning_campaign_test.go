@@ -44,3 +44,20 @@ func TestAuctionWarnings(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreachableFilterSetWarning covers a buyer's filter sets of which the first one accepts every lead.
+func TestUnreachableFilterSetWarning(t *testing.T) {
+	for _, row := range []struct {
+		sets, want string
+	}{
+		{"{buyer: buy_a, states: [TX]}, {buyer: buy_a, id: rest}", ""},
+		{"{buyer: buy_a}, {buyer: buy_a, id: texas, states: [TX]}", "campaigns[0].buyers[1]: is never used, because campaigns[0].buyers[0] comes first"},
+		{"{buyer: buy_a, caps: [{per: day, count: 5}]}, {buyer: buy_a, id: rest}", ""},
+		{"{buyer: buy_a, priority: 2}, {buyer: buy_a, id: texas, priority: 1, states: [TX]}", ""},
+	} {
+		warnings := compileText(t, replaceInBase("{buyer: buy_a}", row.sets)+"    floor: 1\n", nil).Warnings
+		if row.want == "" && len(warnings) > 0 || row.want != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), row.want)) {
+			t.Errorf("%s: %v, want %q", row.sets, warnings, row.want)
+		}
+	}
+}

@@ -71,6 +71,7 @@ func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *
 	}
 	cachedUnavailableFilterSets(campaign, e.state, preparedAuction.Began).ExcludeFrom(preparedAuction.Candidates)
 	preparedAuction.Candidates.ExcludeAllExcept(campaign.reachable, market.OutcomeError)
+	campaign.ExcludeAllButFirstOfEachBuyer(preparedAuction.Candidates)
 }
 
 // runAuctionAndReserveSale holds an auction for an ingested lead and reserves a sale to the best

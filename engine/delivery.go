@@ -142,6 +142,7 @@ func (in *ingestOrPostWorkspace) commitDelivered(d *delivery.Delivery) (IngestAn
 func (in *ingestOrPostWorkspace) commitRefusalAndChooseNext(d *delivery.Delivery) (answer IngestAnswer, mustPostNext bool, err error) {
 	e := in.engine
 	in.candidates.ChangeOutcome(in.choice.filterSet, market.OutcomePostPending, market.OutcomePostRejected)
+	in.live.ExcludeOthersOfBuyer(in.choice.filterSet, &in.candidates)
 	refusal := d.NewSettlement(event.SettledRefused)
 	reason := market.ReasonPostRejected
 	if in.now = max(in.now, e.opt.Clock.Now()); in.now < in.answerDueNanos() && d.MayGoToNextBuyer() {

@@ -17,6 +17,7 @@ type DryRunDecision struct {
 // DryRunFilterSetOutcome is the decision about one filter set.
 type DryRunFilterSetOutcome struct {
 	Buyer     market.BuyerID
+	ID        string // of the filter set; empty if it has none
 	Outcome   market.BuyerOutcome
 	WouldPing bool                 // the buyer would get a ping, and its bid would decide
 	Rule      *exclusion.UnmetRule // nil if no rule excludes the buyer
@@ -80,8 +81,11 @@ func (in *ingestOrPostWorkspace) runDryRun() (*DryRunDecision, error) {
 		return nil, err
 	}
 	result.Reason = reason
+	facts.WasOffered = func(i int) bool {
+		return pinged && in.candidates.Eligible.Has(i) || !pinged && reason == market.ReasonNone && i == in.choice.filterSet
+	}
 	for i := range in.live.Campaign.FilterSets {
-		set := DryRunFilterSetOutcome{Buyer: in.live.Campaign.FilterSets[i].Buyer.ID, Outcome: in.candidates.OutcomeOf(i)}
+		set := DryRunFilterSetOutcome{Buyer: in.live.Campaign.FilterSets[i].Buyer.ID, ID: in.live.Campaign.FilterSets[i].ID, Outcome: in.candidates.OutcomeOf(i)}
 		set.WouldPing = pinged && in.candidates.Eligible.Has(i)
 		if !pinged && reason == market.ReasonNone && i == in.choice.filterSet {
 			set.Outcome, result.Buyer = market.OutcomeWon, set.Buyer

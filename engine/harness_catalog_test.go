@@ -71,6 +71,7 @@ type campaign struct {
 
 type filterSet struct {
 	buyer    string
+	id       string
 	price    string // empty: 10
 	weight   int
 	states   string // empty: all
@@ -204,7 +205,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 			priority = *s.priority
 		}
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
-			Buyer: named, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
+			Buyer: named, ID: s.id, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
 			Caps: caps(t, market.ScopePair, s.caps),
 		})

@@ -196,11 +196,13 @@ func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selec
 	}
 }
 
-// filterSetIndexOf returns the index of a buyer's filter set in the campaign. It returns -1 if
-// the buyer has none, or if the test campaign excludes it.
-func (o *compiledCampaign) filterSetIndexOf(buyer market.PermanentNumber) (indexOrMinusOne int) {
+// filterSetOfBid returns the index of the filter set that made a bid. If the configuration has changed since
+// the auction, it returns the first filter set of the buyer. It returns -1 if the buyer has none, or if the
+// test campaign excludes it.
+func (o *compiledCampaign) filterSetOfBid(bid *event.Bid, configurationChanged bool) (indexOrMinusOne int) {
 	for i := range o.Campaign.FilterSets {
-		if o.Campaign.FilterSets[i].Buyer.Ref == buyer && (o.excluded == nil || !o.excluded.Has(i)) {
+		isOfBid := o.Campaign.FilterSets[i].Buyer.Ref == bid.Buyer && (configurationChanged || i == int(bid.FilterSet))
+		if isOfBid && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i
 		}
 	}

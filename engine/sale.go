@@ -144,12 +144,13 @@ func (in *leadSaleWorkspace) chooseFilterSetAndReserveTurn() (filterSetIndexOrMi
 	case market.PingPost:
 		return in.auction.NextBestRemainingFilterSet(in.now)
 	}
+	members := in.live.FirstEligibleOfEachBuyer(&in.candidates)
 	in.turnMembers, in.turnWeights = in.turnMembers[:0], in.turnWeights[:0]
-	for i := in.candidates.Eligible.NextFrom(0); i >= 0; i = in.candidates.Eligible.NextFrom(i + 1) {
+	for i := members.NextFrom(0); i >= 0; i = members.NextFrom(i + 1) {
 		in.turnMembers = append(in.turnMembers, int32(i))
 		in.turnWeights = append(in.turnWeights, in.live.Weights[i])
 	}
-	turn, member := in.live.reserveRotationTurnUnlessTest(in.engine.state, &in.reserved, in.live.RotationID(in.candidates.Eligible), in.turnWeights)
+	turn, member := in.live.reserveRotationTurnUnlessTest(in.engine.state, &in.reserved, in.live.RotationID(members), in.turnWeights)
 	in.record.Sale.Turn = turn
 	return int(in.turnMembers[member])
 }

@@ -61,7 +61,7 @@ func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	c.Returns.Reasons = sortedCopy(c.Returns.Reasons)
 	c.Buyers = slices.Clone(c.Buyers)
 	slices.SortFunc(c.Buyers, func(a, b schema.FilterSet) int {
-		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer))
+		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range c.Buyers {
 		c.Buyers[i].States = sortedCopy(c.Buyers[i].States)

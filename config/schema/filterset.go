@@ -5,10 +5,11 @@ import (
 )
 
 // FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. Its states,
-// filters, schedule and caps can only narrow the buyer's own.
+// filters, schedule and caps can only narrow the buyer's own. A buyer can have several in a campaign.
 type FilterSet struct {
 	Buyer    string        `json:"buyer"`
-	Priority *int          `json:"priority"` // lower first; default: position in the list, from 1
+	ID       string        `json:"id,omitempty"` // among the buyer's filter sets; one of them may have none
+	Priority *int          `json:"priority"`     // lower first; default: position in the list, from 1
 	Weight   *int          `json:"weight"`
 	Price    market.Money  `json:"price"` // for the methods without an auction
 	States   []string      `json:"states,omitempty"`

@@ -100,7 +100,7 @@ func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, us
 	}
 	owner := map[market.CapScope]string{
 		market.ScopeCampaign: "campaign " + string(d.Campaign.ID), market.ScopeBuyer: "buyer " + string(set.Buyer.ID),
-		market.ScopePair: fmt.Sprintf("buyer %s in campaign %s", set.Buyer.ID, d.Campaign.ID),
+		market.ScopePair: fmt.Sprintf("buyer %s in campaign %s", set.Name(), d.Campaign.ID),
 	}[limit.Scope]
 	unit := " leads"
 	if limit.Unit == market.UnitMoney {

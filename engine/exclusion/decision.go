@@ -29,6 +29,7 @@ type DecisionInputs struct {
 	PingShare    func(*market.Buyer) (pingsPerTenAuctions uint64, basis ActualValueBasis)
 	DuplicateOf  func(*market.Buyer) (earlier market.LeadID, basis ActualValueBasis) // zero: unknown; a nil buyer means the campaign's own rule
 	HasNoTestURL func(filterSetIndex int) bool                                       // a test lead cannot go to the buyer
+	WasOffered   func(filterSetIndex int) bool                                       // the buyer got a ping or the lead by this filter set
 	BestBid      market.Money                                                        // of the auction; zero: none or not comparable
 }
 
@@ -49,6 +50,8 @@ func (d *DecisionInputs) UnmetRuleFor(filterSetIndex int, outcome market.BuyerOu
 	}
 	set := &d.Campaign.FilterSets[filterSetIndex]
 	switch outcome {
+	case market.OutcomeOtherSet:
+		return d.describeOtherFilterSetOfBuyer(filterSetIndex, set)
 	case market.OutcomeWrongState:
 		return d.describeUSStateMismatch(set)
 	case market.OutcomeFiltered:

@@ -134,3 +134,15 @@ func shorten(value string) string {
 	}
 	return strings.ToValidUTF8(value[:maxValueBytes], "") + "…"
 }
+
+// describeOtherFilterSetOfBuyer returns the rule that a buyer gets a lead by one filter set only, or nil if the
+// buyer was not offered the lead by another one.
+func (d *DecisionInputs) describeOtherFilterSetOfBuyer(filterSetIndex int, set *market.FilterSet) *UnmetRule {
+	for i := range d.Campaign.FilterSets {
+		other := &d.Campaign.FilterSets[i]
+		if i != filterSetIndex && other.Buyer.ID == set.Buyer.ID && d.WasOffered != nil && d.WasOffered(i) {
+			return newRule(KindFilterSet, "filter sets of the buyer", "one offer of a lead to a buyer", pointerTo("an offer by the filter set "+other.Name()), "")
+		}
+	}
+	return nil
+}

@@ -46,6 +46,7 @@ const (
 	KindBid          Kind = "bid"
 	KindPost         Kind = "post"
 	KindTestEndpoint Kind = "test_endpoint"
+	KindFilterSet    Kind = "filter_set"
 	KindPingEndpoint Kind = "ping_endpoint"
 	KindAdapter      Kind = "adapter"
 )

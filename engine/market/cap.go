@@ -27,7 +27,7 @@ type CapScope uint8
 const (
 	ScopeCampaign CapScope = 1
 	ScopeBuyer    CapScope = 2
-	ScopePair     CapScope = 3 // one buyer in one campaign
+	ScopePair     CapScope = 3 // one filter set of a buyer in one campaign
 )
 
 var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", ScopePair: "pair"}
@@ -59,6 +59,7 @@ type CapKey struct {
 	Scope    CapScope
 	Campaign PermanentNumber
 	Buyer    PermanentNumber
+	Entry    string // id of the buyer's filter set; empty for the one without an id
 	Unit     CapUnit
 	Period   calendar.Period
 	Zone     string // IANA name

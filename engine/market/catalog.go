@@ -94,20 +94,29 @@ type Campaign struct {
 	Mapping        *FieldMapping
 	Filters        []Filter
 	Caps           []*Cap
-	FilterSets     []FilterSet // by priority, then buyer id
+	FilterSets     []FilterSet // by priority, then buyer id, then filter set id
 }
 
 // FilterSet is a buyer's entry in a campaign (campaigns[].buyers[] in the configuration). It
-// holds the buyer, and the buyer's conditions in this campaign.
+// holds the buyer, and the buyer's conditions in this campaign. A buyer can have several.
 type FilterSet struct {
 	Buyer    *Buyer
+	ID       string // among the buyer's filter sets in the campaign; one of them may have no id
 	Priority int
 	Weight   int                      // at least 1
 	Price    Money                    // for the methods without an auction
 	States   USStateSet               // intersection of the buyer's own states and the entry's
 	Filters  []Filter                 // the buyer's own and the entry's
 	Schedule *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
-	Caps     []*Cap                   // of the pair
+	Caps     []*Cap                   // of this filter set
+}
+
+// Name returns the buyer's id and the filter set's own id, if it has one, as "buyer/id".
+func (s *FilterSet) Name() string {
+	if s.ID == "" {
+		return string(s.Buyer.ID)
+	}
+	return string(s.Buyer.ID) + "/" + s.ID
 }
 
 // AcceptsSupplier reports whether the supplier may send leads to the campaign. A campaign without

@@ -85,7 +85,8 @@ const (
 	OutcomePostRejected  BuyerOutcome = 19
 	OutcomePostPending   BuyerOutcome = 20
 	OutcomeDuplicate     BuyerOutcome = 21 // this buyer already has the lead (duplicates by buyer)
-	outcomeEnd           BuyerOutcome = 22
+	OutcomeOtherSet      BuyerOutcome = 22 // another filter set of the buyer got the ping or the lead
+	outcomeEnd           BuyerOutcome = 23
 )
 
 // OutcomeCount is the number of outcomes, for arrays that are indexed by an outcome.
@@ -95,7 +96,7 @@ var outcomeNames = [outcomeEnd]string{
 	"not_asked", "won", "lost", "below_floor", "wrong_currency", "late", "timeout",
 	"no_bid", "invalid", "rate_limited", "capped", "filtered", "wrong_state",
 	"closed", "no_funds", "suppressed", "unhealthy", "paused", "error",
-	"post_rejected", "post_pending", "duplicate",
+	"post_rejected", "post_pending", "duplicate", "other_filter_set",
 }
 
 // outcomeReasons maps a candidate's outcome to the supplier's reason.
@@ -123,6 +124,6 @@ var outcomeReasons = [outcomeEnd]UnsoldReason{
 func (o BuyerOutcome) String() string { return EnumName(outcomeNames[:], int(o), "unknown") }
 
 // UnsoldReasonForSupplier returns the reason that a supplier gets if this is the furthest outcome of
-// all buyers. It returns ReasonNone for won, lost, post pending and not pinged. A timeout gives no_bid;
+// all buyers. It returns ReasonNone for won, lost, post pending, another filter set and not pinged. A timeout gives no_bid;
 // the caller replaces it if all pinged buyers timed out.
 func (o BuyerOutcome) UnsoldReasonForSupplier() UnsoldReason { return outcomeReasons[o] }

@@ -45,19 +45,19 @@ func (n *numberAssigner) assignAllNumbers(c *market.Catalog) {
 		buyer := c.Buyers[id]
 		buyer.Ref = n.findOrAssignNameNumber(event.ObjectBuyer, string(id))
 		for _, limit := range buyer.Caps {
-			n.findOrAssignCapNumber(limit, 0, buyer.Ref)
+			n.findOrAssignCapNumber(limit, 0, buyer.Ref, "")
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Campaigns)) {
 		campaign := c.Campaigns[id]
 		campaign.Ref = n.findOrAssignNameNumber(event.ObjectCampaign, string(id))
 		for _, limit := range campaign.Caps {
-			n.findOrAssignCapNumber(limit, campaign.Ref, 0)
+			n.findOrAssignCapNumber(limit, campaign.Ref, 0, "")
 		}
 		for i := range campaign.FilterSets {
 			set := &campaign.FilterSets[i]
 			for _, limit := range set.Caps {
-				n.findOrAssignCapNumber(limit, campaign.Ref, set.Buyer.Ref)
+				n.findOrAssignCapNumber(limit, campaign.Ref, set.Buyer.Ref, set.ID)
 			}
 		}
 	}
@@ -76,9 +76,9 @@ func (n *numberAssigner) findOrAssignNameNumber(kind event.ConfigObjectKind, nam
 	return n.next[kind]
 }
 
-func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, campaign, buyer market.PermanentNumber) {
+func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, campaign, buyer market.PermanentNumber, entry string) {
 	key := market.CapKey{
-		Scope: limit.Scope, Campaign: campaign, Buyer: buyer,
+		Scope: limit.Scope, Campaign: campaign, Buyer: buyer, Entry: entry,
 		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
 	}
 	ref, ok := n.caps[key]

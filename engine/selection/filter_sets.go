@@ -26,6 +26,10 @@ type CompiledFilterSets struct {
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex
 	suppressionLists []filterSetsUsingSuppressionList
+
+	// setsOfSameBuyer has, by filter set, all filter sets of its buyer, or nil if it is the only one. The
+	// slice is nil if no buyer has several filter sets in the campaign.
+	setsOfSameBuyer []bitset.Set
 }
 
 // filterSetsUsingSuppressionList are the filter sets of a campaign whose buyers use the same
@@ -58,6 +62,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	}
 	l.filters = market.NewFilterIndex(filters)
 	l.byState = filterSetsByUSState(c)
+	l.setsOfSameBuyer = findSetsOfSameBuyer(c)
 	l.rotationKey = l.hashBuyersAndWeights()
 	return l
 }
@@ -90,6 +95,59 @@ func filterSetsByUSState(c *market.Campaign) []bitset.Set {
 	return byState
 }
 
+// findSetsOfSameBuyer returns the value of CompiledFilterSets.setsOfSameBuyer.
+func findSetsOfSameBuyer(c *market.Campaign) (byFilterSet []bitset.Set) {
+	first := make(map[market.BuyerID]int, len(c.FilterSets))
+	for i := range c.FilterSets {
+		earlier, repeated := first[c.FilterSets[i].Buyer.ID]
+		if !repeated {
+			first[c.FilterSets[i].Buyer.ID] = i
+			continue
+		}
+		if byFilterSet == nil {
+			byFilterSet = make([]bitset.Set, len(c.FilterSets))
+		}
+		if byFilterSet[earlier] == nil {
+			byFilterSet[earlier] = bitset.New(len(c.FilterSets))
+			byFilterSet[earlier].Add(earlier)
+		}
+		byFilterSet[i] = byFilterSet[earlier]
+		byFilterSet[i].Add(i)
+	}
+	return byFilterSet
+}
+
+// ExcludeAllButFirstOfEachBuyer excludes all candidates but the first filter set of each buyer: the one with the
+// lowest priority number. An auction pings a buyer once.
+func (l *CompiledFilterSets) ExcludeAllButFirstOfEachBuyer(c *Candidates) {
+	if l.setsOfSameBuyer != nil {
+		c.ExcludeAllExcept(l.FirstEligibleOfEachBuyer(c), market.OutcomeOtherSet)
+	}
+}
+
+// FirstEligibleOfEachBuyer returns the candidates, but only the first filter set of each buyer. A rotation gives
+// a buyer one turn. The result is valid until the next call, and the caller must not change it.
+func (l *CompiledFilterSets) FirstEligibleOfEachBuyer(c *Candidates) bitset.Set {
+	if l.setsOfSameBuyer == nil {
+		return c.Eligible
+	}
+	copy(c.scratch, c.Eligible)
+	for i := c.scratch.NextFrom(0); i >= 0; i = c.scratch.NextFrom(i + 1) {
+		if others := l.setsOfSameBuyer[i]; others != nil {
+			c.scratch.RemoveAll(others)
+			c.scratch.Add(i)
+		}
+	}
+	return c.scratch
+}
+
+// ExcludeOthersOfBuyer excludes the candidates that belong to the buyer of this filter set.
+func (l *CompiledFilterSets) ExcludeOthersOfBuyer(filterSetIndex int, c *Candidates) {
+	if l.setsOfSameBuyer != nil && l.setsOfSameBuyer[filterSetIndex] != nil {
+		c.ExcludeAll(l.setsOfSameBuyer[filterSetIndex], market.OutcomeOtherSet)
+	}
+}
+
 // hashBuyersAndWeights returns a hash of the campaign's buyers, their order and their weights. Two
 // campaigns with the same buyers, order and weights have equal hashes, and rotate among their
 // filter sets in the same way.
@@ -97,7 +155,7 @@ func (l *CompiledFilterSets) hashBuyersAndWeights() uint64 {
 	h := fnv.New64a()
 	var word [8]byte
 	for i := range l.Campaign.FilterSets {
-		_, _ = h.Write([]byte(l.Campaign.FilterSets[i].Buyer.ID))
+		_, _ = h.Write([]byte(l.Campaign.FilterSets[i].Name()))
 		binary.LittleEndian.PutUint64(word[:], uint64(l.Weights[i]))
 		_, _ = h.Write(word[:])
 	}

@@ -61,6 +61,7 @@ func newTestExchange() *testExchange {
 		limit.Ref, limit.Zone = market.PermanentNumber(i+1), time.UTC
 		assigned.Caps = append(assigned.Caps, event.CapNumberAssignment{Ref: limit.Ref, Key: market.CapKey{
 			Scope: limit.Scope, Campaign: 1, Buyer: 1, Unit: limit.Unit, Period: limit.Period, Zone: "UTC",
+			Entry: []string{"", "", "texas"}[i],
 		}})
 	}
 	x.logAndApply(&assigned)

@@ -197,6 +197,9 @@ func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
 		encodeOrDecodeUvarint(body, &key.Unit)
 		encodeOrDecodeUvarint(body, &key.Period)
 		encodeOrDecodeString(body, &key.Zone)
+		if body.hasFieldsSinceVersion(versionSets) {
+			encodeOrDecodeString(body, &key.Entry)
+		}
 		encodeOrDecodeZigzag(body, &use.window)
 		encodeOrDecodeZigzag(body, &use.used)
 		if body.decoding {

@@ -114,7 +114,8 @@ func withoutLaterFields(t *testing.T, file []byte) (older []byte) {
 
 // A snapshot of a version without users loads.
 func TestSnapshotBeforeUsersLoads(t *testing.T) {
-	x := newTestExchange()
+	x := &testExchange{State: New(), at: monday} // without caps, whose filter sets were added later
+	x.logAndApply(&event.ExchangeFounded{Epoch: [16]byte{1}, KeyCheck: [16]byte{2}, At: x.at})
 	file := withoutLaterFields(t, snapshotOf(t, x))
 	s := New()
 	if _, err := s.LoadSnapshot(bytes.NewReader(file)); err != nil {

@@ -102,7 +102,11 @@ func (m *measurer) highestCapUseOfBuyers() (samples []alert.Sample) {
 	for _, id := range slices.Sorted(maps.Keys(m.catalog.Campaigns)) {
 		c := m.catalog.Campaigns[id]
 		for i := range c.FilterSets {
-			add(c.FilterSets[i].Buyer.ID, c.FilterSets[i].Caps, "in campaign "+string(id))
+			set, where := &c.FilterSets[i], "in campaign "+string(id)
+			if set.ID != "" {
+				where += ", filter set " + set.ID
+			}
+			add(set.Buyer.ID, set.Caps, where)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(highest)) {

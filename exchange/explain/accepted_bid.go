@@ -42,7 +42,7 @@ func (r *ruleFinder) addRuleThatRejectedBidClaim(decision *logEntry) {
 		r.doc.Rule = rule
 	case owner == exclusion.OwnerBuyer && filterSet >= 0:
 		r.doc.Candidates = append(r.doc.Candidates, FilterSetCandidate{
-			Buyer: string(r.decision.Campaign.FilterSets[filterSet].Buyer.ID), Seat: uint32(filterSet),
+			Buyer: string(r.decision.Campaign.FilterSets[filterSet].Buyer.ID), Set: r.decision.Campaign.FilterSets[filterSet].ID, Seat: uint32(filterSet),
 			Outcome: outcomesOfBidBuyer[r.lead.Reason].String(), Rule: rule,
 		})
 	default:

@@ -90,7 +90,7 @@ func (e *Explainer) listFilterSetCandidates(config campaignConfigOfVersion, reco
 		}
 	}
 	if includeWithoutOutcome && len(recordedOutcomes) > 0 {
-		seats = max(seats, len(config.buyers))
+		seats = max(seats, len(config.sets))
 	}
 	list := make([]FilterSetCandidate, 0, max(seats, len(bids)))
 	pinged := make(map[uint32]bool, len(bids))
@@ -106,8 +106,11 @@ func (e *Explainer) listFilterSetCandidates(config campaignConfigOfVersion, reco
 	for seat := range uint32(seats) {
 		outcome, ok := outcomes[seat]
 		if !pinged[seat] && (ok || includeWithoutOutcome) {
-			list = append(list, FilterSetCandidate{Buyer: config.buyerOfFilterSet(seat), Seat: seat, Outcome: outcome.String()})
+			list = append(list, FilterSetCandidate{Buyer: config.filterSetAt(seat).Buyer, Seat: seat, Outcome: outcome.String()})
 		}
+	}
+	for i := range list {
+		list[i].Set = config.filterSetAt(list[i].Seat).ID
 	}
 	return list
 }

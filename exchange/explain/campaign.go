@@ -23,8 +23,8 @@ import (
 type campaignConfigOfVersion struct {
 	known  bool
 	method string
-	buyers []string // by filter set
-	zip    string   // name of the field with the ZIP code
+	sets   []filterSetID
+	zip    string // name of the field with the ZIP code
 
 	reasons map[string]bool // the configured reasons for a return; empty if any text is allowed
 
@@ -35,13 +35,18 @@ type campaignConfigOfVersion struct {
 // unless the campaign maps another field to it.
 const zipField = "zip"
 
-// buyerOfFilterSet returns the id of the buyer to which the filter set with this number
-// belongs, or "" if it is unknown.
-func (l *campaignConfigOfVersion) buyerOfFilterSet(filterSetNumber uint32) (buyerID string) {
-	if int(filterSetNumber) < len(l.buyers) {
-		return l.buyers[filterSetNumber]
+// filterSetID has the ids of a filter set's buyer and of the filter set itself, which may be empty.
+type filterSetID struct {
+	Buyer string `json:"buyer"`
+	ID    string `json:"id"`
+}
+
+// filterSetAt returns the ids of the filter set with this number, or empty ids if it is unknown.
+func (l *campaignConfigOfVersion) filterSetAt(number uint32) filterSetID {
+	if int(number) < len(l.sets) {
+		return l.sets[number]
 	}
-	return ""
+	return filterSetID{}
 }
 
 // readCampaignConfig reads a campaign's configuration from the stored document of a catalog
@@ -56,11 +61,9 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 	}
 	var document struct {
 		Campaigns []struct {
-			ID     string `json:"id"`
-			Method string `json:"method"`
-			Buyers []struct {
-				Buyer string `json:"buyer"`
-			} `json:"buyers"`
+			ID     string        `json:"id"`
+			Method string        `json:"method"`
+			Buyers []filterSetID `json:"buyers"`
 			Fields []struct {
 				Name string `json:"name"`
 				To   string `json:"to"`
@@ -80,9 +83,7 @@ func (e *Explainer) readCampaignConfig(catalogVersion uint32, campaignID string,
 			for _, reason := range c.Returns.Reasons {
 				found.reasons[reason] = true
 			}
-			for _, filterSet := range c.Buyers {
-				found.buyers = append(found.buyers, filterSet.Buyer)
-			}
+			found.sets = c.Buyers
 			for _, field := range c.Fields {
 				if field.To == zipField {
 					found.zip = field.Name

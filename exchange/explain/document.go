@@ -93,6 +93,7 @@ type OfferClaim struct {
 type FilterSetCandidate struct {
 	Buyer   string               `json:"buyer_id"` // empty if the configuration of that time is unavailable
 	Seat    uint32               `json:"seat"`
+	Set     string               `json:"filter_set,omitempty"` // the filter set's own id, if it has one
 	Outcome string               `json:"outcome"`
 	Pinged  bool                 `json:"asked"`               // the buyer got a ping
 	Elapsed NanosAsMilliseconds  `json:"elapsed_ms,omitzero"` // from the start of the auction to the buyer's answer

@@ -105,6 +105,7 @@ var outcomePhrases = map[market.BuyerOutcome]string{
 	market.OutcomePostRejected:  "rejected the lead or not reached",
 	market.OutcomePostPending:   "without an answer to the post",
 	market.OutcomeDuplicate:     "with an earlier lead of the person",
+	market.OutcomeOtherSet:      "offered by another filter set of the buyer",
 }
 
 // phraseByOutcome has the phrases by the names of the outcomes.

@@ -108,6 +108,13 @@ func (r *ruleFinder) addRulesToCandidates(test bool) {
 			d.BestBid = r.bids[i].Amount
 		}
 	}
+	d.WasOffered = func(i int) bool {
+		switch outcomes[uint32(i)] {
+		case market.OutcomeWon, market.OutcomePostPending, market.OutcomePostRejected:
+			return true
+		}
+		return bids[uint32(i)] != nil
+	}
 	for i := range r.doc.Candidates {
 		candidate := &r.doc.Candidates[i]
 		bid := bids[candidate.Seat]

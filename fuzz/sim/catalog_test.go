@@ -30,7 +30,6 @@ func (t *terms) configuration(tb testing.TB) engine.CatalogUpdate {
 		Campaigns: map[market.CampaignID]*market.Campaign{}, Lists: map[market.ListID]*market.SuppressionListDefinition{},
 	}
 	conf := engine.CatalogUpdate{Catalog: c, Tables: map[market.ListID]*fingerprint.FingerprintTable{}}
-	var document strings.Builder
 	for id, l := range t.suppliers {
 		s := &market.Supplier{ID: market.SupplierID(id)}
 		if l.has("hooks") {
@@ -57,6 +56,14 @@ func (t *terms) configuration(tb testing.TB) engine.CatalogUpdate {
 		c.Campaigns[market.CampaignID(id)] = t.campaignOf(tb, c, id, l)
 	}
 	slices.SortFunc(conf.Initial.Balances, func(a, b engine.BuyerOpeningBalance) int { return cmp.Compare(a.Buyer, b.Buyer) })
+	sum := sha256.Sum256([]byte(t.document()))
+	conf.Document = hex.EncodeToString(sum[:])
+	return conf
+}
+
+// document returns the text of the configuration.
+func (t *terms) document() string {
+	var document strings.Builder
 	for _, lines := range []map[string]line{t.suppliers, t.buyers, t.campaigns, t.lists} {
 		for _, id := range slices.Sorted(maps.Keys(lines)) {
 			document.WriteString(line{verb: lines[id].verb, about: lines[id].about, said: lines[id].said}.String() + "\n")
@@ -65,9 +72,7 @@ func (t *terms) configuration(tb testing.TB) engine.CatalogUpdate {
 	for _, l := range t.lineup("") {
 		document.WriteString(line{verb: l.verb, about: l.about, said: l.said}.String() + "\n")
 	}
-	sum := sha256.Sum256([]byte(document.String()))
-	conf.Document = hex.EncodeToString(sum[:])
-	return conf
+	return document.String()
 }
 
 // lineup lists a campaign's filter sets in order, or all if campaign is empty.
@@ -144,7 +149,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		buyer := c.Buyers[market.BuyerID(s.at(1))]
 		priority, _ := rank(s)
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
-			Buyer: buyer, Priority: int(priority), Weight: int(s.number("weight", 1)), Price: market.Money(s.money("price")),
+			Buyer: buyer, ID: s.at(2), Priority: int(priority), Weight: int(s.number("weight", 1)), Price: market.Money(s.money("price")),
 			States: states, Filters: filtersOf(tb, mapping, s), Caps: capsOf(s, market.ScopePair, l.said["zone"]), Schedule: scheduleOf(tb, s),
 		})
 	}

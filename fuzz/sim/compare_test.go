@@ -165,7 +165,7 @@ func (p *play) capOf(c namedCap, seat line) *market.Cap {
 	}
 	all := append(append([]*market.Cap{}, campaign.Caps...), buyer.Caps...)
 	for i := range campaign.FilterSets {
-		if campaign.FilterSets[i].Buyer.ID == buyer.ID {
+		if campaign.FilterSets[i].Buyer.ID == buyer.ID && campaign.FilterSets[i].ID == seat.at(2) {
 			all = append(all, campaign.FilterSets[i].Caps...)
 		}
 	}

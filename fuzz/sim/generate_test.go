@@ -142,7 +142,7 @@ func (g *generator) term(l line) line {
 	}
 	kept := step(l.verb, strings.Join(l.about, " "))
 	maps.Copy(kept.said, l.said)
-	g.named[l.verb+" "+strings.Join(l.about[:min(len(l.about), 2)], " ")] = kept
+	g.named[l.verb+" "+strings.Join(l.about[:min(len(l.about), 2)], " ")+" "+setOf(l)] = kept
 	return l
 }
 
@@ -166,8 +166,19 @@ func (g *generator) market() {
 			if g.IntN(5) > 0 {
 				g.history = append(g.history, g.term(g.seat(name, buyer, priority)))
 			}
+			if g.IntN(4) == 0 {
+				g.history = append(g.history, g.term(g.seat(name, buyer+" more", g.IntN(len(g.buyers)))))
+			}
 		}
 	}
+}
+
+// setOf returns the own id of a filter set.
+func setOf(l line) string {
+	if l.verb == "seat" {
+		return l.at(2)
+	}
+	return ""
 }
 
 func (g *generator) buyer(name string) line {

@@ -16,6 +16,7 @@ type answeredAuction struct {
 	soldTo                   string
 	keep                     int64
 	answer                   string
+	version                  int // of the configuration
 }
 
 const auctionTime = int64(2 * time.Second)
@@ -44,12 +45,21 @@ func (in *intake) auction() {
 	began, end := in.now, in.now
 	asked, answered := 0, 0
 	offers := map[*candidate]offer{}
+	seen := map[string]bool{}
 	for _, c := range in.candidates {
 		buyer := in.buyerOf(c)
 		switch c.out = in.screen(c.seat, in.floorPrice(c.seat), false); {
 		case c.out != "":
+			continue
 		case !in.terms.buyers[buyer].has("pings"):
 			c.out = "no_bid"
+			continue
+		case seen[buyer]:
+			c.out = otherSet
+			continue
+		}
+		seen[buyer] = true
+		switch {
 		case in.failures[buyer] >= 4 && !in.seen.asked[buyer]:
 			c.out = "no_bid" // spared because of recent failures
 		default:
@@ -144,7 +154,7 @@ func (m *model) ping(l line) string {
 		return "auction_exists"
 	}
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now}
-	a := &answeredAuction{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}}
+	a := &answeredAuction{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}, version: m.terms.version}
 	began := m.now
 	switch {
 	case !active || c.at(1) != "ping_post":
@@ -209,10 +219,20 @@ func (in *intake) choice() (fault string) {
 	return "invalid_payload flo_buyer_id:unknown"
 }
 
+// seatOfBid returns the filter set of the picked bid. After a change of the configuration it is the buyer's first one.
+func (in *intake) seatOfBid() (seat line, found bool) {
+	for _, l := range in.terms.lineup(in.campaign) {
+		if l.at(1) == in.buyerOf(in.picked) && (in.auctionOf.version != in.terms.version || l.at(2) == in.picked.seat.at(2)) {
+			return l, true
+		}
+	}
+	return line{}, false
+}
+
 // checkBid returns the reasons against a sale at an earlier bid.
 func (in *intake) checkBid() (code, reason string) {
 	m, a := in.model, in.auctionOf
-	seat, seated := m.terms.seats[[2]string{in.campaign, in.buyerOf(in.picked)}]
+	seat, seated := in.seatOfBid()
 	c := m.terms.campaigns[in.campaign]
 	in.price, in.payout = in.picked.bid, a.payouts[in.buyerOf(in.picked)]
 	switch {

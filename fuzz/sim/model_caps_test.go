@@ -72,7 +72,7 @@ func (m *model) capsOver(seat line) (all []namedCap) {
 	}{
 		{campaign, campaign.said["zone"], "campaign " + seat.at(0)},
 		{buyer, buyer.said["zone"], "buyer " + seat.at(1)},
-		{seat, campaign.said["zone"], "seat " + seat.at(0) + " " + seat.at(1)},
+		{seat, campaign.said["zone"], "seat " + strings.Join(seat.about, " ")},
 	} {
 		for _, c := range limitsOf(of.l, of.zone) {
 			all = append(all, namedCap{c, strings.Join([]string{of.name, c.unit, c.period, cmp.Or(c.zone, "UTC")}, " ")})

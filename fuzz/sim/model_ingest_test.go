@@ -133,6 +133,9 @@ type candidate struct {
 	came int64
 }
 
+// otherSet excludes a filter set because another one of its buyer got the ping or the lead.
+const otherSet = "other_filter_set"
+
 func (in *intake) buyerOf(c *candidate) string { return c.seat.at(1) }
 
 // screen returns the reason to exclude a filter set now. again is set if the lead was at
@@ -231,7 +234,7 @@ func (in *intake) refusalReason(c *candidate, own []capCharge) string {
 // have belonged to such a buyer, and the lead went to another one that may also have had the
 // turn, the order is ambiguous. The model then discards its knowledge of the campaign's turns.
 func (in *intake) nextCandidate(own []capCharge) (best *candidate) {
-	var buyers []string
+	var buyers, members []string
 	var weights []int64
 	method := in.terms.campaigns[in.campaign].at(1)
 	byBuyer := map[string]*candidate{}
@@ -241,11 +244,11 @@ func (in *intake) nextCandidate(own []capCharge) (best *candidate) {
 		if method == "weighted" {
 			w = c.seat.number("weight", 1)
 		}
-		set += " " + c.seat.at(1) + ":" + amount(w)
-		if c.out != "" || in.hadAuction && in.now >= in.received+ceiling {
+		set += " " + strings.Join(c.seat.about[1:], "/") + ":" + amount(w)
+		if c.out != "" || in.hadAuction && in.now >= in.received+ceiling || byBuyer[in.buyerOf(c)] != nil {
 			continue
 		}
-		buyers, weights = append(buyers, in.buyerOf(c)), append(weights, w)
+		buyers, weights, members = append(buyers, in.buyerOf(c)), append(weights, w), append(members, strings.Join(c.seat.about[1:], "/"))
 		byBuyer[in.buyerOf(c)] = c
 		if best == nil || in.hadAuction && better(c, best) {
 			best = c
@@ -260,7 +263,7 @@ func (in *intake) nextCandidate(own []capCharge) (best *candidate) {
 		}
 		return best
 	}
-	set += " of whom " + strings.Join(buyers, " ")
+	set += " of whom " + strings.Join(members, " ")
 	if in.turns[set] == nil {
 		in.turns[set] = newCycle(buyers, weights)
 	}

@@ -229,6 +229,11 @@ func (m *model) recordAttempt(d *delivery) {
 // unsold, which is the answer.
 func (in *intake) sellElsewhere(d *delivery) (told string) {
 	in.picked.out = "post_rejected"
+	for _, c := range in.candidates {
+		if c.out == "" && in.buyerOf(c) == in.buyerOf(in.picked) {
+			c.out = otherSet
+		}
+	}
 	found := false
 	if in.now < in.received+ceiling && !d.doubtful && !d.promised {
 		for _, c := range in.candidates {

@@ -12,11 +12,13 @@ type terms struct {
 	buyers    map[string]line
 	campaigns map[string]line
 	lists     map[string]line
-	seats     map[[2]string]line // by campaign and buyer
+	seats     map[[3]string]line // by campaign, buyer and the filter set's own id, which may be empty
+	text      string             // of the configuration
+	version   int                // counts its changes
 }
 
 func newTerms() *terms {
-	return &terms{map[string]line{}, map[string]line{}, map[string]line{}, map[string]line{}, map[[2]string]line{}}
+	return &terms{suppliers: map[string]line{}, buyers: map[string]line{}, campaigns: map[string]line{}, lists: map[string]line{}, seats: map[[3]string]line{}}
 }
 
 // applyLine applies a line of the market. It returns false for other lines.
@@ -31,7 +33,7 @@ func (t *terms) applyLine(l line) bool {
 	case "list":
 		t.lists[l.at(0)] = l
 	case "seat":
-		place := [2]string{l.at(0), l.at(1)}
+		place := [3]string{l.at(0), l.at(1), l.at(2)}
 		if l.has("gone") {
 			delete(t.seats, place)
 		} else {
@@ -40,11 +42,15 @@ func (t *terms) applyLine(l line) bool {
 	default:
 		return false
 	}
+	if text := t.document(); text != t.text {
+		t.text = text
+		t.version++
+	}
 	return true
 }
 
-// rank returns the sort key of a filter set in its campaign: priority, then buyer.
-func rank(l line) (int64, string) { return l.number("priority", 0), l.at(1) }
+// rank returns the sort key of a filter set in its campaign: priority, then buyer, then its own id.
+func rank(l line) (int64, string) { return l.number("priority", 0), l.at(1) + " " + l.at(2) }
 
 // limit is a cap in words: count:day:5 or money:hour:20.5, with its zone after @.
 type limit struct {

@@ -178,6 +178,7 @@ type dryRunAnswer struct {
 type dryRunCandidate struct {
 	Buyer     market.BuyerID       `json:"buyer_id"`
 	Seat      int                  `json:"seat"`
+	Set       string               `json:"filter_set,omitempty"`
 	Outcome   string               `json:"outcome"`
 	WouldPing bool                 `json:"asked"`
 	Rule      *exclusion.UnmetRule `json:"rule"`
@@ -207,7 +208,7 @@ func newDryRunAnswer(ctx *fasthttp.RequestCtx, id market.RequestID, run *engine.
 	}
 	for i := range run.FilterSets {
 		set := &run.FilterSets[i]
-		d.Candidates = append(d.Candidates, dryRunCandidate{Buyer: set.Buyer, Seat: i, Outcome: set.Outcome.String(), WouldPing: set.WouldPing, Rule: set.Rule})
+		d.Candidates = append(d.Candidates, dryRunCandidate{Buyer: set.Buyer, Seat: i, Set: set.ID, Outcome: set.Outcome.String(), WouldPing: set.WouldPing, Rule: set.Rule})
 	}
 	return testLeadAnswer{Status: fasthttp.StatusCreated, Answer: json.RawMessage("{}"), DryRun: d}, nil
 }

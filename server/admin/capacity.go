@@ -28,6 +28,7 @@ type capUsage struct {
 	Scope    string          `json:"of"`
 	Campaign *string         `json:"campaign"`
 	Buyer    *string         `json:"buyer"`
+	Set      string          `json:"filter_set,omitempty"`
 	Period   string          `json:"per"`
 	Unit     string          `json:"unit"`
 	Limit    any             `json:"limit"`
@@ -62,27 +63,27 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		if campaign != "" && campaign != id || buyer != "" && !hasBuyer {
 			continue
 		}
-		list.addCaps("campaign", id, "", c.Currency, c.Caps)
+		list.addCaps("campaign", id, "", "", c.Currency, c.Caps)
 		for i := range c.FilterSets {
 			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
 				shownBuyers[set.Buyer.ID] = true
-				list.addCaps("seat", id, set.Buyer.ID, c.Currency, set.Caps)
+				list.addCaps("seat", id, set.Buyer.ID, set.ID, c.Currency, set.Caps)
 			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(catalog.Buyers)) {
 		if (buyer == "" || id == buyer) && (campaign == "" || shownBuyers[id]) {
-			list.addCaps("buyer", "", id, catalog.CurrencyOfBuyerOrZero(id), catalog.Buyers[id].Caps)
+			list.addCaps("buyer", "", id, "", catalog.CurrencyOfBuyerOrZero(id), catalog.Buyers[id].Caps)
 		}
 	}
 	return map[string]any{"caps": list.caps}, nil
 }
 
-func (l *capUsageCollector) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, currency market.Currency, caps []*market.Cap) {
+func (l *capUsageCollector) addCaps(scope string, campaign market.CampaignID, buyer market.BuyerID, filterSet string, currency market.Currency, caps []*market.Cap) {
 	for _, limit := range caps {
 		standing := l.state.CapUsage(limit, l.now)
 		usage := capUsage{
-			Scope: scope, Campaign: payload.NullIfEmpty(string(campaign)), Buyer: payload.NullIfEmpty(string(buyer)), Period: limit.Period.String(), Unit: limit.Unit.String(),
+			Scope: scope, Campaign: payload.NullIfEmpty(string(campaign)), Buyer: payload.NullIfEmpty(string(buyer)), Set: filterSet, Period: limit.Period.String(), Unit: limit.Unit.String(),
 			Limit: capValueForJSON(limit.Unit, limit.Limit), Used: capValueForJSON(limit.Unit, standing.Used), Reserved: capValueForJSON(limit.Unit, standing.Reserved),
 		}
 		if limit.Unit == market.UnitMoney {

@@ -204,5 +204,8 @@ func candidateName(c *explain.FilterSetCandidate) string {
 	if c.Buyer == "" {
 		return fmt.Sprintf("filter set %d", c.Seat)
 	}
+	if c.Set != "" {
+		return c.Buyer + "/" + c.Set
+	}
 	return c.Buyer
 }

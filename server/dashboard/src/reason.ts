@@ -118,6 +118,7 @@ export const outcomes = [
   'post_rejected',
   'post_pending',
   'duplicate',
+  'other_filter_set',
 ];
 
 const ofPost = ['won', 'post_rejected', 'post_pending'];

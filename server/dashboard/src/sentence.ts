@@ -101,7 +101,8 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
     ].filter(Boolean);
     const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect
     const price = typeof b.price === 'number' && !auction ? ` for ${amount(b.price, currency)}` : '';
-    return `${name('buyers', String(b.buyer))} ${auction ? 'bids' : 'buys'}${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
+    const who = name('buyers', String(b.buyer)) + (b.id ? ` (${b.id})` : '');
+    return `${who} ${auction ? 'bids' : 'buys'}${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
   });
 }
 

@@ -1,4 +1,4 @@
-// The timeline of a lead or an auction as lanes, one per buyer, with its requests, answers
+// The timeline of a lead or an auction as lanes, one per filter set, with its requests, answers
 // and verdicts. Times are in milliseconds after the arrival.
 
 import { amount, millis, words } from './format';
@@ -16,6 +16,7 @@ export interface Part {
 
 export interface Lane {
   buyer: string;
+  set?: string; // the filter set's own id
   outcome: string;
   tone: Tone;
   parts: Part[];
@@ -48,8 +49,11 @@ const outcomeTones: { [outcome: string]: Tone } = {
   invalid: 'bad',
   post_rejected: 'bad',
   post_pending: 'warn',
+  other_filter_set: 'plain',
   unhealthy: 'bad',
 };
+
+const wasPosted = ['won', 'post_rejected', 'post_pending'];
 
 export const outcomeTone = (outcome: string): Tone => outcomeTones[outcome] ?? 'warn';
 
@@ -71,13 +75,17 @@ export function draw(told: Told, name: NameOf): Drawing {
   const zero = Date.parse(told.received_at);
   const since = (at: string) => Math.max(0, Date.parse(at) - zero);
   const lanes = new Map<string, Lane>();
-  const lane = (buyer: string, outcome: string): Lane => {
-    const known = lanes.get(buyer);
+  const lane = (buyer: string, outcome: string, set?: string): Lane => {
+    const key = set ? `${buyer}/${set}` : buyer;
+    const known = lanes.get(key);
     if (known) return known;
-    const made: Lane = { buyer, outcome, tone: outcomeTone(outcome), parts: [], says: [] };
-    lanes.set(buyer, made);
+    const made: Lane = { buyer, set, outcome, tone: outcomeTone(outcome), parts: [], says: [] };
+    lanes.set(key, made);
     return made;
   };
+  // A buyer gets a lead by one of its filter sets.
+  const laneOfPost = (buyer: string): Lane =>
+    [...lanes.values()].find((l) => l.buyer === buyer && wasPosted.includes(l.outcome)) ?? lane(buyer, '');
   const marks: Mark[] = [{ at: 0, text: 'arrived' }];
   if (told.bids_due_at) marks.push({ at: since(told.bids_due_at), text: 'bids due' });
   marks.push({ at: since(told.decided_at), text: 'decided' });
@@ -85,13 +93,13 @@ export function draw(told: Told, name: NameOf): Drawing {
 
   const due = since(told.bids_due_at ?? told.decided_at);
   for (const c of told.candidates) {
-    const one = lane(c.buyer_id || `buyer ${c.seat}`, c.outcome);
+    const one = lane(c.buyer_id || `buyer ${c.seat}`, c.outcome, c.filter_set);
     if (c.asked) one.parts.push(ask(c, due));
     const said = saysOf(c);
     if (said) one.says.push(said);
     if (c.rule && !saysItself.includes(c.rule.kind)) one.rule = c.rule;
   }
-  for (const p of told.posts) post(lane(p.buyer_id, ''), p, since, name);
+  for (const p of told.posts) post(laneOfPost(p.buyer_id), p, since, name);
 
   const ends = [...lanes.values()].flatMap((l) => l.parts.filter((p) => !p.open).map((p) => p.until));
   const begins = [...lanes.values()].flatMap((l) => l.parts.map((p) => p.from));

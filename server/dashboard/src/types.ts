@@ -148,6 +148,7 @@ export interface Cap {
   of: 'campaign' | 'buyer' | 'seat';
   campaign?: string;
   buyer?: string;
+  filter_set?: string;
   per: string;
   unit: 'count' | 'money';
   limit: number;
@@ -332,6 +333,7 @@ export interface Rule {
 export interface Candidate {
   buyer_id: string;
   seat: number;
+  filter_set?: string;
   outcome: string;
   asked: boolean;
   rule?: Rule | null;
@@ -455,7 +457,7 @@ export interface DryRun {
   buyer_id: string | null;
   reason: string | null;
   rule: Rule | null;
-  candidates: { buyer_id: string; seat: number; outcome: string; asked: boolean; rule: Rule | null }[];
+  candidates: { buyer_id: string; seat: number; filter_set?: string; outcome: string; asked: boolean; rule: Rule | null }[];
 }
 
 export interface BenchAnswer {

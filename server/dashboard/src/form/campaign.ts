@@ -10,6 +10,7 @@ const buyers: Spec = list(
   'buyer',
   [
     ref('buyer', 'Buyer', 'buyers', { required: true }),
+    text('id', 'Filter set', { help: 'if the buyer has several; one of them may have no name' }),
     number('price', 'Price', { unit: 'money', methods: ['waterfall', 'round_robin', 'weighted'] }),
     number('priority', 'Priority', {
       help: 'lower first, also among equal bids; default: its place in the list',

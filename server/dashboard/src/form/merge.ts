@@ -45,7 +45,8 @@ function keepsEntries(base: unknown[], list: unknown[]): boolean {
 // identify returns the value that tells an entry of a list from the others.
 function identify(entry: unknown): string {
   if (!isMap(entry)) return JSON.stringify(entry) ?? '';
-  return String(entry.id ?? entry.buyer ?? entry.name ?? entry.field ?? entry.per ?? '');
+  if (entry.buyer !== undefined) return [entry.buyer, entry.id].filter(Boolean).join('/');
+  return String(entry.id ?? entry.name ?? entry.field ?? entry.per ?? '');
 }
 
 // mergeVersions returns mine with the saved value of each change in taken. taken has the order of

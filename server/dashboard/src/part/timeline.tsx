@@ -3,7 +3,7 @@ import { millis, words } from '../format';
 import { type Drawing, draw, type Lane, ticks } from '../timeline';
 import type { Told } from '../types';
 import { RuleText } from './rule';
-import { Badge, Ref } from './words';
+import { Badge, SetName } from './words';
 
 // Timeline draws each buyer as a bar: when it was asked, when it answered, and the verdict.
 export function Timeline({ told }: { told: Told }) {
@@ -45,7 +45,7 @@ function LaneRow({ lane, end, marks }: { lane: Lane; end: number; marks: Drawing
   return (
     <li class="lane">
       <span class="lane-name">
-        <Ref of="buyers" id={lane.buyer} />
+        <SetName of={{ buyer_id: lane.buyer, filter_set: lane.set }} />
       </span>
       <div class="lane-track" aria-hidden="true">
         {marks.marks.map((m) => (

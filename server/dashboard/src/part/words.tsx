@@ -102,6 +102,16 @@ export const refKinds = {
 } as const satisfies { [kind in Kind]: string };
 
 // Ref shows the name of an entry as a link to its page.
+// SetName shows a filter set: its buyer, and its own id if it has one.
+export function SetName({ of }: { of: { buyer_id: string; filter_set?: string } }) {
+  return (
+    <>
+      <Ref of="buyers" id={of.buyer_id} />
+      {of.filter_set && <span class="faint"> / {of.filter_set}</span>}
+    </>
+  );
+}
+
 export function Ref({
   of,
   id,

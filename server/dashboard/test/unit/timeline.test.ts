@@ -135,3 +135,20 @@ test('an axis has some round ticks, whatever its length', () => {
     expect(Math.max(...all)).toBeLessThanOrEqual(end);
   }
 });
+
+test('a buyer has a lane for each filter set, and its post is in the lane of the one that got the lead', () => {
+  const lanes = draw(
+    told({
+      ...sold,
+      candidates: [
+        candidate('slow', { filter_set: 'texas', outcome: 'wrong_state' }),
+        candidate('slow', { seat: 1, outcome: 'won', asked: true, elapsed_ms: 290, bid: usd(11.86) }),
+      ],
+    }),
+    name,
+  ).lanes;
+  expect(lanes.map((l) => [l.set ?? '', l.outcome, l.parts.length])).toEqual([
+    ['texas', 'wrong_state', 0],
+    ['', 'won', 2],
+  ]);
+});

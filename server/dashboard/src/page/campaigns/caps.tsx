@@ -2,7 +2,7 @@ import { useLoad } from '../../load';
 import { type FilterOf, Filters } from '../../part/filters';
 import { Gauge } from '../../part/gauge';
 import { Empty, Loaded } from '../../part/state';
-import { Card, Heading, Ref, Time } from '../../part/words';
+import { Card, Heading, Ref, SetName, Time } from '../../part/words';
 import type { PageOf } from '../../route';
 import type { Cap } from '../../types';
 
@@ -58,7 +58,7 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
           <li>
             <p class="row">
               {cap.campaign && <Ref of="campaigns" id={cap.campaign} />}
-              {cap.buyer && <Ref of="buyers" id={cap.buyer} />}
+              {cap.buyer && <SetName of={{ buyer_id: cap.buyer, filter_set: cap.filter_set }} />}
               <span>
                 {what(cap)} {per(cap)}
               </span>
@@ -69,7 +69,7 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
                 </span>
               )}
             </p>
-            <Gauge cap={cap} name={`${cap.campaign ?? ''} ${cap.buyer ?? ''} ${what(cap)} ${per(cap)}`.trim()} />
+            <Gauge cap={cap} name={`${cap.campaign ?? ''} ${cap.buyer ?? ''} ${cap.filter_set ?? ''} ${what(cap)} ${per(cap)}`.trim()} />
           </li>
         ))}
       </ul>

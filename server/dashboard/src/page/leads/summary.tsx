@@ -3,7 +3,7 @@ import { capital, millis, words } from '../../format';
 import { RuleText } from '../../part/rule';
 import { Empty } from '../../part/state';
 import { type Column, Table } from '../../part/table';
-import { Badge, Card, Cash, Copy, Facts, Id, Ref, Status, Time, titleOf } from '../../part/words';
+import { Badge, Card, Cash, Copy, Facts, Id, Ref, SetName, Status, Time, titleOf } from '../../part/words';
 import { notOfferedText } from '../../reason';
 import { isUnanswered, noAnswer, outcomeTone } from '../../timeline';
 import type { Candidate, Settlement, Told } from '../../types';
@@ -56,14 +56,14 @@ function Candidates({ told }: { told: Told }) {
           rows={told.candidates}
           keyOf={(c) => `${c.buyer_id} ${c.seat}`}
           columns={[
-            { head: 'Buyer', of: (c) => <Ref of="buyers" id={c.buyer_id} />, sort: (c) => c.buyer_id },
+            { head: 'Buyer', of: (c) => <SetName of={c} />, sort: (c) => c.buyer_id },
             {
               head: 'Outcome',
               phone: 'side',
               sort: (c) => c.outcome,
               of: (c) => <Badge tone={outcomeTone(c.outcome)}>{words(c.outcome)}</Badge>,
             },
-            { head: 'Why', of: (c) => <Why of={c} told={told} settled={posted(c.buyer_id)?.settlements.at(-1)} /> },
+            { head: 'Why', of: (c) => <Why of={c} told={told} settled={c.outcome === 'other_filter_set' ? undefined : posted(c.buyer_id)?.settlements.at(-1)} /> },
             ...(told.candidates.some((c) => c.asked) ? answerColumns : []),
           ]}
         />

@@ -8,7 +8,7 @@ import { Ids } from '../../part/filters';
 import { RuleText } from '../../part/rule';
 import { Loaded } from '../../part/state';
 import { Table } from '../../part/table';
-import { Badge, Card, Heading, Id, Ref } from '../../part/words';
+import { Badge, Card, Heading, Id, Ref, SetName } from '../../part/words';
 import { Wrong } from '../../part/wrong';
 import { meaning } from '../../reason';
 import { useDenied } from '../../session';
@@ -159,7 +159,7 @@ function Decision({ of }: { of: DryRun }) {
           rows={of.candidates}
           keyOf={(c) => `${c.buyer_id} ${c.seat}`}
           columns={[
-            { head: 'Buyer', of: (c) => <Ref of="buyers" id={c.buyer_id} />, sort: (c) => c.buyer_id },
+            { head: 'Buyer', of: (c) => <SetName of={c} />, sort: (c) => c.buyer_id },
             {
               head: 'Outcome',
               phone: 'side',
