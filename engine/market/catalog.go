@@ -93,6 +93,7 @@ type Campaign struct {
 	Returns        ReturnRule
 	Mapping        *FieldMapping
 	Filters        []Filter
+	Schedule       *calendar.WeeklySchedule // outside it the campaign sells no lead; nil: always open
 	Caps           []*Cap
 	FilterSets     []FilterSet // by priority, then buyer id
 }
@@ -100,14 +101,15 @@ type Campaign struct {
 // FilterSet is a buyer's entry in a campaign (campaigns[].buyers[] in the configuration). It
 // holds the buyer, and the buyer's conditions in this campaign.
 type FilterSet struct {
-	Buyer    *Buyer
-	Priority int
-	Weight   int                      // at least 1
-	Price    Money                    // for the methods without an auction
-	States   USStateSet               // intersection of the buyer's own states and the entry's
-	Filters  []Filter                 // the buyer's own and the entry's
-	Schedule *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
-	Caps     []*Cap                   // of the pair
+	Buyer     *Buyer
+	Priority  int
+	Weight    int                      // at least 1
+	Price     Money                    // for the methods without an auction; see PriceAt
+	States    USStateSet               // intersection of the buyer's own states and the entry's
+	Filters   []Filter                 // the buyer's own and the entry's
+	Schedule  *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
+	Caps      []*Cap                   // of the pair; see CapsAt
+	Modifiers []Modifier               // of price and caps; the first one in force counts
 }
 
 // AcceptsSupplier reports whether the supplier may send leads to the campaign. A campaign without

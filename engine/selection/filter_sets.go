@@ -18,9 +18,9 @@ import (
 // The value is immutable and shared by all requests.
 type CompiledFilterSets struct {
 	Campaign *market.Campaign
-	Weights  []int32         // by filter set
-	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
+	Weights  []int32 // by filter set
 
+	terms            [][]Terms // by filter set: without a modifier, and then with each of its modifiers
 	rotationKey      uint64 // hash of the buyers, their order and their weights
 	all              bitset.Set
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
@@ -39,7 +39,7 @@ type filterSetsUsingSuppressionList struct {
 func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	n := len(c.FilterSets)
 	l := &CompiledFilterSets{
-		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
+		Campaign: c, Weights: make([]int32, n), terms: make([][]Terms, n),
 		all: bitset.New(n),
 	}
 	l.all.ResetToAllBelow(n)
@@ -51,7 +51,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		if c.Method == market.Weighted {
 			l.Weights[i] = int32(set.Weight)
 		}
-		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
+		l.terms[i] = compileTerms(c, set)
 		for _, list := range set.Buyer.Suppression {
 			l.getOrAddFilterSetsOfSuppressionList(list).Add(i)
 		}
