@@ -62,36 +62,6 @@ func (c *compiler) compileCap(at syntax.KeyPath, limit *schema.Cap, scope market
 	return built
 }
 
-// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil without a
-// schedule, which means always open, and also after a mistake.
-func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zone *time.Location) *calendar.WeeklySchedule {
-	if s == nil {
-		return nil
-	}
-	if s.TimeZone != "" {
-		zone = c.loadTimeZoneOrUTC(at.Key("time_zone"), s.TimeZone)
-	}
-	if len(s.Open) == 0 {
-		c.reportMistake(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
-		return nil
-	}
-	good := true
-	for i, line := range s.Open {
-		if _, err := calendar.ParseWeeklySchedule(zone, []string{line}); err != nil {
-			c.reportMistakeHidingEnvironmentValue(at.Key("open").Index(i), err.Error())
-			good = false
-		}
-	}
-	if !good {
-		return nil
-	}
-	schedule, err := calendar.ParseWeeklySchedule(zone, s.Open)
-	if err != nil {
-		c.reportMistakeHidingEnvironmentValue(at.Key("open"), err.Error())
-	}
-	return schedule
-}
-
 // compileStates returns the US states with these codes, or all states for an empty list. It
 // reports unknown and repeated codes.
 func (c *compiler) compileStates(at syntax.KeyPath, codes []string) market.USStateSet {

@@ -61,6 +61,8 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 		Filters:  c.compileFilters(at.Key("filters"), s.Filters, campaign.Mapping),
 		Schedule: c.compileSchedule(at.Key("schedule"), s.Schedule, campaign.Zone),
 		Caps:     c.compileCaps(at.Key("caps"), s.Caps, market.ScopePair, campaign.Zone),
+
+		Modifiers: c.compileModifiers(at.Key("modifiers"), s, campaign),
 	}
 }
 

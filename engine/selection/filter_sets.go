@@ -21,7 +21,7 @@ type CompiledFilterSets struct {
 	Weights  []int32 // by filter set
 
 	terms            [][]Terms // by filter set: without a modifier, and then with each of its modifiers
-	rotationKey      uint64 // hash of the buyers, their order and their weights
+	rotationKey      uint64    // hash of the buyers, their order and their weights
 	all              bitset.Set
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex

@@ -102,7 +102,7 @@ func (m *measurer) highestCapUseOfBuyers() (samples []alert.Sample) {
 	for _, id := range slices.Sorted(maps.Keys(m.catalog.Campaigns)) {
 		c := m.catalog.Campaigns[id]
 		for i := range c.FilterSets {
-			add(c.FilterSets[i].Buyer.ID, c.FilterSets[i].Caps, "in campaign "+string(id))
+			add(c.FilterSets[i].Buyer.ID, c.FilterSets[i].CapsAt(m.now), "in campaign "+string(id))
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(highest)) {

@@ -45,7 +45,8 @@ type capUsageCollector struct {
 	caps  []capUsage
 }
 
-// listCapUsage answers GET caps with the usage of all caps in the active configuration. The
+// listCapUsage answers GET caps with the usage of all caps in the active configuration. A limit is the
+// one in force now, by the modifiers of a buyer in a campaign. The
 // parameter campaign restricts it to caps that apply in that campaign, and buyer to those that
 // apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
@@ -66,7 +67,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		for i := range c.FilterSets {
 			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
 				shownBuyers[set.Buyer.ID] = true
-				list.addCaps("seat", id, set.Buyer.ID, c.Currency, set.Caps)
+				list.addCaps("seat", id, set.Buyer.ID, c.Currency, set.CapsAt(list.now))
 			}
 		}
 	}

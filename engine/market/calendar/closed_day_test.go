@@ -164,3 +164,27 @@ func TestScheduleWithClosedDaysMatchesModel(t *testing.T) {
 func formatIn(zone *time.Location, unixNanos int64) string {
 	return fmt.Sprint(time.Unix(0, unixNanos).In(zone))
 }
+
+func TestCoveredMinutes(t *testing.T) {
+	var covered CoveredMinutes
+	for i, c := range []struct {
+		zone, open string
+		want       bool
+	}{
+		{"UTC", "Mon-Fri 08:00-12:00", true},
+		{"UTC", "Mon-Fri 08:00-12:00", false},
+		{"UTC", "Tue 09:00-12:01", true},
+		{"UTC", "Tue 12:00-12:01", false},
+		{"America/New_York", "Mon 08:00-12:00", true},
+		{"UTC", "Sun 23:00-01:00", true},
+		{"UTC", "Mon 00:00-01:00", false},
+		{"UTC", "Sun 22:59-23:01", true},
+		{"UTC", "Mon-Sun 00:00-24:00", true},
+		{"UTC", "Sun 00:00-24:00", false},
+		{"America/New_York", "Mon 08:00-12:00", false},
+	} {
+		if got := covered.Add(mustParseSchedule(t, loadZone(t, c.zone), c.open)); got != c.want {
+			t.Errorf("%d: %s %s adds a minute: %t, want %t", i, c.zone, c.open, got, c.want)
+		}
+	}
+}
