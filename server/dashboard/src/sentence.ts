@@ -78,6 +78,9 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
     );
   const filters = listOf(campaign.filters).filter((f) => f.field);
   if (filters.length > 0) all.push(`Only leads are accepted in which ${join(filters.map(condition))}.`);
+  const schedule = mapOf(campaign.schedule);
+  if (textsOf(schedule.open).length > 0) all.push(`Leads are sold ${join(textsOf(schedule.open))}.`);
+  if (textsOf(schedule.closed_on).length > 0) all.push(`No lead is sold on ${join(textsOf(schedule.closed_on))}.`);
   const caps = listOf(campaign.caps);
   if (caps.length > 0) all.push(`The campaign accepts at most ${join(caps.map((c) => capText(c, currency)))}.`);
   const lists = textsOf(campaign.suppression);
