@@ -45,10 +45,9 @@ type capUsageCollector struct {
 	caps  []capUsage
 }
 
-// listCapUsage answers GET caps with the usage of all caps in the active configuration. A limit is the
-// one in force now, by the modifiers of a buyer in a campaign. The
-// parameter campaign restricts it to caps that apply in that campaign, and buyer to those that
-// apply to that buyer.
+// listCapUsage answers GET caps with the usage of all caps in the active configuration, and with the
+// limits in force now. The parameter campaign restricts it to caps that apply in that campaign, and
+// buyer to those that apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
 	catalog := e.ActiveCatalogOrNil()

@@ -101,11 +101,18 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
       states.length > 0 ? `in ${join(states)}` : '',
       filters.length > 0 ? `if ${join(filters.map(condition))}` : '',
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
+      ...listOf(b.modifiers).map(modifierText),
     ].filter(Boolean);
     const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect
     const price = typeof b.price === 'number' && !auction ? ` for ${amount(b.price, currency)}` : '';
     return `${name('buyers', String(b.buyer))} ${auction ? 'bids' : 'buys'}${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
   });
+}
+
+function modifierText(modifier: Doc): string {
+  const factor = (value: unknown, of: string): string[] => (value === undefined ? [] : [`${value} × the ${of}`]);
+  const caps = modifier.caps === 0 ? ['no lead'] : factor(modifier.caps, 'caps');
+  return `with ${join([...factor(modifier.price, 'price'), ...caps])} on ${join(textsOf(modifier.during))}`;
 }
 
 function payoutLine(payout: Doc, currency: string): string {
