@@ -46,6 +46,7 @@ func (c *compiler) compileCampaign(at syntax.KeyPath, form *schema.Campaign) {
 		Duplicates:  c.compileDuplicates(at.Key("duplicates"), &form.Duplicates),
 		Returns:     c.compileReturns(at.Key("returns"), &form.Returns),
 		Mapping:     c.compileMapping(at, form),
+		Schedule:    c.compileSchedule(at.Key("schedule"), form.Schedule, zone),
 		Caps:        c.compileCaps(at.Key("caps"), form.Caps, market.ScopeCampaign, zone),
 	}
 	if len(form.ConsentSources) > 0 {

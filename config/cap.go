@@ -62,8 +62,8 @@ func (c *compiler) compileCap(at syntax.KeyPath, limit *schema.Cap, scope market
 	return built
 }
 
-// compileSchedule compiles the opening hours of a buyer or a filter set. It returns nil without a
-// schedule, which means always open, and also after a mistake.
+// compileSchedule compiles the opening hours and closed days of a campaign, a buyer or a filter set. It
+// returns nil without a schedule, which means always open, and also after a mistake.
 func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zone *time.Location) *calendar.WeeklySchedule {
 	if s == nil {
 		return nil
@@ -71,23 +71,43 @@ func (c *compiler) compileSchedule(at syntax.KeyPath, s *schema.OpeningHours, zo
 	if s.TimeZone != "" {
 		zone = c.loadTimeZoneOrUTC(at.Key("time_zone"), s.TimeZone)
 	}
-	if len(s.Open) == 0 {
+	if len(s.Open) == 0 && len(s.ClosedOn) == 0 {
 		c.reportMistake(at.Key("open"), "lists no opening hours; write for example Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 		return nil
 	}
-	good := true
-	for i, line := range s.Open {
-		if _, err := calendar.ParseWeeklySchedule(zone, []string{line}); err != nil {
-			c.reportMistakeHidingEnvironmentValue(at.Key("open").Index(i), err.Error())
+	good := c.checkHours(at.Key("open"), s.Open)
+	seen := make(map[string]syntax.KeyPath, len(s.ClosedOn))
+	for i, date := range s.ClosedOn {
+		here := at.Key("closed_on").Index(i)
+		if _, err := calendar.ParseWeeklySchedule(zone, nil, date); err != nil {
+			c.reportMistakeHidingEnvironmentValue(here, err.Error())
 			good = false
 		}
+		c.checkUnique(here, seen, date)
 	}
 	if !good {
 		return nil
 	}
-	schedule, err := calendar.ParseWeeklySchedule(zone, s.Open)
+	return c.parseCheckedSchedule(at.Key("open"), zone, s.Open, s.ClosedOn...)
+}
+
+// checkHours reports the mistakes in lines of hours, and returns whether there are none.
+func (c *compiler) checkHours(at syntax.KeyPath, lines []string) (good bool) {
+	good = true
+	for i, line := range lines {
+		if _, err := calendar.ParseWeeklySchedule(time.UTC, []string{line}); err != nil {
+			c.reportMistakeHidingEnvironmentValue(at.Index(i), err.Error())
+			good = false
+		}
+	}
+	return good
+}
+
+// parseCheckedSchedule returns the schedule of lines and dates that are valid one by one.
+func (c *compiler) parseCheckedSchedule(at syntax.KeyPath, zone *time.Location, open []string, closedOn ...string) *calendar.WeeklySchedule {
+	schedule, err := calendar.ParseWeeklySchedule(zone, open, closedOn...)
 	if err != nil {
-		c.reportMistakeHidingEnvironmentValue(at.Key("open"), err.Error())
+		c.reportMistakeHidingEnvironmentValue(at, err.Error())
 	}
 	return schedule
 }

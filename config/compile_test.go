@@ -130,7 +130,7 @@ func urlOf(e *market.OutboundEndpoint) string {
 	return e.URL
 }
 
-// TestZones: the zone of a cap or schedule defaults to that of its buyer or campaign.
+// TestZones: the zone of a cap, schedule or modifier defaults to that of its buyer or campaign.
 func TestZones(t *testing.T) {
 	exchange := compileText(t, `buyers:
   - {id: a, time_zone: Asia/Kolkata, caps: [{per: day, count: 1}, {per: day, count: 1, time_zone: Asia/Tokyo}]}
@@ -156,9 +156,12 @@ campaigns:
 	}
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC).UnixNano() // a Monday
 	for zone, want := range map[string]bool{"": false, "time_zone: UTC, ": true} {
-		set := compileText(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
+		set := compileText(t, "buyers: [{id: a}]\ncampaigns: [{id: c, method: weighted, time_zone: Asia/Tokyo, buyers: [{buyer: a, schedule: {"+zone+"open: [\"Mon 11:00-13:00\"]}, modifiers: [{"+zone+"during: [\"Mon 11:00-13:00\"], caps: 0.5}]}]}]\n", nil).Catalog.Campaigns["c"].FilterSets[0]
 		if open, _ := set.Schedule.IsOpenAt(noon); open != want {
 			t.Errorf("schedule with %q: open %t", zone, open)
+		}
+		if index, _ := set.ModifierAt(noon); (index == 0) != want || set.Modifiers[0].Price != market.UnchangedFactor || set.Modifiers[0].Caps != 500_000 {
+			t.Errorf("modifier with %q: %d of %+v is in force", zone, index, set.Modifiers)
 		}
 	}
 }

@@ -2,17 +2,22 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"pingpost/config/schema"
 	"pingpost/config/syntax"
 	"pingpost/engine/market"
+	"pingpost/engine/market/calendar"
 )
 
 const (
 	maxPriority = 1_000_000
 	maxWeight   = 1_000_000
+
+	// maxModifiers limits the modifiers of a filter set, because each decision compares them in turn.
+	maxModifiers = 50
 
 	// maxBidders keeps the log record of an auction below the entry limit (1 MiB), even if
 	// the exchange pings all buyers and all reasons have the maximum length.
@@ -101,6 +106,63 @@ func (c *compiler) compileFilterSet(at syntax.KeyPath, s *schema.FilterSet, camp
 		Filters:  c.compileFilters(at.Key("filters"), s.Filters, campaign.Mapping),
 		Schedule: c.compileSchedule(at.Key("schedule"), s.Schedule, campaign.Zone),
 		Caps:     c.compileCaps(at.Key("caps"), s.Caps, market.ScopePair, campaign.Zone),
+
+		Modifiers: c.compileModifiers(at.Key("modifiers"), s, campaign),
+	}
+}
+
+// compileModifiers compiles the modifiers of a filter set's price and caps. It warns about those that
+// never have an effect.
+func (c *compiler) compileModifiers(at syntax.KeyPath, s *schema.FilterSet, campaign *market.Campaign) (compiled []market.Modifier) {
+	if len(s.Modifiers) > maxModifiers {
+		c.reportMistake(at, "has "+strconv.Itoa(len(s.Modifiers))+" modifiers, but a buyer in a campaign can have at most "+strconv.Itoa(maxModifiers)+"; join those with equal factors")
+		return nil
+	}
+	var earlier calendar.CoveredMinutes
+	for i := range s.Modifiers {
+		here, form := at.Index(i), &s.Modifiers[i]
+		zone := campaign.Zone
+		if form.TimeZone != "" {
+			zone = c.loadTimeZoneOrUTC(here.Key("time_zone"), form.TimeZone)
+		}
+		m := market.Modifier{Price: form.Price.OrUnchanged(), Caps: form.Caps.OrUnchanged()}
+		c.checkModifierEffect(here, form, s, campaign)
+		switch {
+		case len(form.During) == 0:
+			c.reportMistake(here.Key("during"), "lists no hours; write for example Mon-Fri 18:00-22:00, or remove the modifier")
+		case c.checkHours(here.Key("during"), form.During):
+			m.During = c.parseCheckedSchedule(here.Key("during"), zone, form.During)
+		}
+		if m.During == nil {
+			continue
+		}
+		if !earlier.Add(m.During) {
+			c.addWarning(here.Key("during"), "never counts, because earlier modifiers cover these hours, and the first one counts; remove it, or move it up")
+		}
+		compiled = append(compiled, m)
+	}
+	return compiled
+}
+
+// checkModifierEffect reports a modifier that changes nothing, or that makes a price too large, and
+// warns about a factor without effect.
+func (c *compiler) checkModifierEffect(at syntax.KeyPath, form *schema.Modifier, s *schema.FilterSet, campaign *market.Campaign) {
+	if form.Price == nil && form.Caps == nil {
+		c.reportMistake(at, "changes nothing; give a factor as price or caps")
+	}
+	if form.Caps != nil && *form.Caps != 0 && len(s.Caps) == 0 {
+		c.addWarning(at.Key("caps"), "has no effect, because this entry has no caps of its own; add caps, or remove it. Only 0 has an effect: no lead in these hours")
+	}
+	if form.Price == nil {
+		return
+	}
+	if campaign.Method == market.PingPost {
+		c.addWarning(at.Key("price"), "has no effect in a ping_post campaign, because the bids are the prices; remove it")
+		return
+	}
+	m := market.Modifier{Price: form.Price.OrUnchanged()}
+	if price := m.ModifiedPrice(s.Price); price > market.MaxMoney {
+		c.reportMistake(at.Key("price"), fmt.Sprintf("makes a price of %s, which is over %s; lower it", price, market.MaxMoney))
 	}
 }
 

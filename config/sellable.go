@@ -92,14 +92,14 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 		fixed = *form.Payout.Fixed
 	}
 	for i := range form.Buyers {
-		highest = max(highest, form.Buyers[i].Price)
+		highest = max(highest, highestPrice(&form.Buyers[i]))
 	}
 	if fixed > highest && len(form.Buyers) > 0 {
 		c.reportNeverWorksOrWarnIfAccepted(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
 	for i := range form.Buyers {
-		here, price := buyers.Index(i), form.Buyers[i].Price
+		here, price := buyers.Index(i), highestPrice(&form.Buyers[i])
 		missing := ""
 		if price == 0 {
 			missing = "is missing or 0, and "
@@ -111,6 +111,40 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 			c.reportNeverWorksOrWarnIfAccepted(here.Key("price"), missing+"is below payout.fixed, so this buyer can never buy here; raise it, lower payout.fixed, or remove the entry")
 		case price == 0:
 			c.addWarning(here.Key("price"), "is missing or 0, so this buyer gets leads for free; give the price of a lead")
+		default:
+			c.warnPricesTooLowAtTimes(here, &form.Buyers[i], max(form.Floor, fixed))
+		}
+	}
+}
+
+// highestPrice returns the highest price of a filter set: without a modifier, or in the hours of one.
+func highestPrice(s *schema.FilterSet) market.Money {
+	highest := s.Price
+	for i := range s.Modifiers {
+		highest = max(highest, modifiedPrice(s, i))
+	}
+	return highest
+}
+
+func modifiedPrice(s *schema.FilterSet, modifierIndex int) market.Money {
+	m := market.Modifier{Price: s.Modifiers[modifierIndex].Price.OrUnchanged()}
+	return m.ModifiedPrice(s.Price)
+}
+
+// warnPricesTooLowAtTimes warns about a filter set that can buy, but not in the hours of a modifier, or
+// only then. lowest is the lowest price that buys.
+func (c *compiler) warnPricesTooLowAtTimes(at syntax.KeyPath, s *schema.FilterSet, lowest market.Money) {
+	if s.Price < lowest {
+		c.addWarning(at.Key("price"), fmt.Sprintf("is below %s, the floor or fixed payout, so this buyer buys only in hours with a modifier that raises it; raise it, or limit the hours with schedule", lowest))
+	}
+	for i := range s.Modifiers {
+		here := at.Key("modifiers").Index(i).Key("price")
+		switch price := modifiedPrice(s, i); {
+		case s.Modifiers[i].Price == nil:
+		case price < lowest:
+			c.addWarning(here, fmt.Sprintf("makes a price of %s, below %s, the floor or fixed payout, so this buyer does not buy in these hours; raise it, or write caps: 0", price, lowest))
+		case price == 0:
+			c.addWarning(here, "makes a price of 0, so this buyer gets leads for free in these hours; raise it")
 		}
 	}
 }

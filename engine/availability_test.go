@@ -84,7 +84,7 @@ func TestScheduleLimitsAreExact(t *testing.T) {
 		{"2000-04-03 22:00:00", "outside_schedule"},
 	}
 	hours := "America/New_York Mon-Fri 08:00-18:00, Sat 22:00-24:00"
-	for _, where := range []string{"buyer", "filter set", "both"} {
+	for _, where := range []string{"buyer", "filter set", "campaign", "both"} {
 		runInVirtualTime(t, where, func(t *testing.T) {
 			r := marketOf(market.Waterfall, buyer{id: "blue"})
 			switch where {
@@ -92,6 +92,8 @@ func TestScheduleLimitsAreExact(t *testing.T) {
 				r.buyers[0].schedule = hours
 			case "filter set":
 				r.campaigns[0].filterSets[0].schedule = hours
+			case "campaign":
+				r.campaigns[0].schedule = hours
 			case "both":
 				r.buyers[0].schedule = "UTC Mon-Sun 00:00-24:00"
 				r.campaigns[0].filterSets[0].schedule = hours

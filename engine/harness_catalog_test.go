@@ -42,7 +42,7 @@ type buyer struct {
 	funds         string                  // opening balance; empty: not prepaid
 	credit        string
 	caps          []string // "day 5", "total $20", "hour 3 America/New_York"
-	schedule      string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00"
+	schedule      string   // "America/New_York Mon-Fri 08:00-18:00, Sat 10:00-12:00, closed 12-25"
 	suppress      []string // suppression lists
 	timeout       time.Duration
 }
@@ -54,6 +54,7 @@ type campaign struct {
 	payout     string // "0.8" or "$6.50"; empty: all of the price
 	suppliers  []string
 	caps       []string
+	schedule   string
 	filters    []market.FilterSpec
 	suppress   []string
 	duplicates market.DuplicateRule
@@ -70,16 +71,19 @@ type campaign struct {
 }
 
 type filterSet struct {
-	buyer    string
-	id       string
-	price    string // empty: 10
-	weight   int
-	states   string // empty: all
-	filters  []market.FilterSpec
-	caps     []string
-	schedule string
-	priority *int // nil: its index
+	buyer     string
+	id        string
+	price     string // empty: 10
+	weight    int
+	states    string // empty: all
+	filters   []market.FilterSpec
+	caps      []string
+	schedule  string
+	modifiers []modifier
+	priority  *int // nil: its index
 }
+
+type modifier struct{ during, price, caps string } // during as a schedule; empty factors: 1
 
 type list struct {
 	id      string
@@ -176,7 +180,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		Zone: time.UTC, Floor: money(t, form.floor), Payout: payout(t, form.payout),
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{},
 		Suppression: listsOf(t, c, form.suppress), Duplicates: form.duplicates, Mapping: mapping,
-		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps),
+		Filters: filters(t, mapping, form.filters), Caps: caps(t, market.ScopeCampaign, form.caps), Schedule: schedule(t, form.schedule),
 		Vertical: cmp.Or(form.vertical, "auto_insurance"), SubVertical: form.subVertical,
 		BidTimeout: cmp.Or(form.timeout, 2*time.Second), PostReserve: cmp.Or(form.postReserve, time.Second),
 		PingReserve: cmp.Or(form.pingReserve, 500*time.Millisecond),
@@ -207,7 +211,7 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
 			Buyer: named, ID: s.id, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
-			Caps: caps(t, market.ScopePair, s.caps),
+			Caps: caps(t, market.ScopePair, s.caps), Modifiers: modifiers(t, s.modifiers),
 		})
 	}
 	return built
@@ -245,8 +249,26 @@ func schedule(t testing.TB, text string) *calendar.WeeklySchedule {
 	if text == "" {
 		return nil
 	}
-	name, hours, _ := strings.Cut(text, " ")
-	return must.Value(calendar.ParseWeeklySchedule(zone(t, name), strings.Split(hours, ", ")))(t)
+	name, lines, _ := strings.Cut(text, " ")
+	var open, closedOn []string
+	for _, line := range strings.Split(lines, ", ") {
+		if day, isClosed := strings.CutPrefix(line, "closed "); isClosed {
+			closedOn = append(closedOn, day)
+		} else {
+			open = append(open, line)
+		}
+	}
+	return must.Value(calendar.ParseWeeklySchedule(zone(t, name), open, closedOn...))(t)
+}
+
+func modifiers(t testing.TB, specs []modifier) (built []market.Modifier) {
+	t.Helper()
+	for _, spec := range specs {
+		built = append(built, market.Modifier{
+			During: schedule(t, spec.during), Price: market.Factor(money(t, cmp.Or(spec.price, "1"))), Caps: market.Factor(money(t, cmp.Or(spec.caps, "1"))),
+		})
+	}
+	return built
 }
 
 func caps(t testing.TB, scope market.CapScope, texts []string) (built []*market.Cap) {
@@ -303,6 +325,24 @@ func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 		}
 	}
 	return all
+}
+
+// highestLimits returns the highest limit of each cap of a catalog, with its modifiers.
+func highestLimits(c *market.Catalog) map[market.PermanentNumber]int64 {
+	highest := map[market.PermanentNumber]int64{}
+	for ref, limit := range allCaps(c) {
+		highest[ref] = limit.Limit
+	}
+	for _, built := range c.Campaigns {
+		for i := range built.FilterSets {
+			for m := range built.FilterSets[i].Modifiers {
+				for _, limit := range built.FilterSets[i].Modifiers[m].ModifiedCaps(built.FilterSets[i].Caps) {
+					highest[limit.Ref] = max(highest[limit.Ref], limit.Limit)
+				}
+			}
+		}
+	}
+	return highest
 }
 
 // ingestOrPostInput returns a supplier's request with lead n. The pairs of name and value change or

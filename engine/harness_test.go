@@ -182,8 +182,8 @@ func (x *testExchange) configure(r marketSpec) {
 	if x.highestLimits == nil {
 		x.highestLimits = map[market.PermanentNumber]int64{}
 	}
-	for ref, limit := range allCaps(c.Catalog) {
-		x.highestLimits[ref] = max(x.highestLimits[ref], limit.Limit)
+	for ref, limit := range highestLimits(c.Catalog) {
+		x.highestLimits[ref] = max(x.highestLimits[ref], limit)
 	}
 }
 

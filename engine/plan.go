@@ -146,6 +146,7 @@ func compileTestCampaign(production *market.Campaign) *compiledCampaign {
 		filterSet := &campaign.FilterSets[i]
 		*filterSet = production.FilterSets[i]
 		filterSet.Buyer, filterSet.Caps = newTestBuyer(filterSet.Buyer), nil
+		filterSet.Modifiers = market.WithoutCapFactors(filterSet.Modifiers)
 		if LacksRequiredTestEndpoint(production.FilterSets[i].Buyer, production.Method) {
 			excluded.Add(i)
 		}
@@ -222,7 +223,7 @@ func (o *compiledCampaign) reserveRotationTurnUnlessTest(s *state.State, reserve
 }
 
 // cachedUnavailableFilterSets returns the filter sets of the campaign that no lead can be sold to now. It
-// caches the result until an event may have changed it, or opening hours or cap periods change. So
+// caches the result until an event may have changed it, or opening hours, modifiers or cap periods change. So
 // a lead does not check a thousand caps. Concurrent requests wait for the one that computes the result.
 func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, nowNanos int64) *selection.UnavailableFilterSets {
 	if cached := campaign.validAvailabilityOrNil(s, nowNanos); cached != nil {
@@ -235,6 +236,9 @@ func cachedUnavailableFilterSets(campaign *compiledCampaign, s *state.State, now
 	}
 	a := selection.NewEmptyUnavailableFilterSets(campaign.CompiledFilterSets)
 	a.Version, a.Until = s.BuyerAvailabilityVersion(campaign.Campaign.Ref), math.MaxInt64 // before the checks, so that an event during the checks invalidates the result
+	if !isOpenAndLimitValidity(campaign.Campaign.Schedule, nowNanos, a) {
+		a.Closed.ResetToAllBelow(campaign.Len())
+	}
 	for i := range campaign.Campaign.FilterSets {
 		addUnavailableReasons(campaign, i, s, nowNanos, a)
 	}
@@ -255,12 +259,17 @@ func (o *compiledCampaign) validAvailabilityOrNil(s *state.State, nowNanos int64
 // be sold to it now. It lowers Until to the time at which a reason may change by itself.
 func addUnavailableReasons(campaign *compiledCampaign, filterSetIndex int, s *state.State, nowNanos int64, unavailable *selection.UnavailableFilterSets) {
 	filterSet := &campaign.Campaign.FilterSets[filterSetIndex]
-	price := selection.FixedPriceOrMinimumBid(campaign.Campaign, filterSet)
+	current, until := campaign.PriceAndCapsAt(filterSetIndex, nowNanos)
+	unavailable.Until = min(unavailable.Until, until)
+	price := selection.FixedPriceOrMinimumBid(campaign.Campaign, current.Price)
 	s.AddCampaignOfBuyer(campaign.Campaign.Ref, filterSet.Buyer.Ref)
 	if !isOpenAndLimitValidity(filterSet.Buyer.Schedule, nowNanos, unavailable) || !isOpenAndLimitValidity(filterSet.Schedule, nowNanos, unavailable) {
 		unavailable.Closed.Add(filterSetIndex)
 	}
-	for _, limit := range campaign.Caps[filterSetIndex] {
+	if current.NoCapacity {
+		unavailable.Capped.Add(filterSetIndex)
+	}
+	for _, limit := range current.Caps {
 		full, until := s.IsCapFull(limit, price, nowNanos)
 		unavailable.Until = min(unavailable.Until, until)
 		if full {

@@ -30,12 +30,15 @@ func exclusions() []exclusion {
 		{reason: "suppressed", change: func(b *buyer, _ *filterSet) { b.suppress = []string{"dnc"} }},
 		{reason: "outside_schedule", change: func(b *buyer, _ *filterSet) { b.schedule = "UTC Mon 08:00-18:00" }},
 		{reason: "outside_schedule", change: func(_ *buyer, s *filterSet) { s.schedule = "UTC Mon 08:00-18:00" }},
+		{reason: "outside_schedule", change: func(b *buyer, _ *filterSet) { b.schedule = "UTC closed 01-01" }},
 		{reason: "caps_full", change: func(b *buyer, _ *filterSet) { b.caps = []string{"day 0"} }},
+		{reason: "caps_full", change: func(_ *buyer, s *filterSet) { s.modifiers = []modifier{{"UTC Sat 00:00-24:00", "", "0"}} }},
 		{reason: "insufficient_funds", change: func(b *buyer, _ *filterSet) { b.funds = "9" }},
 		{reason: "no_bid", before: func(x *testExchange, buyer string) {
 			must.Succeed(x.t, x.engine.AsOperator("").SetCampaignOrBuyerPaused(event.ObjectBuyer, buyer, true))
 		}},
 		{reason: "below_floor", change: func(_ *buyer, s *filterSet) { s.price = "7" }},
+		{reason: "below_floor", change: func(_ *buyer, s *filterSet) { s.modifiers = []modifier{{"UTC Sat 00:00-24:00", "0.799999", ""}} }},
 		{reason: "post_rejected", change: func(b *buyer, _ *filterSet) { b.postEndpoint = true }, before: func(x *testExchange, buyer string) {
 			x.buyers.scriptPosts(buyer, refuses)
 		}},

@@ -160,13 +160,14 @@ func (in *leadSaleWorkspace) chooseFilterSetAndReserveTurn() (filterSetIndexOrMi
 // another request's reservation is in the way; it closes when that reservation changes.
 func (in *leadSaleWorkspace) chooseAndReserveCandidate(filterSetIndex int) (outcome market.BuyerOutcome, otherReservationChanged <-chan struct{}, err error) {
 	campaign := in.live.Campaign
-	price := campaign.FilterSets[filterSetIndex].Price
+	current, _ := in.live.PriceAndCapsAt(filterSetIndex, in.now)
+	price := current.Price
 	if in.auction.IsPrepared() {
 		bid := in.auction.Bid(filterSetIndex)
 		price, in.bid = bid.Amount, auctionIDAndBuyerBidToken{auction: in.auction.ID, token: bid.Token}
 	}
 	payout, ok := campaign.Payout.AmountAtPrice(price)
-	if !ok {
+	if !ok || price < campaign.Floor { // the cached availability may be of a time with another price
 		return market.OutcomeBelowFloor, nil, nil
 	}
 	in.choice = chosenBuyer{filterSet: filterSetIndex, price: price, payout: payout}
@@ -187,7 +188,11 @@ func (in *leadSaleWorkspace) reserveChosenSale() (outcome market.BuyerOutcome, o
 			return market.OutcomeDuplicate, wait, err
 		}
 	}
-	if result, wait := e.state.ReserveAllCaps(&in.reserved, in.live.Caps[in.choice.filterSet], price, in.refusedCharges, in.now); result != state.Reserved {
+	current, _ := in.live.PriceAndCapsAt(in.choice.filterSet, in.now)
+	if current.NoCapacity {
+		return market.OutcomeCapped, nil, nil
+	}
+	if result, wait := e.state.ReserveAllCaps(&in.reserved, current.Caps, price, in.refusedCharges, in.now); result != state.Reserved {
 		return market.OutcomeCapped, wait, nil
 	}
 	if result, wait := e.state.ReserveFunds(&in.reserved, buyer, price); result != state.Reserved {

@@ -86,8 +86,24 @@ campaigns:
     floor: 8
     duplicates: {window: 0s}
     buyers: [{buyer: buy_far}, {buyer: buy_second}, {buyer: buy_high}, {buyer: buy_low}, {buyer: buy_shy}, {buyer: buy_slow_rate}]
+  - id: cmp_hours
+    method: waterfall
+    floor: 3
+    duplicates: {window: 0s}
+    buyers:
+      - {buyer: buy_capped, price: 5, modifiers: [{during: ["Mon-Sun 00:00-24:00"], caps: 0}]}
+      - {buyer: buy_dup, price: 5, caps: [{per: total, count: 3}], modifiers: [{during: ["Mon-Sun 00:00-24:00"], caps: 0.5}]}
+      - {buyer: buy_paused, price: 5, schedule: {closed_on: [%[11]s]}}
+      - {buyer: buy_spent, price: 4, modifiers: [{during: ["Mon-Sun 00:00-24:00"], price: 0.5}]}
+      - {buyer: buy_last, price: 4}
+  - {id: cmp_shut, method: waterfall, schedule: {time_zone: America/New_York, open: ["%[2]s 08:00-18:00"]}, buyers: [{buyer: buy_capped, price: 5}, {buyer: buy_last, price: 4}]}
   - {id: cmp_gone, vertical: home, method: ping_post, duplicates: {window: 0s}, buyers: [{buyer: buy_gone}]}
-`, append([]any{mailHost, closedDay}, append(addressesOf(bidders), buyerClient, buyerSecret, dialtest.UnusedAddress(t), second.Addr().String())...)...)
+`, append([]any{mailHost, closedDay}, append(addressesOf(bidders), buyerClient, buyerSecret, dialtest.UnusedAddress(t), second.Addr().String(), todayAndTomorrow())...)...)
+}
+
+func todayAndTomorrow() string {
+	now := time.Now().UTC()
+	return now.Format(time.DateOnly) + ", " + now.AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
 func addressesOf(buyers []*refbuyer.Buyer) (all []any) {
@@ -204,6 +220,38 @@ func TestExplainNamesRuleOfAuction(t *testing.T) {
 	}
 	if doc.Buyer != "buy_high" || doc.Rule != nil {
 		t.Errorf("sold to %s, rule %v", doc.Buyer, doc.Rule)
+	}
+}
+
+// TestExplainNamesHoursAndModifiers: a rule names the campaign's own schedule, a closed day, and the
+// modifier of a price or a cap.
+func TestExplainNamesHoursAndModifiers(t *testing.T) {
+	t.Parallel()
+	x := startRulesExchange(t)
+	x.mustSell(leadBody(60, "flo_campaign_id", `"cmp_hours"`))
+	doc := x.explain(x.mustSell(leadBody(61, "flo_campaign_id", `"cmp_hours"`)).leadID())
+	for buyer, want := range map[string]string{
+		"buy_capped": `^cap \| a factor above 0 \| 0 during Mon-Sun 00:00-24:00 UTC \| modifier of caps in the campaign: required a factor above 0, got 0 during Mon-Sun 00:00-24:00 UTC \| $`,
+		"buy_dup":    `^cap \| at most 1 leads in total \(3 × 0.5 during Mon-Sun 00:00-24:00 UTC\) \| 1 used and 1 needed \| cap of buyer buy_dup in campaign cmp_hours: `,
+		"buy_paused": `^schedule \| all hours UTC, closed on \S+, \S+ \| ... 20\d\d-\d\d-\d\d \d\d:\d\d \| schedule in the campaign: `,
+		"buy_spent":  `^floor \| at least the floor of 3 USD \| 2 USD \(4 USD × 0.5 during Mon-Sun 00:00-24:00 UTC\) \| price: `,
+		"buy_last":   `^none$`,
+	} {
+		if got := describe(rulesOf(doc)[buyer]); !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s:\n got %s\nwant %s", buyer, got, want)
+		}
+	}
+	doc = x.explain(x.ingest(leadBody(62, "flo_campaign_id", `"cmp_shut"`)).leadID())
+	for buyer, rule := range rulesOf(doc) {
+		if got, want := describe(rule), `^schedule \| ... 08:00-18:00 America/New_York \| ... \d\d:\d\d \| schedule of the campaign: `; !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s:\n got %s\nwant %s", buyer, got, want)
+		}
+	}
+	if want := "It arrived outside the hours in which the campaign sells leads. Of 2 candidates: 2 outside the hours."; doc.Reason != "outside_schedule" || !strings.HasSuffix(doc.Why, want) {
+		t.Errorf("reason %s: %s", doc.Reason, doc.Why)
+	}
+	if caps := x.mustAdmin(200, "GET", "/admin/v1/caps?campaign=cmp_hours&buyer=buy_dup", "").body; !strings.Contains(caps, `"limit":1,"used":1`) {
+		t.Errorf("the limit in force is not listed: %s", caps)
 	}
 }
 

@@ -30,6 +30,7 @@ type Campaign struct {
 	Unknown        string        `json:"unknown"`
 	Fields         []Field       `json:"fields,omitempty"`
 	Filters        []Filter      `json:"filters,omitempty"`
+	Schedule       *OpeningHours `json:"schedule,omitempty"`
 	Caps           []Cap         `json:"caps,omitempty"`
 	Buyers         []FilterSet   `json:"buyers,omitempty"`
 }
@@ -115,9 +116,10 @@ func (r *ReturnRule) fillDefaults() {
 	r.MaxSharePerMonth = orPointerTo(r.MaxSharePerMonth, Share(usual.MaxShare))
 }
 
-// OpeningHours lists the opening hours of a buyer or a filter set, in lines such as
-// Mon-Fri 08:00-18:00.
+// OpeningHours lists the opening hours of a campaign, a buyer or a filter set, in lines such as
+// Mon-Fri 08:00-18:00, and the days on which it is closed.
 type OpeningHours struct {
 	TimeZone string   `json:"time_zone,omitempty"` // default: that of the campaign or buyer
 	Open     []string `json:"open,omitempty"`
+	ClosedOn []string `json:"closed_on,omitempty"` // dates, such as 2026-12-25, or 12-25 for every year
 }

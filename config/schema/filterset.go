@@ -16,6 +16,16 @@ type FilterSet struct {
 	Filters  []Filter      `json:"filters,omitempty"`
 	Schedule *OpeningHours `json:"schedule,omitempty"`
 	Caps     []Cap         `json:"caps,omitempty"`
+
+	Modifiers []Modifier `json:"modifiers,omitempty"` // the first one in force counts
+}
+
+// Modifier multiplies a filter set's price, and the limits of its own caps, during hours of the week.
+type Modifier struct {
+	During   []string `json:"during"`
+	TimeZone string   `json:"time_zone,omitempty"` // default: that of the campaign
+	Price    *Factor  `json:"price,omitempty"`     // default: 1
+	Caps     *Factor  `json:"caps,omitempty"`      // default: 1
 }
 
 func (s *FilterSet) fillDefaultPriorityAndWeight(index int) {

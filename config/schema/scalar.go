@@ -116,6 +116,33 @@ func (s *Share) decodeNode(n *syntax.Node) error {
 // MarshalJSON writes the shortest number.
 func (s Share) MarshalJSON() ([]byte, error) { return market.Money(s).AppendJSON(nil), nil }
 
+// Factor is a factor from 0 to 100, such as 1.25, stored in millionths.
+type Factor market.Factor
+
+func (f *Factor) decodeNode(n *syntax.Node) error {
+	text, err := readNumberOrExpandedText(n, "a factor from 0 to 100")
+	if err != nil {
+		return err
+	}
+	parsed, err := market.ParseFactor([]byte(text))
+	if errors.Is(err, market.ErrFactorTooLarge) {
+		return errors.New(err.Error() + "; give a factor from 0 to 100, such as 1.25")
+	}
+	*f = Factor(parsed)
+	return addMoneyRemedy(err)
+}
+
+// OrUnchanged returns the factor, or 1 for a nil factor.
+func (f *Factor) OrUnchanged() market.Factor {
+	if f == nil {
+		return market.UnchangedFactor
+	}
+	return market.Factor(*f)
+}
+
+// MarshalJSON writes the shortest number.
+func (f Factor) MarshalJSON() ([]byte, error) { return market.Money(f).AppendJSON(nil), nil }
+
 // DecimalNumber is a decimal number, kept as the digits in the document.
 type DecimalNumber string
 

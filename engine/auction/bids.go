@@ -58,7 +58,8 @@ func (a *Auction) copyBidAndCheckTerms(recordedBid *event.Bid, offeredBid *marke
 // amount. Otherwise it returns OutcomeCapped or OutcomeNoFunds. It does not count the
 // reservations of requests in progress.
 func (a *Auction) checkCapsAndFunds(filterSetIndex int, amount market.Money) market.BuyerOutcome {
-	for _, limit := range a.bidders.Caps[filterSetIndex] {
+	current, _ := a.bidders.PriceAndCapsAt(filterSetIndex, a.Began)
+	for _, limit := range current.Caps {
 		if full, _ := a.capacity.IsCapFull(limit, amount, a.Began); full {
 			return market.OutcomeCapped
 		}

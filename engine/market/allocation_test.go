@@ -32,6 +32,11 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	withClosedDays, err := calendar.ParseWeeklySchedule(zone, []string{"Mon-Fri 08:00-18:00"}, "2026-12-25", "01-01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	modified := &FilterSet{Price: 1, Modifiers: []Modifier{{During: schedule, Price: 2 * UnchangedFactor}}}
 	payout := PayoutRule{Share: 800_000}
 	buf := make([]byte, 0, 64)
 	probes := make([]uint64, 0, 3)
@@ -57,6 +62,8 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"ParseBidAmount":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"PayoutRule.AmountAtPrice": func() { payout.AmountAtPrice(12_340_000) },
 		"WeeklySchedule.IsOpenAt":  func() { schedule.IsOpenAt(at) },
+		"closed days":              func() { withClosedDays.IsOpenAt(at) },
+		"FilterSet.PriceAt":        func() { modified.PriceAt(at) },
 		"LeadID.AppendTo":          func() { buf = LeadID{1}.AppendAsText(buf[:0]) },
 		"ParseLeadID":              func() { ParseLeadID("lead_01hf7yat00041061050r3gg28a") },
 		"Cap.AmountUsedBySale":     func() { (&Cap{Unit: UnitMoney}).AmountUsedBySale(12_340_000) },

@@ -202,7 +202,13 @@ func (p PayoutRule) AmountAtPrice(price Money) (payout Money, priceCoversPayout 
 	if price < 0 || p.Share < 0 || p.Share > WholeShare {
 		panic("BUG: payout of a negative price, or a share outside 0 to 1")
 	}
-	high, low := bits.Mul64(uint64(price), uint64(p.Share))
-	quotient, _ := bits.Div64(high, low, uint64(WholeShare))
-	return Money(quotient), true
+	return Money(multiplyByMillionths(int64(price), int64(p.Share))), true
+}
+
+// multiplyByMillionths returns amount * millionths / 1_000_000, rounded down. Both are not negative, and
+// the result must fit an int64.
+func multiplyByMillionths(amount, millionths int64) int64 {
+	high, low := bits.Mul64(uint64(amount), uint64(millionths))
+	quotient, _ := bits.Div64(high, low, moneyUnit)
+	return int64(quotient)
 }

@@ -40,7 +40,7 @@ func hasCommonBit(a, b bitset.Set) (overlaps bool) {
 // is complete.
 type UnavailableFilterSets struct {
 	BelowFloor bitset.Set // the filter set's price is below the campaign's floor, or below a fixed payout
-	Closed     bitset.Set // outside the buyer's or the filter set's hours
+	Closed     bitset.Set // outside the hours of the campaign, the buyer or the filter set
 	Capped     bitset.Set
 	NoFunds    bitset.Set
 	Paused     bitset.Set
@@ -83,12 +83,13 @@ func (d *UnavailableFilterSets) excludeForFundsPauseHealthFloor(candidates *Cand
 	candidates.ExcludeAll(d.BelowFloor, market.OutcomeBelowFloor)
 }
 
-// FixedPriceOrMinimumBid returns the lowest price at which the filter set can get a lead, for the checks of
-// caps and funds. In a ping_post campaign the price is unknown before the bids. A buyer is
-// therefore pinged if there is capacity for the lowest valid bid.
-func FixedPriceOrMinimumBid(c *market.Campaign, filterSet *market.FilterSet) market.Money {
+// FixedPriceOrMinimumBid returns the lowest price at which a filter set can get a lead, for the checks of
+// caps and funds. fixedPrice is its price for the methods without an auction. In a ping_post campaign
+// the price is unknown before the bids. A buyer is therefore pinged if there is capacity for the
+// lowest valid bid.
+func FixedPriceOrMinimumBid(c *market.Campaign, fixedPrice market.Money) market.Money {
 	if c.Method != market.PingPost {
-		return filterSet.Price
+		return fixedPrice
 	}
 	if c.Payout.IsFixed {
 		return max(c.Floor, c.Payout.Fixed, 1)

@@ -18,10 +18,10 @@ import (
 // The value is immutable and shared by all requests.
 type CompiledFilterSets struct {
 	Campaign *market.Campaign
-	Weights  []int32         // by filter set
-	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
+	Weights  []int32 // by filter set
 
-	rotationKey      uint64 // hash of the buyers, their order and their weights
+	pricesAndCaps    [][]PriceAndCaps // by filter set: without a modifier, and then with each of its modifiers
+	rotationKey      uint64           // hash of the buyers, their order and their weights
 	all              bitset.Set
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex
@@ -43,7 +43,7 @@ type filterSetsUsingSuppressionList struct {
 func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	n := len(c.FilterSets)
 	l := &CompiledFilterSets{
-		Campaign: c, Weights: make([]int32, n), Caps: make([][]*market.Cap, n),
+		Campaign: c, Weights: make([]int32, n), pricesAndCaps: make([][]PriceAndCaps, n),
 		all: bitset.New(n),
 	}
 	l.all.ResetToAllBelow(n)
@@ -55,7 +55,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		if c.Method == market.Weighted {
 			l.Weights[i] = int32(set.Weight)
 		}
-		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
+		l.pricesAndCaps[i] = compilePricesAndCaps(c, set)
 		for _, list := range set.Buyer.Suppression {
 			l.getOrAddFilterSetsOfSuppressionList(list).Add(i)
 		}

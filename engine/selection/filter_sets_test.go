@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"testing"
@@ -204,8 +205,12 @@ func TestCompiledWeightsAndCaps(t *testing.T) {
 		}
 		for filterSet, want := range [][]market.PermanentNumber{{1, 2, 3, 4}, {1}} {
 			var got []market.PermanentNumber
-			for _, limit := range compiled.Caps[filterSet] {
+			current, until := compiled.PriceAndCapsAt(filterSet, 0)
+			for _, limit := range current.Caps {
 				got = append(got, limit.Ref)
+			}
+			if until != math.MaxInt64 {
+				t.Errorf("the terms without modifiers change at %d", until)
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("filter set %d has caps %v, want those of campaign, buyer and pair: %v", filterSet, got, want)

@@ -28,6 +28,10 @@ const (
 // asks for that window again. A reservation succeeds only while used + reserved + amount <=
 // limit, and every reservation is either applied or released. So concurrent requests never exceed
 // a limit.
+//
+// The limit is the caller's: the one in force at its decision, by the configuration and the filter
+// set's modifiers. If the limit falls, the use that already counts may be above it. If it rises, the
+// cap has capacity again.
 type capCounter struct {
 	mu sync.Mutex
 	capUse

@@ -106,7 +106,7 @@ func (m *measurer) highestCapUseOfBuyers() (samples []alert.Sample) {
 			if set.ID != "" {
 				where += ", filter set " + set.ID
 			}
-			add(set.Buyer.ID, set.Caps, where)
+			add(set.Buyer.ID, set.CapsAt(m.now), where)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(highest)) {

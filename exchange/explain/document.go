@@ -60,6 +60,7 @@ type Explanation struct {
 	Notes     []string       `json:"notes,omitempty"`     // gaps in this explanation, with the reasons
 
 	stoppedAtAnswer          bool // the seller got a 502 or 504 after the last attempt: an operator decides about the delivery
+	campaignClosed           bool // its own schedule excluded buyers
 	bidRejectedByUnknownRule bool // of a lead that may have accepted a bid: of the campaign or of the bid's buyer
 }
 

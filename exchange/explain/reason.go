@@ -35,7 +35,7 @@ var unsoldReasons = map[market.UnsoldReason]struct{ noCandidates, withCandidates
 		"The buyers that would have accepted it already have a lead of the same person.",
 	},
 	market.ReasonOutsideSchedule: {
-		"It arrived outside the hours in which the campaign buys leads.",
+		"It arrived outside the hours in which the campaign sells leads.",
 		"It arrived outside the hours of the buyers that would have accepted it.",
 	},
 	market.ReasonCapsFull: {
@@ -132,6 +132,9 @@ func describeUnsoldReason(doc *Explanation) string {
 		}
 		if len(doc.Candidates) == 0 {
 			return words.noCandidates
+		}
+		if reason == market.ReasonOutsideSchedule && doc.campaignClosed {
+			return words.noCandidates + " " + describeOutcomeCounts(doc.Candidates)
 		}
 		return cmp.Or(describeCausesIfRateLimited(doc), words.withCandidates) + " " + describeOutcomeCounts(doc.Candidates)
 	}

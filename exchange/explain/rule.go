@@ -123,6 +123,7 @@ func (r *ruleFinder) addRulesToCandidates(test bool) {
 			outcome = bid.Outcome
 		}
 		candidate.Rule = d.UnmetRuleFor(int(candidate.Seat), outcome, bid)
+		r.doc.campaignClosed = r.doc.campaignClosed || outcome == market.OutcomeClosed && d.IsCampaignClosed()
 	}
 }
 

@@ -46,9 +46,9 @@ type capUsageCollector struct {
 	caps  []capUsage
 }
 
-// listCapUsage answers GET caps with the usage of all caps in the active configuration. The
-// parameter campaign restricts it to caps that apply in that campaign, and buyer to those that
-// apply to that buyer.
+// listCapUsage answers GET caps with the usage of all caps in the active configuration, and with the
+// limits in force now. The parameter campaign restricts it to caps that apply in that campaign, and
+// buyer to those that apply to that buyer.
 func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer any, err error) {
 	campaign, buyer := market.CampaignID(ctx.QueryArgs().Peek("campaign")), market.BuyerID(ctx.QueryArgs().Peek("buyer"))
 	catalog := e.ActiveCatalogOrNil()
@@ -67,7 +67,7 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 		for i := range c.FilterSets {
 			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
 				shownBuyers[set.Buyer.ID] = true
-				list.addCaps("seat", id, set.Buyer.ID, set.ID, c.Currency, set.Caps)
+				list.addCaps("seat", id, set.Buyer.ID, set.ID, c.Currency, set.CapsAt(list.now))
 			}
 		}
 	}

@@ -12,16 +12,19 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// WeeklySchedule holds a buyer's opening hours of a week, by the clocks of a zone. An hour that
-// the clocks skip is never open, and an hour that they repeat is open twice. It is immutable.
+// WeeklySchedule holds the opening hours of a week, by the clocks of a zone, and the days on which
+// they do not apply. An hour that the clocks skip is never open, and an hour that they repeat is
+// open twice. It is immutable.
 //
 // It stores the minutes at which it opens and closes, and not one bit for each of the week's
 // 10,080 minutes, because callers also need the next change.
 type WeeklySchedule struct {
 	zone         *time.Location
 	openingHours []string // as configured, for messages
-	opensAtStart bool     // in the week's first minute
-	changes      []int    // minutes of the week, ascending, at which it opens or closes
+	closedDays   []string // as configured, for messages
+	closedOn     []closedDay
+	opensAtStart bool  // in the week's first minute
+	changes      []int // minutes of the week, ascending, at which it opens or closes
 }
 
 const (
@@ -40,8 +43,11 @@ var weekdays = [daysInWeek]string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun
 //
 // The end is exclusive. Days may wrap around the week. If the end is before the start, the hours
 // continue into the next day; an end equal to the start is an error. Overlapping hours are merged.
-func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySchedule, error) {
-	if len(openingHours) == 0 {
+//
+// closedOn lists days on which the schedule is closed, such as 2026-12-25, or 12-25 for every year.
+// With them, openingHours may be empty: the schedule is then open at all other times.
+func ParseWeeklySchedule(zone *time.Location, openingHours []string, closedOn ...string) (*WeeklySchedule, error) {
+	if len(openingHours) == 0 && len(closedOn) == 0 {
 		return nil, errors.New("the schedule has no opening hours: write hours such as Mon-Fri 08:00-18:00, or remove the schedule to be always open")
 	}
 	var week [minutesInWeek]bool
@@ -50,7 +56,17 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 			return nil, fmt.Errorf("opening hours %q: %w", line, err)
 		}
 	}
-	s := &WeeklySchedule{zone: zone, openingHours: slices.Clone(openingHours), opensAtStart: week[0]}
+	s := &WeeklySchedule{
+		zone: zone, openingHours: slices.Clone(openingHours), closedDays: slices.Clone(closedOn),
+		opensAtStart: week[0] || len(openingHours) == 0,
+	}
+	for _, text := range closedOn {
+		closed, err := parseClosedDay(text)
+		if err != nil {
+			return nil, err
+		}
+		s.closedOn = append(s.closedOn, closed)
+	}
 	for minute := 1; minute < minutesInWeek; minute++ {
 		if week[minute] != week[minute-1] {
 			s.changes = append(s.changes, minute)
@@ -62,21 +78,43 @@ func ParseWeeklySchedule(zone *time.Location, openingHours []string) (*WeeklySch
 	return s, nil
 }
 
-// String returns the configured opening hours and their time zone, such as "Mon-Fri 08:00-18:00
-// America/New_York".
+// String returns the configured opening hours, their time zone and the closed days, such as
+// "Mon-Fri 08:00-18:00 America/New_York, closed on 12-25".
 func (s *WeeklySchedule) String() string {
-	return strings.Join(s.openingHours, ", ") + " " + s.zone.String()
+	hours := "all hours"
+	if len(s.openingHours) > 0 {
+		hours = strings.Join(s.openingHours, ", ")
+	}
+	text := hours + " " + s.zone.String()
+	if len(s.closedDays) > 0 {
+		text += ", closed on " + strings.Join(s.closedDays, ", ")
+	}
+	return text
 }
 
-// LocalWeekdayAndTime returns the weekday and the time of day in the schedule's zone, such as "Sat 02:10".
+// LocalWeekdayAndTime returns the weekday and the time of day in the schedule's zone, such as "Sat
+// 02:10". On a closed day it returns the date too, such as "Fri 2026-12-25 10:00".
 func (s *WeeklySchedule) LocalWeekdayAndTime(unixNanos int64) string {
-	return time.Unix(0, unixNanos).In(s.zone).Format("Mon 15:04")
+	layout := "Mon 15:04"
+	if s.isClosedOn(latestDayBegunBy(unixNanos, s.zone)) {
+		layout = "Mon 2006-01-02 15:04"
+	}
+	return time.Unix(0, unixNanos).In(s.zone).Format(layout)
 }
 
 // IsOpenAt reports whether the schedule is open at the instant unixNanos. mayChangeAtNanos is the
 // next instant at which the answer may change, or math.MaxInt64 if it never does. Both are in Unix
 // nanoseconds.
 func (s *WeeklySchedule) IsOpenAt(unixNanos int64) (open bool, mayChangeAtNanos int64) {
+	open, mayChangeAtNanos = s.isOpenByHours(unixNanos)
+	if len(s.closedOn) == 0 {
+		return open, mayChangeAtNanos
+	}
+	return s.limitToOpenDays(open, mayChangeAtNanos, unixNanos)
+}
+
+// isOpenByHours is IsOpenAt without the closed days.
+func (s *WeeklySchedule) isOpenByHours(unixNanos int64) (open bool, mayChangeAtNanos int64) {
 	if len(s.changes) == 0 {
 		return s.opensAtStart, math.MaxInt64
 	}

@@ -9,7 +9,7 @@ const meanings: { [reason: string]: string } = {
   filtered: 'Filters of the campaign or of all buyers exclude it.',
   suppressed: 'The person is on a suppression list.',
   duplicate: 'The same person was sold before.',
-  outside_schedule: 'All matching buyers were outside their hours.',
+  outside_schedule: 'The campaign or all matching buyers were outside their hours.',
   caps_full: 'A cap was reached.',
   insufficient_funds: 'No matching buyer had enough balance.',
   rate_limited: 'All matching buyers were at their ping rate, or demanded a pause (HTTP 429).',

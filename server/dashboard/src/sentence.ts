@@ -78,6 +78,9 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
     );
   const filters = listOf(campaign.filters).filter((f) => f.field);
   if (filters.length > 0) all.push(`Only leads are accepted in which ${join(filters.map(condition))}.`);
+  const schedule = mapOf(campaign.schedule);
+  if (textsOf(schedule.open).length > 0) all.push(`Leads are sold ${join(textsOf(schedule.open))}.`);
+  if (textsOf(schedule.closed_on).length > 0) all.push(`No lead is sold on ${join(textsOf(schedule.closed_on))}.`);
   const caps = listOf(campaign.caps);
   if (caps.length > 0) all.push(`The campaign accepts at most ${join(caps.map((c) => capText(c, currency)))}.`);
   const lists = textsOf(campaign.suppression);
@@ -98,12 +101,19 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
       states.length > 0 ? `in ${join(states)}` : '',
       filters.length > 0 ? `if ${join(filters.map(condition))}` : '',
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
+      ...listOf(b.modifiers).map(modifierText),
     ].filter(Boolean);
     const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect
     const price = typeof b.price === 'number' && !auction ? ` for ${amount(b.price, currency)}` : '';
     const who = name('buyers', String(b.buyer)) + (b.id ? ` (${b.id})` : '');
     return `${who} ${auction ? 'bids' : 'buys'}${price}${rules.length > 0 ? ` ${rules.join(', ')}` : ''}.`;
   });
+}
+
+function modifierText(modifier: Doc): string {
+  const factor = (value: unknown, of: string): string[] => (value === undefined ? [] : [`${value} × the ${of}`]);
+  const caps = modifier.caps === 0 ? ['no lead'] : factor(modifier.caps, 'caps');
+  return `with ${join([...factor(modifier.price, 'price'), ...caps])} on ${join(textsOf(modifier.during))}`;
 }
 
 function payoutLine(payout: Doc, currency: string): string {

@@ -1,4 +1,4 @@
-import { caps, filters, id, name, part, schedule, span, states, zone } from './shared';
+import { caps, filters, id, modifiers, name, part, schedule, span, states, zone } from './shared';
 import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
@@ -19,6 +19,7 @@ const buyers: Spec = list(
     states,
     caps,
     schedule,
+    modifiers,
     filters('in addition to the filters of the buyer'),
   ],
   () => ({ buyer: '' }),
@@ -63,6 +64,7 @@ export const campaign: Spec[] = [
     part('share', 'Share of the price'),
     number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
   ]),
+  schedule,
   caps,
   fields,
   choice('unknown', 'Unknown fields', ['drop', 'keep', 'reject']),

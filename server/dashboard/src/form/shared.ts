@@ -49,8 +49,31 @@ export const caps: Spec = list(
 
 export const schedule: Spec = group('schedule', 'Schedule', [
   words('open', 'Open', { hint: 'Mon-Fri 08:00-18:00', help: 'separated by commas; default: always' }),
-  zone('of these hours'),
+  words('closed_on', 'Closed on', { hint: '2026-12-25, 01-01', help: 'dates, or days of every year' }),
+  zone('of these hours and days'),
 ]);
+
+export const modifiers: Spec = list(
+  'modifiers',
+  'Price and caps by hour',
+  'modifier',
+  [
+    words('during', 'During', { hint: 'Mon-Fri 18:00-22:00', help: 'separated by commas; the first modifier counts' }),
+    number('price', 'Price factor', {
+      hint: '1.25',
+      help: '0 to 100; multiplies the price',
+      unit: 'plain',
+      methods: ['waterfall', 'round_robin', 'weighted'],
+    }),
+    number('caps', 'Caps factor', {
+      hint: '0.5',
+      help: '0 to 100; multiplies the caps of the buyer here; 0: no lead',
+      unit: 'plain',
+    }),
+    zone('of these hours'),
+  ],
+  () => ({ during: [] }),
+);
 
 export const clients = (scopes: string): Spec =>
   list(

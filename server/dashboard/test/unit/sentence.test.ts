@@ -36,6 +36,31 @@ test('a campaign reads as sentences', () => {
   ]);
 });
 
+test('a campaign with hours names them', () => {
+  const lines = sentences(
+    {
+      method: 'waterfall',
+      schedule: { open: ['Mon-Fri 08:00-18:00', 'Sat 10:00-12:00'], closed_on: ['12-25'] },
+      buyers: [
+        {
+          buyer: 'buy_a',
+          price: 12,
+          modifiers: [
+            { during: ['Mon-Fri 18:00-22:00'], price: 1.25, caps: 0.5 },
+            { during: ['Sat 00:00-24:00', 'Sun 00:00-12:00'], caps: 0 },
+          ],
+        },
+      ],
+    },
+    name,
+  );
+  expect(lines).toContain(
+    'Apex buys for $12.00 with 1.25 × the price and 0.5 × the caps on Mon-Fri 18:00-22:00, with no lead on Sat 00:00-24:00 and Sun 00:00-12:00.',
+  );
+  expect(lines).toContain('Leads are sold Mon-Fri 08:00-18:00 and Sat 10:00-12:00.');
+  expect(lines).toContain('No lead is sold on 12-25.');
+});
+
 test('a buyer buys in the states of both its entry and itself', () => {
   const own = (id: string) => (id === 'buy_a' ? { states: ['CA', 'TX'] } : {});
   const campaign = {

@@ -2,10 +2,10 @@ import { campaign } from '../../form/campaign';
 import { type Editing, Fields } from '../../form/editor';
 import { Card } from '../../part/words';
 
-const rules = ['filters', 'caps', 'duplicates', 'returns'];
+const rules = ['schedule', 'filters', 'caps', 'duplicates', 'returns'];
 const more = ['suppression', 'consent_required_sources', 'consent_hosts'];
 
-// RulesStep edits a campaign's filters, caps, duplicates and returns.
+// RulesStep edits a campaign's schedule, filters, caps, duplicates and returns.
 export function RulesStep({ form }: { form: Editing }) {
   return (
     <Card title="Rules">

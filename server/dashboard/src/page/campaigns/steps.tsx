@@ -28,8 +28,8 @@ function stepOf(field: string): number {
   const [first = ''] = field.split(/[.[]/);
   if (['fields', 'unknown'].includes(first)) return 1;
   if (first === 'buyers') return 2;
-  if (['filters', 'caps', 'suppression', 'duplicates', 'returns'].includes(first) || first.startsWith('consent'))
-    return 3;
+  const rules = ['schedule', 'filters', 'caps', 'suppression', 'duplicates', 'returns'];
+  if (rules.includes(first) || first.startsWith('consent')) return 3;
   return 0;
 }
 

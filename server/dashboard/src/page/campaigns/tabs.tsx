@@ -44,7 +44,7 @@ export const campaignTabs: TabOf[] = [
   {
     key: 'rules',
     name: 'Rules',
-    fields: ['filters', 'suppression', 'duplicates', 'consent_required_sources', 'consent_hosts'],
+    fields: ['schedule', 'filters', 'suppression', 'duplicates', 'consent_required_sources', 'consent_hosts'],
   },
   {
     key: 'caps',
@@ -160,6 +160,12 @@ function BuyerTable({ item }: { item: Item }) {
     head: 'Schedule',
     of: (b: Doc) => groupText(specsOf('schedule', specsOf('buyers')), b.schedule) || 'always',
   };
+  const modifiers = {
+    head: 'Price and caps by hour',
+    of: (b: Doc) => (
+      <Lines of={listOf(b.modifiers).map((m) => groupText(specsOf('modifiers', specsOf('buyers')), m, currency))} />
+    ),
+  };
   const number = (key: string, head: string) => ({ head, number: true, of: (b: Doc) => text(b[key]) || '–' });
   return (
     <Card title="Buyers in campaign">
@@ -184,6 +190,7 @@ function BuyerTable({ item }: { item: Item }) {
             { head: 'Filters', of: (b) => <Lines of={filtersOf(b, own).map((f) => capital(condition(f)))} /> },
             { head: 'Caps', of: (b) => <Lines of={listOf(b.caps).map((c) => capText(c, currency))} /> },
             ...(buyers.some((b) => b.schedule) ? [schedule] : []),
+            ...(buyers.some((b) => b.modifiers) ? [modifiers] : []),
           ]}
         />
       )}
