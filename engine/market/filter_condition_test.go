@@ -1,6 +1,7 @@
 package market
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func TestNewFilterRejectsNewConditions(t *testing.T) {
 		{FilterSpec{Field: "born", MinAge: pointerTo(65), MaxAge: pointerTo(64)}, "min_age is greater than max_age"},
 		{FilterSpec{Field: "born", MinAge: pointerTo(18), MaxAge: pointerTo(18)}, ""},
 
-		{FilterSpec{Field: "source", In: []string{"a", "b"}, NotIn: []string{"b", "a", "c"}}, "its conditions exclude each other, so no lead could pass"},
+		{FilterSpec{Field: "source", In: []string{"a", "b"}, NotIn: []string{"b", "a", "c"}}, "exclude each other"},
 		{FilterSpec{Field: "source", In: []string{"a", "b"}, NotIn: []string{"a"}}, ""},
 		{FilterSpec{Field: "zip", In: []string{"10001"}, Prefix: []string{"752"}}, "exclude each other"},
 		{FilterSpec{Field: "zip", In: []string{"75201", "10001"}, Prefix: []string{"752"}}, ""},
@@ -184,7 +185,13 @@ func TestNewFilterRejectsNewConditions(t *testing.T) {
 		{FilterSpec{Field: "home", NotIn: []string{"true", "false"}}, "exclude each other"},
 		{FilterSpec{Field: "state", Absent: true}, ""},
 	} {
-		_, err := NewFilter(test.spec, m)
+		f, err := NewFilter(test.spec, m)
+		if name, found := m.FindContradictoryField([]Filter{f}); err == nil && found && name == test.spec.Field {
+			err = errors.New("exclude each other")
+		}
+		if contradictory, _ := test.spec.CheckWithoutField(); contradictory && (err == nil || err.Error() != "exclude each other") {
+			t.Errorf("%+v: is contradictory without its field only", test.spec)
+		}
 		if test.err == "" && err != nil || test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 			t.Errorf("%+v: %v; want …%s…", test.spec, err, test.err)
 		}

@@ -37,8 +37,8 @@ const (
 )
 
 // NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
-// mapping has no such field, or if the conditions are missing, contradict each other or do not
-// suit the field's type.
+// mapping has no such field, if the conditions are missing or do not suit the field's type, or if bounds
+// are in the wrong order. FindContradictoryField finds other contradictions.
 func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	slot, ok := m.SlotByNameForBuyers(spec.Field)
 	if !ok {
@@ -50,23 +50,17 @@ func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
 	if err == nil {
 		err = spec.checkConditionsSuitType(r)
 	}
-	if err == nil {
-		err = f.checkOwnConditions(r)
-	}
 	if err != nil {
 		return Filter{}, fmt.Errorf("filter on %q: %w", spec.Field, err)
 	}
 	return f, nil
 }
 
-// CheckWithoutField returns an error if the conditions are missing, malformed or contradict each other,
-// on a field of any type.
-func (spec FilterSpec) CheckWithoutField() error {
+// CheckWithoutField checks the conditions that do not depend on the field's type. It returns an error if
+// they are missing or malformed. noValuePasses reports that they exclude each other.
+func (spec FilterSpec) CheckWithoutField() (noValuePasses bool, err error) {
 	f, err := spec.compileWithoutTypeCheck(0, valuelist.Values)
-	if err == nil {
-		err = f.checkOwnConditions(nil)
-	}
-	return err
+	return err == nil && conditionsExcludeEachOther([]Filter{f}, nil), err
 }
 
 // kindOfLists returns the kind of the lists in filters on the field.
@@ -284,14 +278,6 @@ func (spec FilterSpec) checkConditionsSuitType(r *fieldRule) error {
 	return nil
 }
 
-// checkOwnConditions returns an error if no value passes all conditions of the filter.
-func (f *Filter) checkOwnConditions(r *fieldRule) error {
-	if noValuePasses([]Filter{*f}, r) {
-		return errors.New("its conditions exclude each other, so no lead could pass; remove one, or change its values")
-	}
-	return nil
-}
-
 // FindContradictoryField returns the name for buyers of the first field on which the filters exclude each
 // other, so that no lead passes all of them. found is false if there is no such field.
 func (m *FieldMapping) FindContradictoryField(filters []Filter) (nameForBuyers string, found bool) {
@@ -300,17 +286,18 @@ func (m *FieldMapping) FindContradictoryField(filters []Filter) (nameForBuyers s
 		bySlot[filters[i].slot] = append(bySlot[filters[i].slot], filters[i])
 	}
 	for slot := range m.rules {
-		if same := bySlot[LeadFieldIndex(slot)]; len(same) > 0 && noValuePasses(same, &m.rules[slot]) {
+		if same := bySlot[LeadFieldIndex(slot)]; len(same) > 0 && conditionsExcludeEachOther(same, &m.rules[slot]) {
 			return m.rules[slot].buyerName, true
 		}
 	}
 	return "", false
 }
 
-// noValuePasses reports whether filters on one field exclude each other. It tries the listed values, and
+// conditionsExcludeEachOther reports whether filters on one field exclude each other, so that no value passes. It
+// tries the listed values, and
 // compares bounds with bounds, ages with ages, and prefixes with prefixes; it does not find contradictions
 // between other conditions. r is nil if the field's type is unknown.
-func noValuePasses(filters []Filter, r *fieldRule) bool {
+func conditionsExcludeEachOther(filters []Filter, r *fieldRule) bool {
 	all, absent, present := combineFilters(filters)
 	switch {
 	case absent && present, all.min > all.max, all.minAge > all.maxAge:
