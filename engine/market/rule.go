@@ -228,7 +228,7 @@ var expectedForms = [fieldTypeEnd]string{
 	TypeDate:      "a date of the form YYYY-MM-DD",
 	TypeEmail:     "an email address, such as name@example.com",
 	TypePhone:     "a phone number: ten US digits, or + and a country code",
-	TypeState:     "a two-letter US state code, such as CA",
+	TypeState:     "a two-letter US state code in capitals, such as CA",
 	TypeZIP:       "a ZIP code of five digits, or ZIP+4",
 	TypeURL:       "an absolute http or https address",
 	typeHTTPS:     "an https address",
