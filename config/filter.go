@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 
 	"pingpost/config/schema"
 	"pingpost/config/syntax"
@@ -39,9 +40,13 @@ func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *m
 	filter, err := market.NewFilter(f.FilterSpec(), mapping)
 	if err != nil {
 		c.reportMistakeHidingEnvironmentValue(at, textWithoutFieldName(err))
+	} else if _, found := mapping.FindContradictoryField([]market.Filter{filter}); found {
+		c.reportNeverWorksOrWarnIfAccepted(at, textContradictoryFilter)
 	}
 	return filter, err
 }
+
+const textContradictoryFilter = "has conditions that exclude each other, so no lead could pass; remove one, or change its values"
 
 // textWithoutFieldName returns the text of a filter's mistake without the field name, which the
 // message would otherwise repeat.
@@ -70,27 +75,43 @@ func (c *compiler) checkFiltersIndependentOfMapping(at syntax.KeyPath, filters [
 }
 
 // checkFilterIndependentOfMapping reports a filter without a field name, or with conditions that are
-// missing, malformed or contradictory. It tests the conditions on a field that every campaign has.
+// missing, malformed or contradictory.
 func (c *compiler) checkFilterIndependentOfMapping(at syntax.KeyPath, f *schema.Filter) {
 	if f.Field == "" {
 		c.reportMistake(at.Key("field"), "is missing; give the name of the field to filter on")
 		return
 	}
-	spec := f.FilterSpec()
-	spec.Field = "source" // text, in every mapping
-	if spec.Min != nil || spec.Max != nil {
-		spec.Field, spec.In, spec.NotIn = "ai_quality_score", nil, nil // a number, in every mapping
-	}
-	if _, err := market.NewFilter(spec, noFields); err != nil {
-		c.reportMistakeHidingEnvironmentValue(at, textWithoutFieldName(err))
+	noValuePasses, err := f.FilterSpec().CheckWithoutField()
+	switch {
+	case err != nil:
+		c.reportMistakeHidingEnvironmentValue(at, err.Error())
+	case noValuePasses:
+		c.reportNeverWorksOrWarnIfAccepted(at, textContradictoryFilter)
 	}
 }
 
-// noFields is the mapping of a campaign without fields of its own.
-var noFields = func() *market.FieldMapping {
-	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{})
-	if len(mistakes) > 0 {
-		panic("BUG: the empty mapping has mistakes")
+// warnFiltersExcludeEachOther warns about a field on which the campaign's filters alone, or together with
+// those of an entry and its buyer, accept no value. A single contradictory filter is a mistake of its own.
+// set is nil for the campaign alone.
+func (c *compiler) warnFiltersExcludeEachOther(at syntax.KeyPath, campaign *market.Campaign, set *market.FilterSet) {
+	if campaign.Mapping == nil {
+		return
 	}
-	return mapping
-}()
+	field, found := campaign.Mapping.FindContradictoryField(campaign.Filters)
+	switch {
+	case set == nil && found:
+		c.addWarning(at, "exclude each other on the field "+quoteShortened(field)+", so each lead stays unsold; remove one, or change its values")
+	case set == nil || found:
+	default:
+		filters := slices.Concat(campaign.Filters, set.Filters)
+		if set.States != market.AllStates {
+			states, err := market.NewFilter(market.FilterSpec{Field: "state", In: set.States.Codes()}, campaign.Mapping)
+			if err == nil {
+				filters = append(filters, states)
+			}
+		}
+		if field, found = campaign.Mapping.FindContradictoryField(filters); found {
+			c.addWarning(at, "never buys here: the conditions of the campaign, the buyer and this entry exclude each other on the field "+quoteShortened(field)+"; change one of them, or remove the entry")
+		}
+	}
+}

@@ -45,6 +45,7 @@ func (c *compiler) compileFilterSets(at syntax.KeyPath, form *schema.Campaign, c
 		built := c.compileFilterSet(here, seat, campaign)
 		if ok {
 			c.checkAndMergeBuyerIntoFilterSet(here, buyer, seat, form, &built, campaign.Mapping)
+			c.warnFiltersExcludeEachOther(here, campaign, &built)
 			built.Buyer = buyer.Buyer
 			out = append(out, built)
 		}

@@ -163,6 +163,15 @@ func TestInvalidBuyers(t *testing.T) {
 		{"post timeout", baseWithBuyer("post_timeout: 0s"), "buyers[0].post_timeout", "100ms to 5m"},
 		{"filter without field", baseWithBuyer("filters: [{min: 1}]"), "buyers[0].filters[0].field", "is missing"},
 		{"filter without a condition", baseWithBuyer("filters: [{field: state}]"), "buyers[0].filters[0]", "no condition"},
+		{"prefix that is a list", baseWithBuyer("filters: [{field: zip, prefix: [[1]]}]"), "buyers[0].filters[0].prefix[0]", "expected a value"},
+		{"distance without a unit", baseWithBuyer("filters: [{field: zip, near: {zip: 75201}}]"), "buyers[0].filters[0]", "give either miles or km"},
+		{"distance from post boxes", baseWithBuyer("filters: [{field: zip, near: {zip: 75221, km: 5}}]"), "buyers[0].filters[0]", `the location of the ZIP code "75221" is unknown`},
+		{"unknown unit", baseWithBuyer("filters: [{field: zip, near: {zip: 75201, meters: 5}}]"), "buyers[0].filters[0].near.meters", "unknown key; use one of km, miles, zip"},
+		{"pattern with a mistake", baseWithBuyer("filters: [{field: city, matches: '('}]"), "buyers[0].filters[0]", "matches: the pattern is not an RE2"},
+		{"age of a text", baseWithBuyer("filters: [{field: city, min_age: 18}]"), "buyers[0].filters[0]", `in campaign "cmp": from, until, min_age and max_age are for dates`},
+		{"age with a fraction", baseWithBuyer("filters: [{field: city, min_age: 17.5}]"), "buyers[0].filters[0].min_age", "expected a whole number"},
+		{"dates in the wrong order", baseWithBuyer("filters: [{field: city, from: 2020-01-02, until: 2020-01-01}]"), "buyers[0].filters[0]", "from is later than until"},
+		{"buyer's filter that excludes its own values", baseWithBuyer("filters: [{field: city, in: [a], not_in: [a]}]"), "buyers[0].filters[0]", "has conditions that exclude each other, so no lead could pass; remove one, or change its values"},
 		{"filter of the wrong kind", baseWithBuyer("filters: [{field: city, min: 1}]"), "buyers[0].filters[0]", `in campaign "cmp": min and max are for numbers`},
 	})
 }
@@ -206,6 +215,7 @@ func TestInvalidCampaigns(t *testing.T) {
 		{"field's transform", base + "    fields: [{name: x, type: string, transform: [trim, rot13]}]\n", "campaigns[0].fields[0].transform[1]", "rot13"},
 		{"field's bounds", base + "    fields: [{name: x, type: integer, min: 2, max: 1}]\n", "campaigns[0].fields[0].max", "less than min"},
 		{"field's default", base + "    fields: [{name: x, type: integer, default: two}]\n", "campaigns[0].fields[0].default", ""},
+		{"filter that excludes its own values", base + "    filters: [{field: zip, in: [10001, 10002], prefix: [752]}]\n", "campaigns[0].filters[0]", "has conditions that exclude each other"},
 		{"filter's field", base + "    filters: [{field: nope, in: [1]}]\n", "campaigns[0].filters[0].field", `"nope"`},
 		{"filter by the arrival name", base + "    fields: [{name: a, to: b, type: string}]\n    filters: [{field: a, in: [1]}]\n", "campaigns[0].filters[0].field", "after mapping"},
 		{"overlap", base + "  - {id: b, method: ping_post, vertical: auto}\n", "campaigns[1]", "overlaps with campaigns[0]"},

@@ -61,3 +61,34 @@ func TestUnreachableFilterSetWarning(t *testing.T) {
 		}
 	}
 }
+
+// TestWarnFiltersExcludeEachOther: each filter alone accepts some lead, but not all of them together.
+func TestWarnFiltersExcludeEachOther(t *testing.T) {
+	for name, row := range map[string]struct {
+		buyer, campaign, entry string // further keys
+		want                   string // part of the warning; empty: none
+	}{
+		"prefixes in common":            {"filters: [{field: zip, prefix: [752, 10]}]", "filters: [{field: zip, prefix: [75]}]", "filters: [{field: zip, prefix: [75201]}]", ""},
+		"no prefix of buyer and entry":  {"filters: [{field: zip, prefix: [752]}]", "", "filters: [{field: zip, prefix: [10, 753]}]", `buyers[0]: never buys here: the conditions of the campaign, the buyer and this entry exclude each other on the field "zip"; change one of them, or remove the entry`},
+		"lists of campaign and buyer":   {"filters: [{field: source, in: [a, b]}]", "filters: [{field: source, not_in: [a, b]}]", "", `buyers[0]: never buys here`},
+		"lists and a pattern":           {"filters: [{field: source, in: [ab, c]}]", "", "filters: [{field: source, matches: '[x-z]+'}]", `buyers[0]: never buys here`},
+		"distances":                     {"filters: [{field: zip, near: {zip: 75201, miles: 25}}]", "", "filters: [{field: zip, near: {zip: 10001, miles: 25}}]", `buyers[0]: never buys here`},
+		"overlapping distances":         {"filters: [{field: zip, near: {zip: 75201, miles: 25}}]", "", "filters: [{field: zip, near: {zip: 76102, miles: 25}}]", ""},
+		"bounds of campaign and entry":  {"", "filters: [{field: ai_quality_score, min: 0.5}]", "filters: [{field: ai_quality_score, max: 0.4}]", `on the field "ai_quality_score"`},
+		"ages":                          {"", "fields: [{name: born, type: date}]\n    filters: [{field: born, min_age: 65}]", "filters: [{field: born, max_age: 64}]", `on the field "born"`},
+		"presence and absence":          {"filters: [{field: city, absent: true}]", "", "filters: [{field: city, not_in: [x]}]", `on the field "city"`},
+		"states and a filter on states": {"states: [CA, TX]", "filters: [{field: state, not_in: [ca]}]", "states: [CA]", `on the field "state"`},
+		"states with a common one":      {"states: [CA, TX]", "filters: [{field: state, in: [tx, NY]}]", "", ""},
+		"the campaign alone":            {"", "filters: [{field: city, in: [x]}, {field: city, in: [y]}]", "filters: [{field: city, in: [z]}]", `filters: exclude each other on the field "city", so each lead stays unsold; remove one, or change its values`},
+	} {
+		text := strings.Replace(base, `endpoint: "https://a.example"}`, `endpoint: "https://a.example", `+row.buyer+"}", 1)
+		text = strings.Replace(text, "[{buyer: buy_a}]", "[{buyer: buy_a, "+row.entry+"}]\n    floor: 1", 1)
+		warnings := compileText(t, strings.ReplaceAll(text, ", }", "}")+"    "+row.campaign+"\n", nil).Warnings
+		if row.want == "" && len(warnings) == 0 {
+			continue
+		}
+		if len(warnings) != 1 || row.want == "" || !strings.Contains(warnings[0].Error(), row.want) {
+			t.Errorf("%s: %v, want %q", name, warnings, row.want)
+		}
+	}
+}

@@ -96,6 +96,7 @@ type list struct {
 var fields = []market.FieldSpec{
 	{Name: "vehicles", Type: market.TypeInteger},
 	{Name: "homeowner", Type: market.TypeBoolean, NameForBuyers: "owns_home"},
+	{Name: "born", Type: market.TypeDate, Ping: true},
 }
 
 func money(t testing.TB, text string) market.Money {

@@ -45,6 +45,7 @@ func (p *pingWorkspace) reasonToSkipAuction() market.UnsoldReason {
 	case p.req.Hops > maxHops:
 		return market.ReasonLoop
 	}
+	p.lead.SetDecisionTime(p.now, p.live.Campaign.Zone)
 	for i := range p.live.Campaign.Filters {
 		if !p.live.Campaign.Filters[i].Accepts(&p.lead) {
 			return market.ReasonFiltered

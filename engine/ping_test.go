@@ -373,3 +373,30 @@ func TestPingWithoutCampaignKeepsOnlyItsKey(t *testing.T) {
 		expectEqual(t, describePing(x.ping(supplierPing(1, "vertical", "ships"))), "idempotency_key_reused", "another body with the same key")
 	})
 }
+
+// TestAgeAtMidnight: a lead is 17 at its ping and 18 at its post, two seconds later on another day. The post
+// counts with the day of its ping; a lead without a ping counts with its own.
+func TestAgeAtMidnight(t *testing.T) {
+	minor := 17
+	young := []market.FilterSpec{{Field: "born", MaxAge: &minor}}
+	for name, change := range map[string]func(*marketSpec){
+		"of the campaign": func(r *marketSpec) { r.campaigns[0].filters = young },
+		"of the buyer": func(r *marketSpec) {
+			for i := range r.campaigns[0].filterSets {
+				r.campaigns[0].filterSets[i].filters = young
+			}
+		},
+	} {
+		r := twoBidders()
+		change(&r)
+		runWithExchange(t, name, r, func(t *testing.T, x *testExchange) {
+			sleepUntil(t, "2000-03-01 23:59:59")
+			const born = "1982-03-02"
+			a := x.pingAuction(supplierPing(1, "born", born))
+			time.Sleep(2 * time.Second)
+			expectEqual(t, describePing(x.ping(supplierPing(2, "born", born))), "filtered", "a ping after midnight")
+			expectEqual(t, x.ingestResult(leadRequest(3, "born", born)), "filtered", "an ingest after midnight")
+			expectEqual(t, x.saleResult(postFor(1, a)), soldToBlue, "the post after midnight")
+		})
+	}
+}

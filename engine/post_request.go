@@ -63,6 +63,7 @@ func (in *ingestOrPostInput) mapPostFieldsAndAddFaults(members []market.JSONMemb
 		faults[i].Field = market.FieldPathInSupplierPost(faults[i].Field)
 	}
 	if in.live != nil {
+		in.setDecisionTimeOfLead()
 		faults = in.lead.AppendConsentCertificateError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)

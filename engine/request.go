@@ -319,6 +319,7 @@ func stringValueOf(m *market.JSONMember) string {
 func (in *ingestOrPostInput) mapIngestFieldsAndAddFaults() {
 	mapping := in.live.Campaign.Mapping
 	in.lead.Reset(mapping.SlotCount())
+	in.setDecisionTimeOfLead()
 	if in.accepted.auction == nil {
 		in.faults = mapping.FillLeadFromIngest(&in.lead, in.req.Members, in.faults)
 	} else {
@@ -327,6 +328,16 @@ func (in *ingestOrPostInput) mapIngestFieldsAndAddFaults() {
 		in.addFaultIfLocationDiffers(mapping.FieldNameFromSuppliers(market.SlotState), mapping.FieldNameFromSuppliers(market.SlotZip))
 	}
 	in.faults = in.lead.AppendConsentCertificateError(in.live.Campaign, in.faults, "consent_cert_url")
+}
+
+// setDecisionTimeOfLead sets the time at which filters compute ages: of the auction whose bid the lead
+// accepts, or now.
+func (in *ingestOrPostInput) setDecisionTimeOfLead() {
+	at := in.now
+	if in.accepted.auction != nil {
+		at = in.accepted.auction.Began
+	}
+	in.lead.SetDecisionTime(at, in.live.Campaign.Zone)
 }
 
 // isSuppressedBy reports whether a suppression list has one of the lead's values, for example its

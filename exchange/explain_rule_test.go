@@ -29,6 +29,12 @@ buyers:
   - {id: buy_list, filters: [{field: make, in: [Audi, BMW]}]}
   - {id: buy_excluded, filters: [{field: make, not_in: [Ford]}]}
   - {id: buy_range, filters: [{field: age, min: 25, max: 60}]}
+  - {id: buy_prefix, filters: [{field: zip, prefix: [100, 752], not_prefix: [75202]}]}
+  - {id: buy_not_prefix, filters: [{field: zip, not_prefix: [941]}]}
+  - {id: buy_far_away, filters: [{field: zip, near: {zip: "75201", miles: 25}}]}
+  - {id: buy_pattern, filters: [{field: make, matches: "[a-z]+"}]}
+  - {id: buy_adult, filters: [{field: born, min_age: 18}]}
+  - {id: buy_dates, filters: [{field: born, from: 1990-01-01, until: 1999-12-31}]}
   - {id: buy_absent, filters: [{field: make, absent: true}]}
   - {id: buy_mail, filters: [{field: email, not_in: ["ann1@%[1]s", "x@y.example"]}]}
   - {id: buy_contact, filters: [{field: phone, in: ["+12125550000"]}]}
@@ -53,13 +59,19 @@ campaigns:
   - id: cmp
     method: waterfall
     duplicates: {window: 1d, scope: buyer, fields: [phone]}
-    fields: [{name: vehicles, to: vehicle_count, type: integer}, {name: make, type: string}, {name: age, type: integer}]
+    fields: [{name: vehicles, to: vehicle_count, type: integer}, {name: make, type: string}, {name: age, type: integer}, {name: born, type: date}]
     buyers:
       - {buyer: buy_state, price: 5}
       - {buyer: buy_filter, price: 5}
       - {buyer: buy_list, price: 5}
       - {buyer: buy_excluded, price: 5}
       - {buyer: buy_range, price: 5}
+      - {buyer: buy_prefix, price: 5}
+      - {buyer: buy_not_prefix, price: 5}
+      - {buyer: buy_far_away, price: 5}
+      - {buyer: buy_pattern, price: 5}
+      - {buyer: buy_adult, price: 5}
+      - {buyer: buy_dates, price: 5}
       - {buyer: buy_absent, price: 5}
       - {buyer: buy_mail, price: 5}
       - {buyer: buy_contact, price: 5}
@@ -154,7 +166,8 @@ func TestExplainNamesRule(t *testing.T) {
 	t.Parallel()
 	x := startRulesExchange(t)
 	x.mustAdmin(204, "POST", "/admin/v1/buyers/buy_paused/pause", "")
-	misfit := []string{"make", `"Ford"`, "age", "17", "email", `"ann1@` + mailHost + `"`}
+	born := time.Now().UTC().AddDate(-17, 0, 0).Format(time.DateOnly)
+	misfit := []string{"zip", `"94105"`, "born", `"` + born + `"`, "make", `"Ford"`, "age", "17", "email", `"ann1@` + mailHost + `"`}
 	var sold []string
 	for range 3 {
 		sold = append(sold, x.mustSell(leadBody(1, misfit...)).leadID())
@@ -164,23 +177,29 @@ func TestExplainNamesRule(t *testing.T) {
 		t.Errorf("sold to %s, want buy_last", doc.Buyer)
 	}
 	for buyer, want := range map[string]string{
-		"buy_state":    `^state \| one of NV, TX \| CA \| state: required one of NV, TX, got CA \| $`,
-		"buy_filter":   `^filter \| >= 1 \| null \| vehicle_count: required >= 1, got none \| $`,
-		"buy_list":     `^filter \| one of Audi, BMW \| Ford \| make: required one of Audi, BMW, got Ford \| $`,
-		"buy_excluded": `^filter \| none of Ford \| Ford \| make: required none of Ford, got Ford \| $`,
-		"buy_range":    `^filter \| between 25 and 60 \| 17 \| age: required between 25 and 60, got 17 \| $`,
-		"buy_absent":   `^filter \| no value \| Ford \| make: required no value, got Ford \| $`,
-		"buy_mail":     `^filter \| none of 2 configured values \| \(masked: personal data\) \| email: required none of 2 configured values, got \(masked`,
-		"buy_contact":  `^filter \| one of 1 configured values \| \(masked: personal data\) \| phone: `,
-		"buy_closed":   `^schedule \| ... 08:00-18:00 America/New_York \| ... \d\d:\d\d \| schedule of the buyer: required ... 08:00-18:00 America/New_York, got ... \d\d:\d\d \| $`,
-		"buy_capped":   `^cap \| at most 1 leads in total \| 1 used and 1 needed \| cap of buyer buy_capped: required at most 1 leads in total, got 1 used and 1 needed \(reconstructed\) \| reconstructed$`,
-		"buy_spent":    `^cap \| at most 10 USD per day \| 6 USD used and 6 USD needed \| cap of buyer buy_spent: .*in the window 20\d\d-.*T00:00:00-0[45]:00 to `,
-		"buy_poor":     `^funds \| at least 5 USD \| 4 USD \| funds: required at least 5 USD, got 4 USD \(reconstructed\): balance 3 USD, held 0 USD, credit 1 USD \| reconstructed$`,
-		"buy_listed":   `^suppression_list \| not on suppression list dnc \| \(masked: personal data\) \| phone: is on suppression list dnc \| $`,
-		"buy_lists":    `^suppression_list \| not on suppression list dnc \| .* \| reconstructed$`,
-		"buy_paused":   `^pause \| active \| paused \| buyer: required active, got paused \| $`,
-		"buy_dup":      `^duplicate \| no lead of buyer buy_dup with the same phone within 1 day \| lead_\S+ of 20\d\d-\S+Z \| `,
-		"buy_refusing": `^post \| acceptance of the lead \| HTTP 422 post_rejected \| post: required acceptance of the lead, got HTTP 422 post_rejected \| $`,
+		"buy_state":      `^state \| one of NV, TX \| CA \| state: required one of NV, TX, got CA \| $`,
+		"buy_filter":     `^filter \| >= 1 \| null \| vehicle_count: required >= 1, got none \| $`,
+		"buy_list":       `^filter \| one of Audi, BMW \| Ford \| make: required one of Audi, BMW, got Ford \| $`,
+		"buy_excluded":   `^filter \| none of Ford \| Ford \| make: required none of Ford, got Ford \| $`,
+		"buy_range":      `^filter \| between 25 and 60 \| 17 \| age: required between 25 and 60, got 17 \| $`,
+		"buy_prefix":     `^filter \| a text that begins with one of 100, 752 \| 94105 \| zip: required a text that begins with one of 100, 752, got 94105 \| $`,
+		"buy_not_prefix": `^filter \| a text that begins with none of 941 \| 94105 \| zip: required a text that begins with none of 941, got 94105 \| $`,
+		"buy_far_away":   `^filter \| within 25 miles of 75201 \| 94105 \| zip: required within 25 miles of 75201, got 94105 \| $`,
+		"buy_pattern":    `^filter \| a text that matches \[a-z\]\+ \| Ford \| make: required a text that matches \[a-z\]\+, got Ford \| $`,
+		"buy_adult":      `^filter \| age >= 18 \| ` + born + ` \| born: required age >= 18, got ` + born + ` \| $`,
+		"buy_dates":      `^filter \| between 1990-01-01 and 1999-12-31 \| ` + born + ` \| born: `,
+		"buy_absent":     `^filter \| no value \| Ford \| make: required no value, got Ford \| $`,
+		"buy_mail":       `^filter \| none of 2 configured values \| \(masked: personal data\) \| email: required none of 2 configured values, got \(masked`,
+		"buy_contact":    `^filter \| one of 1 configured values \| \(masked: personal data\) \| phone: `,
+		"buy_closed":     `^schedule \| ... 08:00-18:00 America/New_York \| ... \d\d:\d\d \| schedule of the buyer: required ... 08:00-18:00 America/New_York, got ... \d\d:\d\d \| $`,
+		"buy_capped":     `^cap \| at most 1 leads in total \| 1 used and 1 needed \| cap of buyer buy_capped: required at most 1 leads in total, got 1 used and 1 needed \(reconstructed\) \| reconstructed$`,
+		"buy_spent":      `^cap \| at most 10 USD per day \| 6 USD used and 6 USD needed \| cap of buyer buy_spent: .*in the window 20\d\d-.*T00:00:00-0[45]:00 to `,
+		"buy_poor":       `^funds \| at least 5 USD \| 4 USD \| funds: required at least 5 USD, got 4 USD \(reconstructed\): balance 3 USD, held 0 USD, credit 1 USD \| reconstructed$`,
+		"buy_listed":     `^suppression_list \| not on suppression list dnc \| \(masked: personal data\) \| phone: is on suppression list dnc \| $`,
+		"buy_lists":      `^suppression_list \| not on suppression list dnc \| .* \| reconstructed$`,
+		"buy_paused":     `^pause \| active \| paused \| buyer: required active, got paused \| $`,
+		"buy_dup":        `^duplicate \| no lead of buyer buy_dup with the same phone within 1 day \| lead_\S+ of 20\d\d-\S+Z \| `,
+		"buy_refusing":   `^post \| acceptance of the lead \| HTTP 422 post_rejected \| post: required acceptance of the lead, got HTTP 422 post_rejected \| $`,
 	} {
 		if got := describe(rulesOf(doc)[buyer]); !regexp.MustCompile(want).MatchString(got) {
 			t.Errorf("%s:\n got %s\nwant %s", buyer, got, want)

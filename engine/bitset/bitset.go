@@ -29,6 +29,16 @@ func (b Set) RemoveAll(other Set) {
 	}
 }
 
+// HasAnyOf reports whether a number is in both sets. b must be at least as long as other.
+func (b Set) HasAnyOf(other Set) bool {
+	for i := range other {
+		if b[i]&other[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Count returns how many numbers are in the set.
 func (b Set) Count() int {
 	n := 0

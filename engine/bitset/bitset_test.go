@@ -69,6 +69,9 @@ func TestSetMatchesMap(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				i := place.Draw(t, "member")
+				if b.HasAnyOf(other) != slices.ContainsFunc(sorted(otherModel), func(i int) bool { return model[i] }) {
+					t.Fatalf("%v and %v: %t", members(b), members(other), b.HasAnyOf(other))
+				}
 				if b.Has(i) != model[i] || b.Count() != len(model) || !slices.Equal(members(b), sorted(model)) {
 					t.Fatalf("%v, want %v", members(b), sorted(model))
 				}

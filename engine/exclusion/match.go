@@ -115,12 +115,18 @@ func describeCondition(condition market.FilterCondition, masked bool) string {
 	switch condition.Operator {
 	case market.FilterAbsent:
 		return "no value"
-	case market.FilterBetween:
-		return fmt.Sprintf("between %s and %s", condition.Values[0], condition.Values[1])
+	case market.FilterBetween, market.FilterAgeBetween:
+		return fmt.Sprintf("%s %s and %s", condition.Operator, condition.Values[0], condition.Values[1])
 	case market.FilterIn:
 		return "one of " + list
 	case market.FilterNotIn:
 		return "none of " + list
+	case market.FilterPrefix:
+		return "a text that begins with one of " + list
+	case market.FilterNotPrefix:
+		return "a text that begins with none of " + list
+	case market.FilterMatches:
+		return "a text that matches " + condition.Values[0]
 	}
 	return strings.TrimSpace(string(condition.Operator) + " " + strings.Join(condition.Values, ""))
 }

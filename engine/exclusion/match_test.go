@@ -33,3 +33,33 @@ func TestFilterOnMissingText(t *testing.T) {
 		}
 	}
 }
+
+func TestDescribeCondition(t *testing.T) {
+	mapping, mistakes := market.NewFieldMapping(market.FieldMappingSpec{Fields: []market.FieldSpec{{Name: "born", Type: market.TypeDate}, {Name: "rooms", Type: market.TypeInteger}}})
+	if len(mistakes) > 0 {
+		t.Fatal(mistakes)
+	}
+	adult, old, miles, two := 18, 65, "25", "2"
+	for _, test := range []struct {
+		spec market.FilterSpec
+		want string
+	}{
+		{market.FilterSpec{Field: "rooms", Min: &two, Max: &two}, "between 2 and 2"},
+		{market.FilterSpec{Field: "rooms", Min: &two}, ">= 2"},
+		{market.FilterSpec{Field: "rooms", Absent: true}, "no value"},
+		{market.FilterSpec{Field: "zip", Prefix: []string{"752", "10"}}, "a text that begins with one of 10, 752"},
+		{market.FilterSpec{Field: "zip", NotPrefix: []string{"752"}}, "a text that begins with none of 752"},
+		{market.FilterSpec{Field: "zip", Near: &market.NearSpec{ZIP: "75201", Miles: &miles}}, "within 25 miles of 75201"},
+		{market.FilterSpec{Field: "source", Matches: "[A-Z]+"}, "a text that matches [A-Z]+"},
+		{market.FilterSpec{Field: "born", From: "2020-01-01", Until: "2025-12-31"}, "between 2020-01-01 and 2025-12-31"},
+		{market.FilterSpec{Field: "born", Until: "2025-12-31"}, "<= 2025-12-31"},
+		{market.FilterSpec{Field: "born", MinAge: &adult}, "age >= 18"},
+		{market.FilterSpec{Field: "born", MaxAge: &old}, "age <= 65"},
+		{market.FilterSpec{Field: "born", MinAge: &adult, MaxAge: &old}, "age between 18 and 65"},
+	} {
+		filter := must.Value(market.NewFilter(test.spec, mapping))(t)
+		if got := DescribeCondition(filter.Conditions()[0]); got != test.want {
+			t.Errorf("%+v: %s, want %s", test.spec, got, test.want)
+		}
+	}
+}

@@ -20,6 +20,22 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	state := filterOn(t, SlotState, FilterSpec{In: []string{"CA", "NV"}, NotIn: []string{"TX"}})
 	score := filterOn(t, SlotQualityScore, FilterSpec{Min: &low, In: []string{"0.50"}})
 	index, lead := newLargeIndex(t, 1000)
+	fields := conditionFields(t)
+	var conditions []Filter
+	for _, spec := range []FilterSpec{
+		{Field: "zip", Prefix: []string{"1", "752"}, NotPrefix: []string{"753"}, Near: &NearSpec{ZIP: "75201", Miles: &low}},
+		{Field: "source", Matches: `[A-Z]{2}\d+`},
+		{Field: "born", MinAge: pointerTo(18), From: "1900-01-01"},
+	} {
+		f, err := NewFilter(spec, fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions = append(conditions, f)
+	}
+	conditionIndex, passing := NewFilterIndex([][]Filter{conditions}), &Lead{Values: make([]FieldValue, fields.SlotCount())}
+	passing.Values[SlotZip], passing.Values[SlotSource], passing.Values[conditions[2].slot] = text("75201-1234"), text("AB12"), text("1980-02-29")
+	passing.SetDecisionTime(time.Now().UnixNano(), time.UTC)
 	eligible := bitset.New(1000)
 	table := fingerprint.NewFingerprintTable([]uint64{7, 42, 1 << 60})
 	either := DuplicateRule{Phone: true, Email: true, Window: 1}
@@ -46,7 +62,21 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 	for name, step := range map[string]func(){
 		"Filter.Accepts":               func() { state.Accepts(l); score.Accepts(l) },
 		"FilterIndex.ClearFailingSets": func() { eligible.ResetToAllBelow(1000); index.ClearFailingSets(lead, eligible); eligible.NextFrom(0) },
-		"FingerprintTable.Has":         func() { table.Has(42) },
+		"Filter.Accepts, other conditions": func() {
+			for i := range conditions {
+				if !conditions[i].Accepts(passing) {
+					t.Errorf("%v excludes the lead", conditions[i].Conditions())
+				}
+			}
+		},
+		"FilterIndex, other conditions": func() {
+			one := eligible[:1]
+			one.ResetToAllBelow(1)
+			if conditionIndex.ClearFailingSets(passing, one); !one.Has(0) {
+				t.Error("the index excludes the lead")
+			}
+		},
+		"FingerprintTable.Has": func() { table.Has(42) },
 		"phone fingerprints": func() {
 			probes = (&SuppressionListDefinition{Field: ListPhone, Hash: HashPlain}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},

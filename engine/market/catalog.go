@@ -231,3 +231,61 @@ func (c *Campaign) AcceptsSupplier(supplier SupplierID) bool {
 	_, ok := c.Suppliers[supplier]
 	return ok
 }
+
+// ConditionsMetByLead is the set of conditions that a lead has met when the exchange makes a bid for
+// it. The bid lists them in its member buyer_filters_passed.
+type ConditionsMetByLead uint8
+
+// Every bid has met the vertical, because it selects the campaign. The others apply if
+// the campaign, the buyer or its filter set has them: a list of states, and filters on
+// consent or on the score.
+const (
+	PassedState ConditionsMetByLead = 1 << iota
+	PassedVertical
+	PassedTCPA
+	PassedScore
+)
+
+var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
+
+// AppendJSON appends the names of the conditions as a JSON array of strings.
+func (p ConditionsMetByLead) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	first := true
+	for i, name := range passedNames {
+		if p>>i&1 == 0 {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(append(append(dst, '"'), name...), '"')
+	}
+	return append(dst, ']')
+}
+
+// ConditionsEachSaleMeets returns the conditions that a lead has met if it can be sold to the buyer of this
+// filter set. filterSetIndex is an index of c.FilterSets.
+func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) ConditionsMetByLead {
+	met := PassedVertical
+	if c.FilterSets[filterSetIndex].States != AllStates {
+		met |= PassedState
+	}
+	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
+}
+
+// conditionsCheckedBy returns the conditions (state, consent, score) that a lead has met if it passed these filters.
+func conditionsCheckedBy(filters []Filter) (met ConditionsMetByLead) {
+	for i := range filters {
+		switch filters[i].slot {
+		case SlotState:
+			met |= PassedState
+		case SlotTCPAConsent:
+			met |= PassedTCPA
+		case SlotQualityScore:
+			met |= PassedScore
+		}
+	}
+	return met
+}

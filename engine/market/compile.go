@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -191,16 +190,12 @@ func (c *mappingCompiler) compilePattern(p *fieldSpecWithConfigIndex, r *fieldRu
 		c.addMistake(p.configIndex, "pattern", "pattern is for text; use min and max for numbers")
 		return
 	}
-	if len(p.Pattern) > maxPattern {
-		c.addMistake(p.configIndex, "pattern", "a pattern has at most %d bytes", maxPattern)
+	pattern, err := compileWholeTextPattern(p.Pattern)
+	if err != nil {
+		c.addMistake(p.configIndex, "pattern", "%v", err)
 		return
 	}
-	// Compiled alone first, so that no bracket of the pattern closes ours.
-	if _, err := regexp.Compile(p.Pattern); err != nil {
-		c.addMistake(p.configIndex, "pattern", "the pattern is not an RE2 regular expression: %v", err)
-		return
-	}
-	r.pattern = regexp.MustCompile(`\A(?:` + p.Pattern + `)\z`)
+	r.pattern = pattern
 }
 
 // compileTransforms checks that the field's transforms suit its type, and splits them into those
@@ -246,6 +241,15 @@ func (c *mappingCompiler) compileEnumValues(p *fieldSpecWithConfigIndex, r *fiel
 		r.values[value] = struct{}{}
 	}
 	r.expected = describeEnumValues(p.Values)
+	r.valueByLowerCase = make(map[string][]byte, len(p.Values))
+	for _, value := range p.Values {
+		lower := lowerASCII(value)
+		if _, ambiguous := r.valueByLowerCase[lower]; ambiguous {
+			r.valueByLowerCase[lower] = nil
+			continue
+		}
+		r.valueByLowerCase[lower] = []byte(value)
+	}
 }
 
 // compileNumericBounds checks and stores the min and max of a numeric field.

@@ -50,7 +50,7 @@ func TestFillKnownFields(t *testing.T) {
 
 func TestFillReportsAllErrorsInMappingOrder(t *testing.T) {
 	m := mappingOf(t, market.UnknownReject, market.FieldSpec{Name: "b", Type: market.TypeInteger, Required: true}, market.FieldSpec{Name: "a", Type: market.TypeDate})
-	_, failed := fill(m, members(`zz=1`, `a="2026-02-30"`, `zip=94107`, `state="ca"`, `email="x"`, `phone=4155550123`, `last_name=" "`, `first_name=null`, `flo_ping_id="p"`))
+	_, failed := fill(m, members(`zz=1`, `a="2026-02-30"`, `zip=94107`, `state="zz"`, `email="x"`, `phone=4155550123`, `last_name=" "`, `first_name=null`, `flo_ping_id="p"`))
 	want := []string{
 		"first_name missing_required", "last_name missing_required", "phone wrong_type", "email invalid_format", "state invalid_format",
 		"zip wrong_type", "b missing_required", "a invalid_format", "zz unknown_field",
@@ -74,6 +74,8 @@ func TestFieldRules(t *testing.T) {
 	lower := market.FieldSpec{Type: market.TypeEnum, Values: []string{"auto"}, Transforms: []market.FieldTransform{market.TransformTrim, market.TransformLower}}
 	short := market.FieldSpec{Type: market.TypeString, MinLength: length(2), MaxLength: length(4)}
 	pattern := market.FieldSpec{Type: market.TypeString, Pattern: `a|bb`}
+	plainState := market.FieldSpec{Type: market.TypeState}
+	vehicle := market.FieldSpec{Type: market.TypeEnum, Values: []string{"Pickup Truck", "van", "Van", "Äuto"}}
 	state := market.FieldSpec{Type: market.TypeState, Transforms: []market.FieldTransform{market.TransformTrim, market.TransformUpper}}
 	hashed := market.FieldSpec{Type: market.TypeEmail, Transforms: []market.FieldTransform{market.TransformLower, market.TransformSHA256}}
 	area := market.FieldSpec{Type: market.TypeZIP, Transforms: []market.FieldTransform{market.TransformZIP3}}
@@ -149,7 +151,22 @@ func TestFieldRules(t *testing.T) {
 		{loose, `1`, "wrong_type"},
 
 		{band, `"25-34"`, "1 25-34"},
-		{band, `"25-34 "`, "not_allowed_value"},
+		{band, `"25-34 "`, "1 25-34"},
+		{vehicle, `"Pickup Truck"`, "1 Pickup Truck"},
+		{vehicle, `" pickup TRUCK"`, "1 Pickup Truck"},
+		{vehicle, `"pickup  truck"`, "not_allowed_value"},
+		{vehicle, `"VAN"`, "not_allowed_value"}, // two values differ only in case
+		{vehicle, `"van "`, "1 van"},
+		{vehicle, `"Van"`, "1 Van"},
+		{vehicle, `"Äuto"`, "1 Äuto"},
+		{vehicle, `"äuto"`, "not_allowed_value"}, // only ASCII letters
+		{plainState, `"CA"`, "1 CA"},
+		{plainState, `"ca"`, "1 CA"},
+		{plainState, `"cA"`, "1 CA"},
+		{plainState, `" Ca "`, "1 CA"},
+		{plainState, `"C A"`, "invalid_format"},
+		{plainState, `"California"`, "invalid_format"},
+		{plainState, `"#!"`, "invalid_format"},
 		{band, `"55+"`, "not_allowed_value"},
 		{band, `25`, "wrong_type"},
 		{lower, `" AUTO"`, "1 auto"},

@@ -1,103 +1,36 @@
 package market
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
+	"regexp"
 	"strconv"
 
 	"pingpost/engine/market/format"
+	"pingpost/engine/market/valuelist"
 )
 
 // Filter is a compiled condition on one field of a lead. All parts of it must hold. An absent
 // field fails every filter except one that requires absence. It fails even a filter that only
 // excludes values, because an unknown value is not accepted.
 //
-// Numbers are compared by value, so that 2 equals 2.0; all other values are compared by their
-// text. Numbers are compared as 64-bit floats, exact to 15 digits.
+// Numbers and dates are compared by value, so that 2 equals 2.0; all other values are compared by
+// their text. Numbers are compared as 64-bit floats, exact to 15 digits.
 type Filter struct {
-	slot     LeadFieldIndex
-	absent   bool
-	in       *filterValueSet // nil: any
-	notIn    *filterValueSet // nil: none
-	bounded  bool
-	min, max float64 // both inclusive, infinite where not given
-}
-
-// FilterSpec is a filter as the operator has configured it. NewFilter compiles it.
-type FilterSpec struct {
-	Field     string // after mapping
-	In, NotIn []string
-	Min, Max  *string // decimal digits
-	Absent    bool
-}
-
-// NewFilter compiles a filter for leads that the mapping m fills. It returns an error if the
-// mapping has no such field, or if the conditions are missing, contradict each other or do not
-// suit the field's type.
-func NewFilter(spec FilterSpec, m *FieldMapping) (Filter, error) {
-	slot, ok := m.SlotByNameForBuyers(spec.Field)
-	if !ok {
-		return Filter{}, fmt.Errorf("filter on %q: the campaign has no such field; use its name after mapping", spec.Field)
-	}
-	f, err := spec.compileWithoutTypeCheck(slot)
-	if err == nil {
-		err = spec.checkConditionsSuitType(m.FieldTypeOf(slot))
-	}
-	if err != nil {
-		return Filter{}, fmt.Errorf("filter on %q: %w", spec.Field, err)
-	}
-	return f, nil
-}
-
-// compileWithoutTypeCheck returns the filter on slot. It rejects a bound that is not a number,
-// conditions that contradict each other, and a filter without a condition.
-func (spec FilterSpec) compileWithoutTypeCheck(slot LeadFieldIndex) (Filter, error) {
-	f := Filter{
-		slot:    slot,
-		absent:  spec.Absent,
-		in:      newFilterValueSet(spec.In),
-		notIn:   newFilterValueSet(spec.NotIn),
-		bounded: spec.Min != nil || spec.Max != nil,
-		min:     math.Inf(-1),
-		max:     math.Inf(1),
-	}
-	if !parseBoundIfGiven(spec.Min, &f.min) {
-		return Filter{}, errors.New("min is not a number")
-	}
-	if !parseBoundIfGiven(spec.Max, &f.max) {
-		return Filter{}, errors.New("max is not a number")
-	}
-	conditions := f.bounded || f.in != nil || f.notIn != nil
-	switch {
-	case f.min > f.max:
-		return Filter{}, errors.New("min is greater than max, so no lead could pass")
-	case f.absent && conditions:
-		return Filter{}, errors.New("absent cannot be combined with other conditions: an absent field has no value to compare")
-	case !f.absent && !conditions:
-		return Filter{}, errors.New("no condition: give in, not_in, min, max or absent: true")
-	}
-	return f, nil
-}
-
-// checkConditionsSuitType returns an error if a condition of spec does not suit the field's type,
-// such as min for text, or a listed word for numbers.
-func (spec FilterSpec) checkConditionsSuitType(fieldType FieldType) error {
-	if !fieldType.isNumeric() && (spec.Min != nil || spec.Max != nil) {
-		return fmt.Errorf("min and max are for numbers, but the field's type is %s: use in or not_in", fieldType)
-	}
-	for _, entry := range slices.Concat(spec.In, spec.NotIn) {
-		if _, ok := parseNumber(entry); fieldType.isNumeric() && !ok {
-			return fmt.Errorf("in and not_in contain %q, which is not a number, but the field's type is %s: give numbers", entry, fieldType)
-		}
-		if fieldType == TypeBoolean && entry != "true" && entry != "false" {
-			return fmt.Errorf("in and not_in contain %q, but the field's type is boolean: use true or false", entry)
-		}
-	}
-	return nil
+	slot             LeadFieldIndex
+	absent           bool
+	bounded          bool // min and max apply
+	dates            bool // min and max are dates, as format.ParseDate returns them
+	aged             bool // minAge and maxAge apply
+	min, max         float64
+	minAge, maxAge   float64         // full years since the field's date; infinite where not given, like min and max
+	in               *valuelist.List // nil: any. Both listed and near
+	notIn            *valuelist.List // nil: none
+	prefix           *valuelist.List // nil: any
+	notPrefix        *valuelist.List // nil: none
+	pattern          *regexp.Regexp  // nil: any
+	matches          string          // pattern as configured
+	listed, near     *valuelist.List // the two sources of in; nil: any
+	nearDistanceText string          // such as "25 miles of 75201"
 }
 
 // FieldSlot returns the index of the field that the filter tests.
@@ -109,10 +42,42 @@ func (f *Filter) Accepts(l *Lead) bool {
 	if v.Kind == KindAbsent || f.absent {
 		return f.absent && v.Kind == KindAbsent
 	}
-	if f.bounded && !(v.isNumber() && f.min <= v.Num && v.Num <= f.max) {
-		return false
+	return (!f.bounded || f.isInBounds(v)) &&
+		(!f.aged || f.isInAgeBounds(l, v)) &&
+		(f.in == nil || v.isListedIn(f.in)) &&
+		(f.notIn == nil || !v.isListedIn(f.notIn)) &&
+		(f.prefix == nil || v.isListedIn(f.prefix)) &&
+		(f.notPrefix == nil || !v.isListedIn(f.notPrefix)) &&
+		(f.pattern == nil || f.pattern.Match(v.Text))
+}
+
+func (f *Filter) isInBounds(v *FieldValue) bool {
+	n, ok := v.number(f.dates)
+	return ok && f.min <= n && n <= f.max
+}
+
+func (f *Filter) isInAgeBounds(l *Lead, v *FieldValue) bool {
+	age, ok := v.ageSince(l.dayOfDecision())
+	return ok && f.minAge <= age && age <= f.maxAge
+}
+
+func (v *FieldValue) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
+
+// number returns the value's number for comparison, or with asDate that of its date. ok is false if the
+// value is no number or no date.
+func (v *FieldValue) number(asDate bool) (n float64, ok bool) {
+	if !asDate {
+		return v.Num, v.isNumber()
 	}
-	return (f.in == nil || f.in.contains(v)) && (f.notIn == nil || !f.notIn.contains(v))
+	date, ok := format.ParseDate(v.Text)
+	return float64(date), ok
+}
+
+func (v *FieldValue) isListedIn(list *valuelist.List) bool {
+	if v.isNumber() {
+		return list.HasNumber(v.Num)
+	}
+	return list.HasText(v.Text)
 }
 
 // FilterOperator names the kind of a filter's condition.
@@ -120,12 +85,19 @@ type FilterOperator string
 
 // The operators of filter conditions. A condition with both bounds is "between".
 const (
-	FilterAbsent  FilterOperator = "absent"
-	FilterMin     FilterOperator = ">="
-	FilterMax     FilterOperator = "<="
-	FilterBetween FilterOperator = "between"
-	FilterIn      FilterOperator = "in"
-	FilterNotIn   FilterOperator = "not in"
+	FilterAbsent     FilterOperator = "absent"
+	FilterMin        FilterOperator = ">="
+	FilterMax        FilterOperator = "<="
+	FilterBetween    FilterOperator = "between"
+	FilterMinAge     FilterOperator = "age >="
+	FilterMaxAge     FilterOperator = "age <="
+	FilterAgeBetween FilterOperator = "age between"
+	FilterIn         FilterOperator = "in"
+	FilterNear       FilterOperator = "within"
+	FilterNotIn      FilterOperator = "not in"
+	FilterPrefix     FilterOperator = "begins with"
+	FilterNotPrefix  FilterOperator = "does not begin with"
+	FilterMatches    FilterOperator = "matches"
 )
 
 // FilterCondition is one condition of a filter: an operator and the configured values. Values are
@@ -136,171 +108,99 @@ type FilterCondition struct {
 }
 
 // FirstUnmetCondition returns the first condition of the filter that the lead does not meet, in the
-// order of Accepts. unmet is false if the lead passes the filter.
+// order of Conditions. unmet is false if the lead passes the filter.
 func (f *Filter) FirstUnmetCondition(l *Lead) (condition FilterCondition, unmet bool) {
-	v := &l.Values[f.slot]
-	absent := v.Kind == KindAbsent
-	switch {
-	case f.Accepts(l):
-		return FilterCondition{}, false
-	case f.absent:
-		return FilterCondition{Operator: FilterAbsent}, true
-	case f.bounded && (absent || !v.isNumber() || f.min > v.Num || v.Num > f.max):
-		return f.boundsCondition(), true
-	case f.in != nil && (absent || !f.in.contains(v)):
-		return FilterCondition{FilterIn, f.in.sortedEntries()}, true
+	for _, part := range f.parts() {
+		if !part.Accepts(l) {
+			return part.condition(), true
+		}
 	}
-	return FilterCondition{FilterNotIn, f.notIn.sortedEntries()}, true
+	return FilterCondition{}, false
 }
 
-// Conditions returns all conditions of the filter, in the order of Accepts.
-func (f *Filter) Conditions() (all []FilterCondition) {
+// parts returns a filter for each condition of f, in the order of Conditions.
+func (f *Filter) parts() (all []Filter) {
 	if f.absent {
-		return []FilterCondition{{Operator: FilterAbsent}}
+		return []Filter{*f}
 	}
 	if f.bounded {
-		all = append(all, f.boundsCondition())
+		all = append(all, Filter{bounded: true, dates: f.dates, min: f.min, max: f.max})
 	}
-	if f.in != nil {
-		all = append(all, FilterCondition{FilterIn, f.in.sortedEntries()})
+	if f.aged {
+		all = append(all, Filter{aged: true, minAge: f.minAge, maxAge: f.maxAge})
+	}
+	if f.listed != nil {
+		all = append(all, Filter{in: f.listed, listed: f.listed})
+	}
+	if f.near != nil {
+		all = append(all, Filter{in: f.near, near: f.near, nearDistanceText: f.nearDistanceText})
 	}
 	if f.notIn != nil {
-		all = append(all, FilterCondition{FilterNotIn, f.notIn.sortedEntries()})
+		all = append(all, Filter{notIn: f.notIn})
+	}
+	if f.prefix != nil {
+		all = append(all, Filter{prefix: f.prefix})
+	}
+	if f.notPrefix != nil {
+		all = append(all, Filter{notPrefix: f.notPrefix})
+	}
+	if f.pattern != nil {
+		all = append(all, Filter{pattern: f.pattern, matches: f.matches})
+	}
+	for i := range all {
+		all[i].slot = f.slot
 	}
 	return all
 }
 
-func (f *Filter) boundsCondition() FilterCondition {
-	low, high := strconv.FormatFloat(f.min, 'f', -1, 64), strconv.FormatFloat(f.max, 'f', -1, 64)
+// Conditions returns all conditions of the filter.
+func (f *Filter) Conditions() (all []FilterCondition) {
+	for _, part := range f.parts() {
+		all = append(all, part.condition())
+	}
+	return all
+}
+
+// condition returns the condition of a filter that has only one.
+func (f *Filter) condition() FilterCondition {
 	switch {
-	case math.IsInf(f.max, 0):
-		return FilterCondition{FilterMin, []string{low}}
-	case math.IsInf(f.min, 0):
-		return FilterCondition{FilterMax, []string{high}}
+	case f.absent:
+		return FilterCondition{Operator: FilterAbsent}
+	case f.bounded:
+		return boundsCondition(f.min, f.max, f.formatBound, FilterMin, FilterMax, FilterBetween)
+	case f.aged:
+		return boundsCondition(f.minAge, f.maxAge, formatNumber, FilterMinAge, FilterMaxAge, FilterAgeBetween)
+	case f.near != nil:
+		return FilterCondition{FilterNear, []string{f.nearDistanceText}}
+	case f.listed != nil:
+		return FilterCondition{FilterIn, f.listed.EntriesByValue()}
+	case f.notIn != nil:
+		return FilterCondition{FilterNotIn, f.notIn.EntriesByValue()}
+	case f.prefix != nil:
+		return FilterCondition{FilterPrefix, f.prefix.Entries()}
+	case f.notPrefix != nil:
+		return FilterCondition{FilterNotPrefix, f.notPrefix.Entries()}
 	}
-	return FilterCondition{FilterBetween, []string{low, high}}
+	return FilterCondition{FilterMatches, []string{f.matches}}
 }
 
-// sortedEntries returns the configured values: numbers by value, then texts.
-func (s *filterValueSet) sortedEntries() []string {
-	return slices.SortedFunc(maps.Keys(s.texts), func(a, b string) int {
-		x, isNumberX := parseNumber(a)
-		y, isNumberY := parseNumber(b)
-		if isNumberX && isNumberY {
-			return cmp.Or(cmp.Compare(x, y), cmp.Compare(a, b))
-		}
-		return cmp.Compare(a, b)
-	})
-}
-
-func (v *FieldValue) isNumber() bool { return v.Kind == KindInteger || v.Kind == KindNumber }
-
-// filterValueSet is a configured list of accepted or excluded values. A numeric value of a lead is
-// looked up among the entries that are numbers, any other value among the texts.
-type filterValueSet struct {
-	texts   map[string]struct{}
-	numbers map[float64]struct{}
-}
-
-// newFilterValueSet returns the set of the configured values, or nil for an empty list.
-func newFilterValueSet(entries []string) *filterValueSet {
-	if len(entries) == 0 {
-		return nil
+// boundsCondition returns the condition of two bounds, which format writes. An infinite one was not given.
+func boundsCondition(low, high float64, format func(float64) string, atLeast, atMost, between FilterOperator) FilterCondition {
+	switch {
+	case math.IsInf(high, 0):
+		return FilterCondition{atLeast, []string{format(low)}}
+	case math.IsInf(low, 0):
+		return FilterCondition{atMost, []string{format(high)}}
 	}
-	s := &filterValueSet{texts: make(map[string]struct{}, len(entries)), numbers: map[float64]struct{}{}}
-	for _, entry := range entries {
-		s.texts[entry] = struct{}{}
-		if n, ok := parseNumber(entry); ok {
-			s.numbers[n] = struct{}{}
-		}
-	}
-	return s
+	return FilterCondition{between, []string{format(low), format(high)}}
 }
 
-// contains reports whether the list has the value v of a lead.
-func (s *filterValueSet) contains(v *FieldValue) (ok bool) {
-	if v.isNumber() {
-		_, ok = s.numbers[v.Num]
-	} else {
-		_, ok = s.texts[string(v.Text)]
+// formatBound writes min or max as the operator has configured it.
+func (f *Filter) formatBound(n float64) string {
+	if f.dates {
+		return format.Date(int(n))
 	}
-	return ok
+	return formatNumber(n)
 }
 
-// parseBoundIfGiven stores the number digits in bound. It leaves bound unchanged if digits is nil.
-// ok is false if digits is not a number.
-func parseBoundIfGiven(digits *string, bound *float64) (ok bool) {
-	if digits == nil {
-		return true
-	}
-	*bound, ok = parseNumber(*digits)
-	return ok
-}
-
-// parseNumber parses a JSON number. ok is false for forms that only strconv accepts, such as
-// 0x10, 1_000 or Inf, because no lead can have them.
-func parseNumber(digits string) (n float64, ok bool) {
-	if _, ok = format.ParseDecimal([]byte(digits)); !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseFloat(digits, 64)
-	return n, err == nil
-}
-
-// ConditionsMetByLead is the set of conditions that a lead has met when the exchange makes a bid for
-// it. The bid lists them in its member buyer_filters_passed.
-type ConditionsMetByLead uint8
-
-// Every bid has met the vertical, because it selects the campaign. The others apply if
-// the campaign, the buyer or its filter set has them: a list of states, and filters on
-// consent or on the score.
-const (
-	PassedState ConditionsMetByLead = 1 << iota
-	PassedVertical
-	PassedTCPA
-	PassedScore
-)
-
-var passedNames = [...]string{"state", "vertical", "tcpa", "score_threshold"}
-
-// AppendJSON appends the names of the conditions as a JSON array of strings.
-func (p ConditionsMetByLead) AppendJSON(dst []byte) []byte {
-	dst = append(dst, '[')
-	first := true
-	for i, name := range passedNames {
-		if p>>i&1 == 0 {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = append(append(append(dst, '"'), name...), '"')
-	}
-	return append(dst, ']')
-}
-
-// ConditionsEachSaleMeets returns the conditions that a lead has met if it can be sold to the buyer of this
-// filter set. filterSetIndex is an index of c.FilterSets.
-func (c *Campaign) ConditionsEachSaleMeets(filterSetIndex int) ConditionsMetByLead {
-	met := PassedVertical
-	if c.FilterSets[filterSetIndex].States != AllStates {
-		met |= PassedState
-	}
-	return met | conditionsCheckedBy(c.Filters) | conditionsCheckedBy(c.FilterSets[filterSetIndex].Filters)
-}
-
-// conditionsCheckedBy returns the conditions (state, consent, score) that a lead has met if it passed these filters.
-func conditionsCheckedBy(filters []Filter) (met ConditionsMetByLead) {
-	for i := range filters {
-		switch filters[i].slot {
-		case SlotState:
-			met |= PassedState
-		case SlotTCPAConsent:
-			met |= PassedTCPA
-		case SlotQualityScore:
-			met |= PassedScore
-		}
-	}
-	return met
-}
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -3,10 +3,12 @@ package market
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"sort"
 
 	"pingpost/engine/bitset"
+	"pingpost/engine/market/valuelist"
 )
 
 // FilterIndex tests a lead against many sets of filters at once, such as those of all buyers in a
@@ -25,15 +27,29 @@ type FilterIndex struct {
 
 // fieldFilterIndex has the conditions of all filter sets on one field. Sets are named by their number.
 type fieldFilterIndex struct {
-	slot    LeadFieldIndex
-	absent  bitset.Set // sets that require the field to be absent
-	present bitset.Set // sets with any other condition on it
-	hasIn   bitset.Set // sets with a list of accepted values
-	bounded bitset.Set // sets with a bound, which only a number can meet
-	in      listedValueIndex
-	notIn   listedValueIndex
-	mins    unmetLowerBoundIndex
-	maxs    unmetLowerBoundIndex // of negated upper bounds, so that clearSetsWithBoundAbove serves both
+	slot      LeadFieldIndex
+	absent    bitset.Set // sets that require the field to be absent
+	present   bitset.Set // sets with any other condition on it
+	hasIn     bitset.Set // sets with accepted values, listed or near
+	hasPrefix bitset.Set // sets with accepted prefixes
+	bounded   bitset.Set // sets with a bound, which only a number or a date can meet
+	aged      bitset.Set // sets with a bound of the age; nil: no set
+	dates     bool       // the bounds are dates
+	in, notIn valuelist.Index
+	prefix    valuelist.Index
+	notPrefix valuelist.Index
+	mins      unmetLowerBoundIndex
+	maxs      unmetLowerBoundIndex // of negated upper bounds, so that clearSetsWithBoundAbove serves both
+	minAges   unmetLowerBoundIndex
+	maxAges   unmetLowerBoundIndex // negated too
+	patterns  []setsWithPattern
+}
+
+// setsWithPattern holds the filter sets that require a field to match the same pattern. A lead costs one
+// match for each different pattern that a remaining candidate has.
+type setsWithPattern struct {
+	pattern *regexp.Regexp
+	sets    bitset.Set
 }
 
 // NewFilterIndex compiles sets of filters; the number of a set is its index in sets. A lead
@@ -63,7 +79,7 @@ func (x *FilterIndex) ClearFailingSets(l *Lead, candidateSets bitset.Set) {
 		panic("BUG: bits for fewer sets than the filter index has")
 	}
 	for i := range x.fields {
-		x.fields[i].clearFailingSets(&l.Values[x.fields[i].slot], candidateSets)
+		x.fields[i].clearFailingSets(l, candidateSets)
 	}
 }
 
@@ -72,84 +88,121 @@ func (x *FilterIndex) ClearFailingSets(l *Lead, candidateSets bitset.Set) {
 func newFieldFilterIndex(slot LeadFieldIndex, setCount int, filtersBySet map[int][]Filter) fieldFilterIndex {
 	x := fieldFilterIndex{
 		slot:   slot,
-		absent: bitset.New(setCount), present: bitset.New(setCount), hasIn: bitset.New(setCount), bounded: bitset.New(setCount),
+		absent: bitset.New(setCount), present: bitset.New(setCount), hasIn: bitset.New(setCount), hasPrefix: bitset.New(setCount), bounded: bitset.New(setCount),
 	}
-	for set := range setCount { // in order, so that setsListingValue.list is sorted
+	for set := range setCount { // in order, as the lists require it
 		if filters := filtersBySet[set]; filters != nil {
 			x.addSet(set, filters)
 		}
 	}
-	x.in.compactLongFilterSetListsToMasks(len(x.hasIn))
-	x.notIn.compactLongFilterSetListsToMasks(len(x.hasIn))
-	x.mins.sortBoundsAndBuildMasks(setCount)
-	x.maxs.sortBoundsAndBuildMasks(setCount)
+	for _, index := range [...]*valuelist.Index{&x.in, &x.notIn, &x.prefix, &x.notPrefix} {
+		index.Compact(len(x.hasIn))
+	}
+	for _, index := range [...]*unmetLowerBoundIndex{&x.mins, &x.maxs, &x.minAges, &x.maxAges} {
+		index.sortBoundsAndBuildMasks(setCount)
+	}
 	return x
 }
 
 // addSet adds the filters of one set on this field as if they were one filter. A value must be in
 // all accepted lists and in no excluded list, and the narrowest bounds count.
 func (x *fieldFilterIndex) addSet(setNumber int, filters []Filter) {
-	var in *filterValueSet
-	low, high := math.Inf(-1), math.Inf(1)
+	all, absent, present := combineFilters(filters)
 	for i := range filters {
 		f := &filters[i]
-		if f.absent {
-			x.absent.Add(setNumber)
-			continue
-		}
-		x.present.Add(setNumber)
-		if f.in != nil {
-			in = in.intersectWith(f.in)
-		}
-		x.notIn.addValues(setNumber, f.notIn)
-		low, high = max(low, f.min), min(high, f.max)
-		if f.bounded {
-			x.bounded.Add(setNumber)
+		x.notIn.AddList(setNumber, f.notIn)
+		x.notPrefix.AddList(setNumber, f.notPrefix)
+		if f.pattern != nil {
+			x.addPattern(setNumber, f.pattern)
 		}
 	}
-	if in != nil {
-		x.hasIn.Add(setNumber)
-		x.in.addValues(setNumber, in)
+	x.in.AddList(setNumber, all.in)
+	x.prefix.AddList(setNumber, all.prefix)
+	x.mins.addBound(setNumber, all.min)
+	x.maxs.addBound(setNumber, -all.max)
+	x.minAges.addBound(setNumber, all.minAge)
+	x.maxAges.addBound(setNumber, -all.maxAge)
+	x.dates = x.dates || all.dates
+	if all.aged && x.aged == nil {
+		x.aged = make(bitset.Set, len(x.bounded))
 	}
-	x.mins.addBound(setNumber, low)
-	x.maxs.addBound(setNumber, -high)
+	for _, mark := range [...]struct {
+		sets    bitset.Set
+		applies bool
+	}{
+		{x.absent, absent}, {x.present, present}, {x.hasIn, all.in != nil}, {x.hasPrefix, all.prefix != nil},
+		{x.bounded, all.bounded}, {x.aged, all.aged},
+	} {
+		if mark.applies {
+			mark.sets.Add(setNumber)
+		}
+	}
 }
 
-// clearFailingSets clears in candidateSets the sets whose conditions on this field the value v does
-// not meet.
-func (x *fieldFilterIndex) clearFailingSets(v *FieldValue, candidateSets bitset.Set) {
+// addPattern records that the filter set requires a match of the pattern.
+func (x *fieldFilterIndex) addPattern(setNumber int, pattern *regexp.Regexp) {
+	i := slices.IndexFunc(x.patterns, func(p setsWithPattern) bool { return p.pattern.String() == pattern.String() })
+	if i < 0 {
+		i = len(x.patterns)
+		x.patterns = append(x.patterns, setsWithPattern{pattern, make(bitset.Set, len(x.bounded))})
+	}
+	x.patterns[i].sets.Add(setNumber)
+}
+
+// clearFailingSets clears in candidateSets the sets whose conditions on this field the lead does not
+// meet.
+func (x *fieldFilterIndex) clearFailingSets(l *Lead, candidateSets bitset.Set) {
+	v := &l.Values[x.slot]
 	if v.Kind == KindAbsent {
 		candidateSets.RemoveAll(x.present)
 		return
 	}
 	candidateSets.RemoveAll(x.absent)
-	x.in.findSetsListingOrEmpty(v).clearSetsNotListing(x.hasIn, candidateSets)
-	x.notIn.findSetsListingOrEmpty(v).clearListingSets(candidateSets)
-	if !v.isNumber() {
-		candidateSets.RemoveAll(x.bounded)
-		return
+	if !x.in.IsEmpty() {
+		v.setsListing(&x.in).ClearOthersFrom(candidateSets, x.hasIn)
 	}
-	x.mins.clearSetsWithBoundAbove(v.Num, candidateSets)
-	x.maxs.clearSetsWithBoundAbove(-v.Num, candidateSets)
+	if !x.notIn.IsEmpty() {
+		v.setsListing(&x.notIn).ClearFrom(candidateSets)
+	}
+	if n, ok := v.number(x.dates); ok {
+		x.mins.clearSetsWithBoundAbove(n, candidateSets)
+		x.maxs.clearSetsWithBoundAbove(-n, candidateSets)
+	} else {
+		candidateSets.RemoveAll(x.bounded)
+	}
+	if !x.prefix.IsEmpty() {
+		x.prefix.SetsWithText(v.Text).ClearOthersFrom(candidateSets, x.hasPrefix)
+	}
+	if !x.notPrefix.IsEmpty() {
+		x.notPrefix.SetsWithText(v.Text).ClearFrom(candidateSets)
+	}
+	if x.aged != nil {
+		x.clearSetsWithOtherAges(l, v, candidateSets)
+	}
+	for i := range x.patterns {
+		if p := &x.patterns[i]; candidateSets.HasAnyOf(p.sets) && !p.pattern.Match(v.Text) {
+			candidateSets.RemoveAll(p.sets)
+		}
+	}
 }
 
-// intersectWith returns the values that are in both sets. A nil receiver means all values.
-func (s *filterValueSet) intersectWith(other *filterValueSet) *filterValueSet {
-	if s == nil {
-		return other
+// clearSetsWithOtherAges clears in candidateSets the sets whose bounds exclude the age since the date v.
+func (x *fieldFilterIndex) clearSetsWithOtherAges(l *Lead, v *FieldValue, candidateSets bitset.Set) {
+	age, ok := v.ageSince(l.dayOfDecision())
+	if !ok {
+		candidateSets.RemoveAll(x.aged)
+		return
 	}
-	both := &filterValueSet{texts: map[string]struct{}{}, numbers: map[float64]struct{}{}}
-	for text := range s.texts {
-		if _, ok := other.texts[text]; ok {
-			both.texts[text] = struct{}{}
-		}
+	x.minAges.clearSetsWithBoundAbove(age, candidateSets)
+	x.maxAges.clearSetsWithBoundAbove(-age, candidateSets)
+}
+
+// setsListing returns the filter sets of the index that list the value.
+func (v *FieldValue) setsListing(x *valuelist.Index) *valuelist.Sets {
+	if v.isNumber() {
+		return x.SetsWithNumber(v.Num)
 	}
-	for number := range s.numbers {
-		if _, ok := other.numbers[number]; ok {
-			both.numbers[number] = struct{}{}
-		}
-	}
-	return both
+	return x.SetsWithText(v.Text)
 }
 
 // unmetLowerBoundIndex finds the filter sets with a lower bound that is greater than a lead's number.
@@ -198,114 +251,4 @@ func (x *unmetLowerBoundIndex) clearSetsWithBoundAbove(n float64, candidateSets 
 	if block < len(x.masks) {
 		candidateSets.RemoveAll(x.masks[block])
 	}
-}
-
-// setsListingValue holds the filter sets that list one value: their numbers, ascending. If that
-// list would be longer than a mask of all sets, it is a mask.
-type setsListingValue struct {
-	list []uint32
-	mask bitset.Set
-}
-
-// clearListingSets clears in candidateSets the filter sets that list the value.
-func (p *setsListingValue) clearListingSets(candidateSets bitset.Set) {
-	if p.mask != nil {
-		candidateSets.RemoveAll(p.mask)
-		return
-	}
-	for _, set := range p.list {
-		candidateSets.Remove(int(set))
-	}
-}
-
-// clearSetsNotListing clears in candidateSets those filter sets of setsWithList that do not list
-// the value. setsWithList are the sets with a list of accepted values.
-func (p *setsListingValue) clearSetsNotListing(setsWithList, candidateSets bitset.Set) {
-	few := p.list
-	for i, word := range setsWithList {
-		var kept uint64
-		if p.mask != nil {
-			kept = p.mask[i]
-		}
-		for len(few) > 0 && int(few[0]/bitset.WordBits) == i {
-			kept |= 1 << (few[0] % bitset.WordBits)
-			few = few[1:]
-		}
-		candidateSets[i] &^= word &^ kept
-	}
-}
-
-// listedValueIndex finds the filter sets that list a value. As in filterValueSet, numbers are found
-// by their value and all other values by their text.
-type listedValueIndex struct {
-	texts   map[string]*setsListingValue
-	numbers map[float64]*setsListingValue
-}
-
-// listedByNoSet is the result of findSetsListingOrEmpty for a value that no filter set lists.
-var listedByNoSet setsListingValue
-
-// findSetsListingOrEmpty returns the filter sets that list the value v of a lead.
-func (x *listedValueIndex) findSetsListingOrEmpty(v *FieldValue) (p *setsListingValue) {
-	if v.isNumber() {
-		p = x.numbers[v.Num]
-	} else {
-		p = x.texts[string(v.Text)]
-	}
-	if p == nil {
-		return &listedByNoSet
-	}
-	return p
-}
-
-// addValues records that the filter set lists these values; nil means no list. Callers add sets
-// in ascending order.
-func (x *listedValueIndex) addValues(setNumber int, values *filterValueSet) {
-	if values == nil {
-		return
-	}
-	if x.texts == nil {
-		x.texts, x.numbers = map[string]*setsListingValue{}, map[float64]*setsListingValue{}
-	}
-	for text := range values.texts {
-		x.texts[text] = x.texts[text].addSet(setNumber)
-	}
-	for number := range values.numbers {
-		x.numbers[number] = x.numbers[number].addSet(setNumber)
-	}
-}
-
-// addSet adds the filter set's number to p, unless it is the last one already, and returns p. For a nil
-// p it returns a new one.
-func (p *setsListingValue) addSet(setNumber int) *setsListingValue {
-	if p == nil {
-		p = new(setsListingValue)
-	}
-	if n := len(p.list); n == 0 || p.list[n-1] != uint32(setNumber) {
-		p.list = append(p.list, uint32(setNumber))
-	}
-	return p
-}
-
-// compactLongFilterSetListsToMasks replaces long lists of filter sets by masks. maskLengthInWords is the length of a
-// mask.
-func (x *listedValueIndex) compactLongFilterSetListsToMasks(maskLengthInWords int) {
-	for _, p := range x.texts {
-		p.compactToMaskIfSmaller(maskLengthInWords)
-	}
-	for _, p := range x.numbers {
-		p.compactToMaskIfSmaller(maskLengthInWords)
-	}
-}
-
-// compactToMaskIfSmaller replaces the list by a mask of this number of words if the mask is smaller.
-func (p *setsListingValue) compactToMaskIfSmaller(maskWords int) {
-	if len(p.list) <= 2*maskWords { // as many bytes
-		return
-	}
-	p.mask = make(bitset.Set, maskWords)
-	for _, set := range p.list {
-		p.mask.Add(int(set))
-	}
-	p.list = nil
 }

@@ -3,13 +3,15 @@ package market
 import (
 	"strings"
 	"testing"
+
+	"pingpost/engine/market/valuelist"
 )
 
 // text returns a string value.
 func text(s string) FieldValue { return FieldValue{Kind: KindString, Text: []byte(s)} }
 
 func number(digits string) FieldValue {
-	n, ok := parseNumber(digits)
+	n, ok := valuelist.ParseNumber(digits)
 	if !ok {
 		panic("BUG: " + digits + " is not a number")
 	}
@@ -25,7 +27,7 @@ func integer(digits string) FieldValue {
 func boolean(s string) FieldValue { return FieldValue{Kind: KindBoolean, Text: []byte(s)} }
 
 func filterOn(t interface{ Fatal(...any) }, slot LeadFieldIndex, spec FilterSpec) Filter {
-	f, err := spec.compileWithoutTypeCheck(slot)
+	f, err := spec.compileWithoutTypeCheck(slot, valuelist.Values)
 	if err != nil {
 		t.Fatal(err)
 	}

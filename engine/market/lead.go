@@ -1,5 +1,11 @@
 package market
 
+import (
+	"time"
+
+	"pingpost/engine/market/format"
+)
+
 // LeadFieldIndex is the position of a field in a lead of one campaign. The slots below FirstCustomSlot are
 // the same in every campaign; a campaign's own fields have the slots from there on.
 type LeadFieldIndex int
@@ -64,6 +70,9 @@ type Lead struct {
 	memberOf []int32 // during filling, by slot: 1 + the index of the source member, or 0
 
 	fromPing bool // filled from a ping: its extras have no contact details
+
+	decided int64          // Unix nanoseconds
+	zone    *time.Location // of the campaign; nil: the time of the decision is not set
 }
 
 // Reset empties the lead for a mapping with this number of slots, and keeps its memory for the
@@ -75,6 +84,31 @@ func (l *Lead) Reset(slotCount int) {
 	l.Extras = l.Extras[:0]
 	l.buf = l.buf[:0]
 	l.fromPing = false
+	l.zone = nil
+}
+
+// SetDecisionTime sets the time at which filters compute ages, and the campaign's time zone. Filters on ages
+// need it. A lead that accepts a bid has the time of the bid's auction, so that an age is the same at
+// the ping and at the post.
+func (l *Lead) SetDecisionTime(unixNanos int64, zone *time.Location) {
+	l.decided, l.zone = unixNanos, zone
+}
+
+// dayOfDecision returns the day of the decision in the campaign's time zone, in the form of format.ParseDate.
+func (l *Lead) dayOfDecision() (date int) {
+	if l.zone == nil {
+		panic("BUG: a filter on an age, and the lead has no time of its decision")
+	}
+	year, month, day := time.Unix(0, l.decided).In(l.zone).Date()
+	return 10000*year + 100*int(month) + day
+}
+
+// ageSince returns the full years from the date in a field to a day. ok is false if the value is no date, or
+// a later one.
+func (v *FieldValue) ageSince(day int) (years float64, ok bool) {
+	date, isDate := format.ParseDate(v.Text)
+	age, isPast := format.YearsBetween(date, day)
+	return float64(age), isDate && isPast
 }
 
 // resizeAndClear returns a slice of n zero elements. It reuses the memory of s if it is large

@@ -113,6 +113,9 @@ func (m *fieldModel) text(text string) verdict {
 	if ok {
 		text, ok = parseType(m.Type, text)
 	}
+	if m.Type == market.TypeEnum {
+		text = findEnumValue(m.Values, text)
+	}
 	switch length := utf8.RuneCountInString(text); {
 	case !ok:
 		return verdict{code: errcode.FieldInvalidFormat}
@@ -156,7 +159,10 @@ func parseType(kind market.FieldType, text string) (string, bool) {
 		at, err := time.Parse(time.DateOnly, text)
 		return text, err == nil && at.Year() > 0
 	case market.TypeState:
-		return text, slices.Contains(stateList, text)
+		if code := upperASCII(strings.TrimFunc(text, isInvisible)); slices.Contains(stateList, code) {
+			return code, true
+		}
+		return text, false
 	case market.TypeZIP:
 		return text, zipForm.MatchString(text)
 	case market.TypeURL:
@@ -165,6 +171,35 @@ func parseType(kind market.FieldType, text string) (string, bool) {
 	return text, utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
 	})
+}
+
+// findEnumValue returns the configured value that the text stands for, or the text itself.
+func findEnumValue(values []string, text string) string {
+	trimmed := strings.TrimFunc(text, isInvisible)
+	var folded []string
+	for _, value := range values {
+		if upperASCII(value) == upperASCII(trimmed) {
+			folded = append(folded, value)
+		}
+	}
+	switch {
+	case slices.Contains(values, text):
+		return text
+	case slices.Contains(values, trimmed):
+		return trimmed
+	case len(folded) == 1:
+		return folded[0]
+	}
+	return text
+}
+
+func upperASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, text)
 }
 
 func isValidURL(text string) bool {

@@ -25,7 +25,7 @@ func TestPingRequiresOnlyPingFields(t *testing.T) {
 	if failed != nil || fieldText(m, l, "vehicle_count") != "2 2" || fieldText(m, l, "zip") != "1 94107" || fieldText(m, l, "ssn") != "0 " {
 		t.Errorf("%q %+v", failed, l.Values)
 	}
-	if _, failed := fillPing(m, 0, `state="ca"`, `notes=3`); !slices.Equal(failed, []string{"state invalid_format", "vehicles missing_required", "notes wrong_type"}) {
+	if _, failed := fillPing(m, 0, `state="zz"`, `notes=3`); !slices.Equal(failed, []string{"state invalid_format", "vehicles missing_required", "notes wrong_type"}) {
 		t.Errorf("%q", failed)
 	}
 }

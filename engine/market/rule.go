@@ -27,6 +27,7 @@ type fieldRule struct {
 
 	transformsBefore, transformsAfter []FieldTransform // around the checks
 	values                            map[string]struct{}
+	valueByLowerCase                  map[string][]byte // of an enum: the configured value by its lower case; nil if several
 	number                            numericBounds
 	minLength, maxLength              int // characters
 	maxBytes                          int
@@ -155,9 +156,16 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 		}
 		return buf[start:len(buf):len(buf)], buf, true
 	case TypeDate:
-		ok = format.IsDate(text)
+		_, ok = format.ParseDate(text)
 	case TypeState:
-		ok = ParseUSStateCode(text) != NoState
+		state := ParseUSStateCode(text)
+		if state == NoState {
+			state = parseUSStateCodeIgnoringCase(trimSpaceAndZeroWidth(text))
+		}
+		text, ok = state.codeText(), state != NoState
+	case TypeEnum:
+		text, buf = r.findEnumValueIgnoringCase(text, buf)
+		ok = format.IsPrintableText(text)
 	case TypeZIP:
 		ok = format.IsZIP5OrZIPPlus4(text)
 	case TypeURL, typeHTTPS:
@@ -168,6 +176,24 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 		ok = format.IsPrintableText(text)
 	}
 	return text, buf, ok
+}
+
+// findEnumValueIgnoringCase returns the configured value that equals the text, or else the only one that
+// equals it without the white space at its ends and without regard to ASCII case. If there is none, it
+// returns the text. It uses buf as scratch memory and returns it, possibly grown.
+func (r *fieldRule) findEnumValueIgnoringCase(text, buf []byte) (value, grown []byte) {
+	if _, exact := r.values[string(text)]; exact {
+		return text, buf
+	}
+	trimmed, start := trimSpaceAndZeroWidth(text), len(buf)
+	if _, exact := r.values[string(trimmed)]; exact {
+		return trimmed, buf
+	}
+	buf = format.AppendLowerASCII(buf, trimmed)
+	if value := r.valueByLowerCase[string(buf[start:])]; value != nil {
+		text = value
+	}
+	return text, buf[:start]
 }
 
 // checkEnumLengthAndPattern checks the text against the enum's values, the lengths and the pattern of the

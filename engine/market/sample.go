@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pingpost/engine/market/escape"
 	"pingpost/engine/market/format"
+	"pingpost/engine/market/valuelist"
 )
 
 // ConstantAsFieldValue returns a template's constant as a value that the field could have. The bool is
@@ -94,17 +96,18 @@ var plainTexts = [...]string{"a", "12", "1980-02-29"}
 var SampleText = []byte("a\"b'c\\d<e>&amp;f{{.x}}]]>--g%26=h+i\té\U0001F600")
 
 // ExampleValueJSON returns an example value of the field as JSON, for the example leads that the admin
-// API offers to operators. The field's rule accepts the value and the filters pass it. The result
-// is nil if no guess fits, for example because of a pattern.
-func (m *FieldMapping) ExampleValueJSON(slot LeadFieldIndex, filters []Filter) (exampleOrNil []byte) {
+// API offers to operators. The field's rule accepts the value, and at the time now the filters pass it. The
+// result is nil if no guess fits, for example because of a pattern.
+func (m *FieldMapping) ExampleValueJSON(slot LeadFieldIndex, filters []Filter, now time.Time) (exampleOrNil []byte) {
 	r := &m.rules[slot]
+	lead := Lead{Values: make([]FieldValue, len(m.rules))}
+	lead.SetDecisionTime(now.UnixNano(), now.Location())
 	members := r.guessAcceptedMembers()
 	for i := range filters {
 		if filters[i].slot == slot {
-			members = append(members, filters[i].guessPassingMembers(r.fieldType)...)
+			members = append(members, filters[i].guessPassingMembers(r.fieldType, now)...)
 		}
 	}
-	lead := Lead{Values: make([]FieldValue, len(m.rules))}
 	for _, member := range members {
 		value, _, code := r.parseMember(&member, nil)
 		if lead.Values[slot] = value; code != "" || !lead.passesFiltersOnSlot(slot, filters) {
@@ -129,8 +132,8 @@ func (l *Lead) passesFiltersOnSlot(slot LeadFieldIndex, filters []Filter) bool {
 }
 
 // guessPassingMembers returns guesses of values that pass the filter: the values that it lists,
-// and numbers at and next to its bounds.
-func (f *Filter) guessPassingMembers(fieldType FieldType) (guesses []JSONMember) {
+// values at and next to its bounds, and texts that begin with its prefixes.
+func (f *Filter) guessPassingMembers(fieldType FieldType, now time.Time) (guesses []JSONMember) {
 	kind := JSONString
 	switch {
 	case fieldType.isNumeric():
@@ -138,9 +141,30 @@ func (f *Filter) guessPassingMembers(fieldType FieldType) (guesses []JSONMember)
 	case fieldType == TypeBoolean:
 		guesses, kind = []JSONMember{{Kind: JSONBoolean, Text: textTrue}, {Kind: JSONBoolean, Text: textFalse}}, JSONBoolean
 	}
+	add := func(text string) { guesses = append(guesses, JSONMember{Kind: kind, Text: []byte(text)}) }
 	if f.in != nil {
-		for _, text := range slices.Sorted(maps.Keys(f.in.texts)) {
-			guesses = append(guesses, JSONMember{Kind: kind, Text: []byte(text)})
+		for _, text := range f.in.Entries() {
+			add(text)
+		}
+	}
+	if f.prefix != nil {
+		for _, prefix := range f.prefix.Entries() {
+			for _, rest := range [...]string{"", "example", "00000", "11111", "99999"} {
+				if fieldType == TypeZIP {
+					rest = rest[:min(len(rest), max(0, 5-len(prefix)))]
+				}
+				add(prefix + rest)
+			}
+		}
+	}
+	for _, date := range [...]float64{f.min, f.max} {
+		if f.dates && !math.IsInf(date, 0) {
+			add(format.Date(int(date)))
+		}
+	}
+	for _, age := range [...]float64{f.minAge, f.maxAge} {
+		if f.aged && !math.IsInf(age, 0) {
+			add(now.AddDate(-int(age), 0, 0).Format(time.DateOnly))
 		}
 	}
 	return guesses
@@ -150,9 +174,9 @@ func (f *Filter) guessPassingMembers(fieldType FieldType) (guesses []JSONMember)
 // filter.
 func (f *Filter) guessPassingNumbers() (guesses []JSONMember) {
 	points := []float64{f.min, f.max, (f.min + f.max) / 2}
-	for _, set := range []*filterValueSet{f.in, f.notIn} {
-		if set != nil {
-			points = slices.AppendSeq(points, maps.Keys(set.numbers))
+	for _, list := range []*valuelist.List{f.in, f.notIn} {
+		if list != nil {
+			points = append(points, list.Numbers()...)
 		}
 	}
 	slices.Sort(points)

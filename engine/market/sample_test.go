@@ -1,6 +1,9 @@
 package market
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 // TestExampleValueJSON: each field type has a valid example, even under narrow limits. A field
 // with a free pattern has none.
@@ -20,7 +23,7 @@ func TestExampleValueJSON(t *testing.T) {
 			t.Fatal(name, mistakes[0].Error())
 		}
 		slot, _ := m.SlotByNameForBuyers(spec.Name)
-		if example := m.ExampleValueJSON(slot, nil); example == nil {
+		if example := m.ExampleValueJSON(slot, nil, time.Time{}); example == nil {
 			t.Errorf("%s has no example", name)
 		} else if name == "roof" && string(example) != `"flat"` || name == "integer" && string(example) != "40" || name == "boolean" && string(example) != "true" {
 			t.Errorf("%s: %s", name, example)
@@ -28,7 +31,7 @@ func TestExampleValueJSON(t *testing.T) {
 	}
 	m, _ := NewFieldMapping(FieldMappingSpec{Fields: []FieldSpec{{Name: "plate", Type: TypeString, Pattern: "[A-Z]{3}-[0-9]{4}"}}})
 	slot, _ := m.SlotByNameForBuyers("plate")
-	if example := m.ExampleValueJSON(slot, nil); example != nil {
+	if example := m.ExampleValueJSON(slot, nil, time.Time{}); example != nil {
 		t.Errorf("got the example %s for a free pattern", example)
 	}
 }

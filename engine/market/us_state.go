@@ -37,6 +37,27 @@ func ParseUSStateCode(text []byte) USState {
 	return stateTable[first][second]
 }
 
+// parseUSStateCodeIgnoringCase returns the state with this code of two letters in any case, or NoState.
+func parseUSStateCodeIgnoringCase(text []byte) USState {
+	if len(text) != 2 {
+		return NoState
+	}
+	const caseBit = 'a' - 'A'
+	return ParseUSStateCode([]byte{text[0] &^ caseBit, text[1] &^ caseBit})
+}
+
+// stateCodeText has the bytes of stateCodes.
+var stateCodeText = []byte(stateCodes)
+
+// codeText returns the state's two-letter code as the text of a lead's value, or nil for NoState. The text
+// is read only.
+func (s USState) codeText() []byte {
+	if s == NoState {
+		return nil
+	}
+	return stateCodeText[2*s-2 : 2*s : 2*s]
+}
+
 // String returns the state's two-letter code. It is empty for NoState.
 func (s USState) String() string {
 	if s == NoState || int(s) > stateCount {
@@ -53,6 +74,16 @@ const AllStates USStateSet = (1<<stateCount - 1) << 1
 
 // Has reports whether the state is in the set.
 func (s USStateSet) Has(state USState) bool { return s>>state&1 == 1 }
+
+// Codes returns the two-letter codes of the states in the set, in alphabetical order.
+func (s USStateSet) Codes() (codes []string) {
+	for state := range USState(stateCount + 1) {
+		if s.Has(state) {
+			codes = append(codes, state.String())
+		}
+	}
+	return codes
+}
 
 // WithState returns a set with the states of s and state.
 func (s USStateSet) WithState(state USState) USStateSet { return (s | 1<<state) & AllStates }

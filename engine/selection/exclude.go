@@ -20,19 +20,10 @@ func (l *CompiledFilterSets) ExcludeByUSStateAndFilters(lead *market.Lead, candi
 // list.
 func (l *CompiledFilterSets) ExcludeSuppressed(candidates *Candidates, isListed func(*market.SuppressionListDefinition) bool) {
 	for _, entry := range l.suppressionLists {
-		if hasCommonBit(entry.sets, candidates.Eligible) && isListed(entry.list) {
+		if candidates.Eligible.HasAnyOf(entry.sets) && isListed(entry.list) {
 			candidates.ExcludeAll(entry.sets, market.OutcomeSuppressed)
 		}
 	}
-}
-
-func hasCommonBit(a, b bitset.Set) (overlaps bool) {
-	for i := range b {
-		if a[i]&b[i] != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // UnavailableFilterSets holds the filter sets of a campaign that no lead can be sold to at the

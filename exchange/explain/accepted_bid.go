@@ -33,8 +33,9 @@ func rejectedLeadMayHaveClaimedBid(decided *event.LeadDecided, config *campaignC
 // whose rule it was, a note says so.
 func (r *ruleFinder) addRuleThatRejectedBidClaim(decision *logEntry) {
 	filterSet := -1
-	if bid := r.explainer.findClaimedBid(decision); bid != nil {
+	if held, bid := r.explainer.findClaimedBid(decision); bid != nil {
 		filterSet = indexOfFilterSet(r.decision.Campaign, bid.Buyer)
+		r.decision.Lead.SetDecisionTime(held.Began, r.decision.Campaign.Zone)
 	}
 	rule, owner := r.decision.UnmetRuleOfAcceptedBid(r.lead.Reason, filterSet)
 	switch {
@@ -58,12 +59,12 @@ func indexOfFilterSet(campaign *market.Campaign, buyer market.PermanentNumber) i
 	return slices.IndexFunc(campaign.FilterSets, func(set market.FilterSet) bool { return set.Buyer.Ref == buyer })
 }
 
-// findClaimedBid returns the bid that a post accepts: the winning bid of the auction that it names. It
-// returns nil if the lead names no auction or the log no longer has it.
-func (e *Explainer) findClaimedBid(decision *logEntry) *event.Bid {
+// findClaimedBid returns the auction that a post names, and its winning bid, which the post accepts. bid is
+// nil if the lead names no auction or the log no longer has it.
+func (e *Explainer) findClaimedBid(decision *logEntry) (held *event.PingAuctionCompleted, bid *event.Bid) {
 	decided := decision.mustBeLeadDecided()
 	if decided.SellerAuction == "" {
-		return nil
+		return nil, nil
 	}
 	name := e.claimedAuctionName(decided)
 	isNamed := func(entry *logEntry) bool {
@@ -84,14 +85,14 @@ func (e *Explainer) findClaimedBid(decision *logEntry) *event.Bid {
 			return true
 		})
 		if err != nil || found == nil {
-			return nil
+			return nil, nil
 		}
 	}
-	held := found.mustBePingAuction()
+	held = found.mustBePingAuction()
 	for i := range held.Bids {
 		if held.Bids[i].Outcome == market.OutcomeWon {
-			return &held.Bids[i]
+			return held, &held.Bids[i]
 		}
 	}
-	return nil
+	return held, nil
 }

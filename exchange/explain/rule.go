@@ -30,7 +30,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 	}
 	contact, err := e.Contact(decided)
 	r.decision.NoContact, r.decision.ContactLost = err != nil, err != nil
-	r.setLeadAndPerson(decided.Fields, contact.Fields)
+	r.setLeadAndPerson(decided.Fields, contact.Fields, creationNanosOfID(decided.Lead))
 	r.addRulesToCandidates(decided.Sale.Test)
 	c.doc.addUnacceptedPostRules()
 	switch {
@@ -51,7 +51,7 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	held := auctionEntry.mustBePingAuction()
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
 	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
-	r.setLeadAndPerson(held.Fields, nil)
+	r.setLeadAndPerson(held.Fields, nil, held.Began)
 	r.addRulesToCandidates(held.Test)
 }
 
@@ -74,10 +74,12 @@ type ruleFinder struct {
 	healthOK bool
 }
 
-func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
+// setLeadAndPerson sets the lead from its recorded fields, and the time at which filters computed its ages.
+func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField, decidedNanos int64) {
 	lead, person := new(market.Lead), new(redaction.ContactMatcher)
 	mapping := r.decision.Campaign.Mapping
 	lead.Reset(mapping.SlotCount())
+	lead.SetDecisionTime(decidedNanos, r.decision.Campaign.Zone)
 	exclusion.FillLead(lead, mapping, plain)
 	exclusion.FillLead(lead, mapping, contact)
 	for i := range contact {

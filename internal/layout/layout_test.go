@@ -44,11 +44,13 @@ var layers = []layer{
 	{of: "engine/event", may: []string{"engine/bitset", "engine/market/..."}},
 	{of: "engine/selection", may: []string{"engine/bitset", "engine/market/..."}},
 	{of: "engine/market/adapter", may: []string{"engine/market", "engine/market/escape", "engine/market/format"}},
-	{of: "engine/market", may: []string{"api/errcode", "engine/bitset", "engine/market/calendar", "engine/market/escape", "engine/market/fingerprint", "engine/market/format"}},
+	{of: "engine/market", may: []string{"api/errcode", "engine/bitset", "engine/market/calendar", "engine/market/escape", "engine/market/fingerprint", "engine/market/format", "engine/market/valuelist", "engine/market/zipcode"}},
 	{of: "engine/market/calendar", may: []string{"engine/market/format"}},
 	{of: "engine/market/escape", may: []string{"engine/market/format"}},
 	{of: "engine/market/fingerprint"},
 	{of: "engine/market/leadtest", may: []string{"engine/market"}},
+	{of: "engine/market/valuelist", may: []string{"engine/bitset", "engine/market/format"}},
+	{of: "engine/market/zipcode"},
 	{of: "engine/market/format", may: []string{"api/errcode"}},
 	{of: "engine/bitset"},
 	{of: "deploy/image"},
@@ -84,6 +86,7 @@ var folders = []string{
 var floats = map[string]int{
 	"engine/market/compile.go": 1, "engine/market/filter.go": 6, "engine/market/filter_index.go": 6, "engine/market/format/number.go": 2, "engine/market/lead.go": 1,
 	"engine/market/money.go": 12, "engine/market/rule.go": 3, "engine/market/sample.go": 2, "engine/exclusion/lead.go": 1,
+	"engine/market/zipcode/zipcode.go": 4,
 }
 
 var vague = []string{"common", "helper", "helpers", "misc", "types", "util", "utils"}

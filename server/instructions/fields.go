@@ -31,7 +31,7 @@ func describeFields(campaign *market.Campaign, s *testlead.Example) []Field {
 			f.Default = d.Default.AppendJSON(nil)
 		}
 		if f.Example == nil {
-			f.Example = mapping.ExampleValueJSON(slot, nil)
+			f.Example = mapping.ExampleValueJSON(slot, nil, time.Time{})
 		}
 		fields = append(fields, f)
 	}

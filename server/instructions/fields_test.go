@@ -42,6 +42,7 @@ func TestStateThatEachSaleNeeds(t *testing.T) {
 	} {
 		campaign := row.campaign
 		campaign.Currency, _ = market.ParseCurrency("USD")
+		campaign.Zone = time.UTC
 		if campaign.Mapping == nil {
 			campaign.Mapping = optional
 		}

@@ -24,7 +24,7 @@ func hostileDocument(t *testing.T) *Document {
 		t.Fatal(mistakes)
 	}
 	currency, _ := market.ParseCurrency("USD")
-	campaign := &market.Campaign{ID: "cmp", Name: hostile, Vertical: "auto", Method: market.PingPost, Currency: currency, Mapping: mapping}
+	campaign := &market.Campaign{ID: "cmp", Name: hostile, Vertical: "auto", Method: market.PingPost, Currency: currency, Mapping: mapping, Zone: time.UTC}
 	env := &ExchangeSettings{BaseURL: "https://leads.example.com", BaseURLSet: true, FormatDuration: time.Duration.String}
 	return Build(env, campaign, &market.Supplier{ID: "sup", Name: hostile}, SupplierCredentialHints{APIKeyHints: []string{"key_1"}, Clients: []OAuthClientSummary{{ID: "c", Hint: "sec_1", Scopes: []string{"ping"}}}})
 }
@@ -105,7 +105,7 @@ func TestSelectorsOfOwnFields(t *testing.T) {
 		t.Fatal(mistakes)
 	}
 	currency, _ := market.ParseCurrency("USD")
-	campaign := &market.Campaign{ID: "cmp", Mapping: mapping, Currency: currency}
+	campaign := &market.Campaign{ID: "cmp", Mapping: mapping, Currency: currency, Zone: time.UTC}
 	d := Build(&ExchangeSettings{FormatDuration: time.Duration.String}, campaign, &market.Supplier{ID: "sup"}, SupplierCredentialHints{})
 	if d.Selectors[0].Name != "flo_campaign_id" || d.Selectors[1].Name != "supplier_id" {
 		t.Errorf("the ids are %s and %s", d.Selectors[0].Name, d.Selectors[1].Name)

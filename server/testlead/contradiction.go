@@ -62,7 +62,7 @@ func conflictsPerField(c *market.Campaign, set *market.FilterSet, label string) 
 		}
 		seen[slot] = true
 		conditions, wantsAbsence := describeConditionsOnField(c, set, slot)
-		if c.Mapping.ExampleValueJSON(slot, filters) != nil || wantsAbsence && len(conditions) == 1 && !c.Mapping.IsRequired(slot) {
+		if c.Mapping.ExampleValueJSON(slot, filters, timeInZoneOf(c)) != nil || wantsAbsence && len(conditions) == 1 && !c.Mapping.IsRequired(slot) {
 			continue
 		}
 		texts = append(texts, fmt.Sprintf("%s: no value of %s was found that passes all of these: %s", label, c.Mapping.FieldNameForBuyers(slot), strings.Join(conditions, "; ")))

@@ -53,7 +53,7 @@ const (
 // MakeExample returns a lead that at least one buyer of the campaign accepts, if one of the first
 // maxAttempts buyers in the order of orderByStateAndTestEndpoint can accept a lead at all. Otherwise it
 // returns a lead that fits the campaign as far as possible, with the contradictions. Equal seeds give
-// equal examples for one configuration.
+// equal examples for one configuration on one day.
 func MakeExample(c *market.Campaign, seed int64) *Example {
 	compiled, order := selection.CompileFilterSets(c), orderByStateAndTestEndpoint(c)
 	for n := range min(attemptsPerBuyer*len(order), maxAttempts) {
@@ -165,7 +165,7 @@ func attemptLead(c *market.Campaign, set *market.FilterSet, seed int64) *attempt
 		if !wrong[slot] && (slot < market.FirstCustomSlot || valueOf(a.members, name) != nil) {
 			continue
 		}
-		if value := c.Mapping.ExampleValueJSON(slot, filters); value != nil {
+		if value := c.Mapping.ExampleValueJSON(slot, filters, timeInZoneOf(c)); value != nil {
 			a.members = append(a.members, Member{Name: name, Value: value})
 		}
 	}

@@ -2,6 +2,7 @@ package testlead
 
 import (
 	"encoding/json"
+	"time"
 
 	"pingpost/engine/market"
 	"pingpost/engine/market/escape"
@@ -37,10 +38,15 @@ func FindFaults(c *market.Campaign, members []Member) []market.FieldError {
 func readLead(c *market.Campaign, members []Member) (lead *market.Lead, faults []market.FieldError) {
 	lead = new(market.Lead)
 	lead.Reset(c.Mapping.SlotCount())
+	now := timeInZoneOf(c)
+	lead.SetDecisionTime(now.UnixNano(), now.Location())
 	faults = c.Mapping.FillLeadFromIngest(lead, parseMembers(AppendObject(nil, members)), nil)
 	faults = lead.AppendConsentCertificateError(c, faults, c.Mapping.FieldNameFromSuppliers(market.SlotConsentCertURL))
 	return lead, faults
 }
+
+// timeInZoneOf returns the present time in the campaign's zone, for filters on ages.
+func timeInZoneOf(c *market.Campaign) time.Time { return time.Now().In(c.Zone) }
 
 func parseMembers(body []byte) []market.JSONMember {
 	var object strictjson.Object

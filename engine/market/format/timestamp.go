@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -47,11 +48,32 @@ func ParseTimestampClamped(text []byte) (positiveUnixNanos int64, ok bool) {
 
 const dateLength = len("2006-01-02")
 
-// IsDate reports whether the text is a date YYYY-MM-DD that exists in the Gregorian calendar,
-// from the year 1 on.
-func IsDate(text []byte) bool {
-	var midnight [len("2006-01-02T00:00:00Z")]byte
-	copy(midnight[copy(midnight[:], text):], "T00:00:00Z")
-	_, ok := ParseTimestampClamped(midnight[:])
-	return ok && len(text) == dateLength
+// ParseDate returns the date YYYY-MM-DD as the number YYYYMMDD, such as 20260131. ok is false if the text
+// is no date of the Gregorian calendar from the year 1 on.
+func ParseDate(text []byte) (date int, ok bool) {
+	if len(text) != dateLength || text[4] != '-' || text[7] != '-' {
+		return 0, false
+	}
+	for i, c := range text {
+		switch {
+		case i == 4 || i == 7:
+		case IsDigit(c):
+			date = 10*date + int(c-'0')
+		default:
+			return 0, false
+		}
+	}
+	year, month, day := date/10000, time.Month(date/100%100), date%100
+	if year == 0 || month < time.January || month > time.December || day == 0 {
+		return 0, false
+	}
+	return date, day <= time.Date(year, month+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
+
+// Date returns the date as text, for a number that ParseDate returns.
+func Date(date int) string { return fmt.Sprintf("%04d-%02d-%02d", date/10000, date/100%100, date%100) }
+
+// YearsBetween returns the full years from one date to another; each is a number that ParseDate
+// returns. From February 29, a full year ends on March 1 of a common year. ok is false if the second date
+// is the earlier one.
+func YearsBetween(from, until int) (years int, ok bool) { return (until - from) / 10000, from <= until }

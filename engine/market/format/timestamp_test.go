@@ -1,8 +1,10 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"testing"
+	"time"
 )
 
 func TestParseTimestamp(t *testing.T) {
@@ -35,5 +37,46 @@ func TestParseTimestamp(t *testing.T) {
 		if _, ok := ParseTimestampClamped([]byte(text)); ok {
 			t.Errorf("%q is accepted", text)
 		}
+	}
+}
+
+func TestParseDate(t *testing.T) {
+	for year := 1896; year <= 2104; year++ {
+		for month := range 14 {
+			for day := range 33 {
+				text := fmt.Sprintf("%04d-%02d-%02d", year, month, day)
+				_, err := time.Parse(time.DateOnly, text)
+				if date, ok := ParseDate([]byte(text)); ok != (err == nil) || ok && date != 10000*year+100*month+day {
+					t.Errorf("%s: %d, %v", text, date, ok)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"", "0000-01-01", "2026-1-01", "2026-01-1", "26-01-01", "2026/01/01", "2026-01-01T", "2026-01-01T00:00:00Z", " 2026-01-01", "+026-01-01", "２026-01-01", "2026-0x-01"} {
+		if _, ok := ParseDate([]byte(text)); ok {
+			t.Errorf("%q is accepted as a date", text)
+		}
+	}
+}
+
+func TestYearsBetween(t *testing.T) {
+	for _, test := range []struct{ from, until, years int }{
+		{20080301, 20260228, 17},
+		{20080301, 20260301, 18},
+		{20080301, 20261231, 18},
+		{20080229, 20260228, 17}, // February 29: March 1 in common years
+		{20080229, 20260301, 18},
+		{20080229, 20280228, 19},
+		{20080229, 20280229, 20},
+		{20071231, 20080101, 0},
+		{20260101, 20260101, 0},
+		{10101, 99991231, 9998},
+	} {
+		if years, ok := YearsBetween(test.from, test.until); !ok || years != test.years {
+			t.Errorf("%d to %d: %d, %t; want %d", test.from, test.until, years, ok, test.years)
+		}
+	}
+	if years, ok := YearsBetween(20260102, 20260101); ok {
+		t.Errorf("a date in the future has the age %d", years)
 	}
 }

@@ -1,34 +1,13 @@
 package format
 
 import (
-	"fmt"
 	"math"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
-
-func TestIsDate(t *testing.T) {
-	for year := 1896; year <= 2104; year++ {
-		for month := range 14 {
-			for day := range 33 {
-				text := fmt.Sprintf("%04d-%02d-%02d", year, month, day)
-				_, err := time.Parse(time.DateOnly, text)
-				if got := IsDate([]byte(text)); got != (err == nil) {
-					t.Errorf("%s: %v", text, got)
-				}
-			}
-		}
-	}
-	for _, text := range []string{"", "0000-01-01", "2026-1-01", "2026-01-1", "26-01-01", "2026/01/01", "2026-01-01T", "2026-01-01T00:00:00Z", " 2026-01-01", "+026-01-01", "２026-01-01", "2026-0x-01"} {
-		if IsDate([]byte(text)) {
-			t.Errorf("%q is accepted as a date", text)
-		}
-	}
-}
 
 func TestParseDigits(t *testing.T) {
 	for text, want := range map[string]int{"0": 0, "007": 7, "65535": 65535, "9223372036854775807": math.MaxInt64} {
