@@ -36,6 +36,8 @@ func (c *compiler) compileDuplicates(at syntax.KeyPath, d *schema.DuplicateRule)
 		All:      d.Match == "all",
 		Window:   d.Window.OrZero().Nanoseconds(),
 		PerBuyer: d.Scope == "buyer",
+		Shared:   d.Scope == "group" || d.Scope == "exchange",
+		Group:    d.Group,
 	}
 	seen := make(map[string]syntax.KeyPath, len(d.Fields))
 	for i, field := range d.Fields {
@@ -46,9 +48,44 @@ func (c *compiler) compileDuplicates(at syntax.KeyPath, d *schema.DuplicateRule)
 		rule.Email = rule.Email || field == "email"
 	}
 	c.checkOneOf(at.Key("match"), d.Match, "any", "all")
-	c.checkOneOf(at.Key("scope"), d.Scope, "campaign", "buyer")
+	c.checkOneOf(at.Key("scope"), d.Scope, "campaign", "buyer", "group", "exchange")
+	switch {
+	case d.Scope == "group":
+		c.checkID(at.Key("group"), d.Group)
+	case d.Group != "":
+		c.reportMistake(at.Key("group"), "has no effect without scope: group; set it, or remove group")
+	}
 	c.checkDurationRange(at.Key("window"), d.Window, 0, maxDuplicates)
 	return rule
+}
+
+// warnDuplicateGroups warns about campaigns that share their check for duplicates with different
+// fields or matches, and about a group with one campaign. A campaign looks for the values of its own
+// fields only, so it would not find all leads of the others.
+func (c *compiler) warnDuplicateGroups(campaigns []schema.Campaign) {
+	first, size := make(map[string]int), make(map[string]int) // by group; "" is the exchange
+	for i := range campaigns {
+		d := &campaigns[i].Duplicates
+		if d.Scope != "group" && d.Scope != "exchange" || d.Window.OrZero() == 0 {
+			continue
+		}
+		size[d.Group]++
+		at := syntax.KeyPath("campaigns").Index(i).Key("duplicates")
+		if size[d.Group] == 1 {
+			first[d.Group] = i
+			continue
+		}
+		other := &campaigns[first[d.Group]].Duplicates
+		if d.Match != other.Match || !slices.Equal(slices.Sorted(slices.Values(d.Fields)), slices.Sorted(slices.Values(other.Fields))) {
+			c.addWarning(at, "shares its check with "+string(syntax.KeyPath("campaigns").Index(first[d.Group]))+", but has other fields or another match, so each finds only some duplicates of the other; use the same fields and match")
+		}
+	}
+	for i := range campaigns {
+		group := campaigns[i].Duplicates.Group
+		if group != "" && size[group] == 1 && first[group] == i {
+			c.addWarning(syntax.KeyPath("campaigns").Index(i).Key("duplicates").Key("group"), "no other campaign has this group, so only leads of this campaign count as duplicates; add the group to another campaign, or remove scope and group")
+		}
+	}
 }
 
 func (c *compiler) compilePayout(at syntax.KeyPath, p *schema.Payout) market.PayoutRule {

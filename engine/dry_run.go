@@ -139,8 +139,7 @@ func (e *Engine) FindOnSuppressionList(list *market.SuppressionListDefinition, l
 // FindEarlierDuplicateLead returns an accepted lead that the state still has under one of the lead's values, by
 // the campaign's rule against duplicates. buyer is zero for a rule of the whole campaign.
 func (e *Engine) FindEarlierDuplicateLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool, err error) {
-	scope := uint64(c.Ref)<<32 | uint64(buyer)
-	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
+	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, c.DuplicateScope(buyer), &e.opt.Secret, nil) {
 		if earlier, found, err = e.state.FindLeadByDuplicateKey(key, nowNanos); found || err != nil {
 			return earlier, found, e.reportIfColdRowUnreadable(err)
 		}

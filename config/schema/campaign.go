@@ -69,7 +69,10 @@ type DuplicateRule struct {
 	Fields []string  `json:"fields"` // phone, email
 	Match  string    `json:"match"`  // any or all of them
 	Window *Duration `json:"window"` // 0: no rule
-	Scope  string    `json:"scope"`  // campaign; or buyer: only leads that this buyer already has
+	// campaign; buyer: only leads that this buyer already has; group: of all campaigns of the group;
+	// exchange: of all campaigns with this scope
+	Scope string `json:"scope"`
+	Group string `json:"group,omitempty"` // of scope group
 }
 
 const (

@@ -71,9 +71,15 @@ export const campaign: Spec[] = [
     several('fields', 'Fields', ['phone', 'email']),
     choice('match', 'Match', ['any', 'all'], { names: { any: 'any of these fields', all: 'all of these fields' } }),
     span('window', 'Window', '0s turns it off'),
-    choice('scope', 'Scope', ['campaign', 'buyer'], {
-      names: { campaign: 'all leads of the campaign', buyer: 'each buyer’s own leads' },
+    choice('scope', 'Scope', ['campaign', 'buyer', 'group', 'exchange'], {
+      names: {
+        campaign: 'all leads of the campaign',
+        buyer: 'each buyer’s own leads',
+        group: 'all campaigns of the group',
+        exchange: 'all campaigns with this scope',
+      },
     }),
+    text('group', 'Group', { help: 'for campaigns of the group; the same id in each' }),
   ]),
   words('consent_required_sources', 'Sources requiring TCPA proof'),
   words('consent_hosts', 'Hosts of TCPA proofs', { hint: 'cert.example' }),
