@@ -81,8 +81,8 @@ func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign)
 	c.reportWildcardsInLeadSources(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// compileAllowedSuppliers returns the suppliers that may send leads to a campaign, or nil for
-// all suppliers. It reports unknown names.
+// compileAllowedSuppliers returns the suppliers of a list as a set, or nil for an empty list, which
+// allows all suppliers. It reports unknown names.
 func (c *compiler) compileAllowedSuppliers(at syntax.KeyPath, supplierIDs []string) map[market.SupplierID]struct{} {
 	seen := make(map[string]syntax.KeyPath, len(supplierIDs))
 	for i, name := range supplierIDs {

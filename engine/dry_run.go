@@ -98,7 +98,7 @@ func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldRe
 	a, e := &in.auction, in.engine
 	a.PrepareAuction(&in.live.CampaignFilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
-	e.excludeBeforePings(a, in.live, in.inList)
+	e.excludeBeforePings(a, in.live, in.req.Supplier, in.inList)
 	e.auctions.ExcludeAsRunWouldWithoutPings(a)
 	if in.candidates.Eligible.NextFrom(0) >= 0 {
 		return market.ReasonNone
@@ -110,7 +110,7 @@ func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldRe
 func (in *leadSaleWorkspace) newDryRunDecisionInputs() *exclusion.DecisionInputs {
 	s := in.engine.state
 	return &exclusion.DecisionInputs{
-		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
+		Campaign: in.live.Campaign, Supplier: in.req.Supplier.ID, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
 		IsListed: func(list *market.SuppressionListDefinition) (bool, exclusion.ActualValueBasis) {
 			return in.isSuppressedBy(list), ""
 		},

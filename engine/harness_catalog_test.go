@@ -78,6 +78,8 @@ type filterSet struct {
 	caps     []string
 	schedule string
 	priority *int // nil: its index
+
+	suppliers, notSuppliers []string
 }
 
 type list struct {
@@ -206,10 +208,22 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
 			Buyer: named, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
-			Caps: caps(t, market.ScopePair, s.caps),
+			Caps: caps(t, market.ScopePair, s.caps), Suppliers: suppliersOf(s.suppliers), NotSuppliers: suppliersOf(s.notSuppliers),
 		})
 	}
 	return built
+}
+
+// suppliersOf returns the ids as a set; nil if there is none.
+func suppliersOf(ids []string) map[market.SupplierID]struct{} {
+	if ids == nil {
+		return nil
+	}
+	set := map[market.SupplierID]struct{}{}
+	for _, id := range ids {
+		set[market.SupplierID(id)] = struct{}{}
+	}
+	return set
 }
 
 func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.SuppressionListDefinition) {

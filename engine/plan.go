@@ -187,10 +187,11 @@ func (o *compiledCampaign) initLazyTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileTestCampaign(o.Campaign) })
 }
 
-// ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
+// ExcludeUnmatched excludes the filter sets whose states, filters or suppliers do not accept the lead. In a
 // test campaign it also excludes those whose buyer has a production endpoint but no test endpoint.
-func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
-	o.CompiledFilterSets.ExcludeByUSStateAndFilters(lead, candidates)
+func (o *compiledCampaign) ExcludeUnmatched(supplier market.SupplierID, lead *market.Lead, candidates *selection.Candidates) {
+	o.ExcludeByUSStateAndFilters(lead, candidates)
+	o.ExcludeBySupplier(supplier, candidates)
 	if o.excluded != nil {
 		candidates.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}

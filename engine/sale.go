@@ -73,7 +73,7 @@ func (in *leadSaleWorkspace) chooseAndReserveBuyer() (market.UnsoldReason, error
 	}
 	for {
 		in.candidates.ResetToAll(in.live.CompiledFilterSets)
-		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
+		in.live.ExcludeUnmatched(in.req.Supplier.ID, &in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
 		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
 		reason, wait, err := in.reserveFirstCandidateWithCapacity()

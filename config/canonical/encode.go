@@ -35,6 +35,7 @@ func Encode(d *schema.Document) []byte {
 	for i := range sorted.Buyers {
 		b := &sorted.Buyers[i]
 		b.States, b.Suppression = sortedCopy(b.States), sortedCopy(b.Suppression)
+		b.Suppliers, b.NotSuppliers = sortedCopy(b.Suppliers), sortedCopy(b.NotSuppliers)
 		b.OAuthClients = sortedClients(b.OAuthClients)
 	}
 	for i := range sorted.Campaigns {
@@ -65,6 +66,8 @@ func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	})
 	for i := range c.Buyers {
 		c.Buyers[i].States = sortedCopy(c.Buyers[i].States)
+		c.Buyers[i].Suppliers = sortedCopy(c.Buyers[i].Suppliers)
+		c.Buyers[i].NotSuppliers = sortedCopy(c.Buyers[i].NotSuppliers)
 	}
 	return c
 }

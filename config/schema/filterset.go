@@ -5,7 +5,7 @@ import (
 )
 
 // FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. Its states,
-// filters, schedule and caps can only narrow the buyer's own.
+// filters, suppliers, schedule and caps can only narrow the buyer's own.
 type FilterSet struct {
 	Buyer    string        `json:"buyer"`
 	Priority *int          `json:"priority"` // lower first; default: position in the list, from 1
@@ -15,6 +15,9 @@ type FilterSet struct {
 	Filters  []Filter      `json:"filters,omitempty"`
 	Schedule *OpeningHours `json:"schedule,omitempty"`
 	Caps     []Cap         `json:"caps,omitempty"`
+
+	Suppliers    []string `json:"suppliers,omitempty"` // empty: all
+	NotSuppliers []string `json:"not_suppliers,omitempty"`
 }
 
 func (s *FilterSet) fillDefaultPriorityAndWeight(index int) {

@@ -108,6 +108,20 @@ type FilterSet struct {
 	Filters  []Filter                 // the buyer's own and the entry's
 	Schedule *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
 	Caps     []*Cap                   // of the pair
+
+	// Of the buyer and of the entry together: the filter set takes leads only from these suppliers
+	// (nil: all), and not from those of NotSuppliers.
+	Suppliers    map[SupplierID]struct{}
+	NotSuppliers map[SupplierID]struct{}
+}
+
+// AcceptsSupplier reports whether the filter set takes leads from the supplier.
+func (s *FilterSet) AcceptsSupplier(supplier SupplierID) bool {
+	if _, excluded := s.NotSuppliers[supplier]; excluded {
+		return false
+	}
+	_, listed := s.Suppliers[supplier]
+	return listed || s.Suppliers == nil
 }
 
 // AcceptsSupplier reports whether the supplier may send leads to the campaign. A campaign without

@@ -26,6 +26,11 @@ type CompiledFilterSets struct {
 	byState          []bitset.Set // by market.USState; NoState's has the filter sets that accept any state
 	filters          *market.FilterIndex
 	suppressionLists []filterSetsUsingSuppressionList
+
+	// The filter sets that accept each supplier that a filter set names, and those that accept every
+	// other supplier. Both are nil if all filter sets accept all suppliers.
+	bySupplier    map[market.SupplierID]bitset.Set
+	otherSupplier bitset.Set
 }
 
 // filterSetsUsingSuppressionList are the filter sets of a campaign whose buyers use the same
@@ -58,6 +63,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	}
 	l.filters = market.NewFilterIndex(filters)
 	l.byState = filterSetsByUSState(c)
+	l.bySupplier, l.otherSupplier = filterSetsBySupplier(c)
 	l.rotationKey = l.hashBuyersAndWeights()
 	return l
 }
@@ -88,6 +94,33 @@ func filterSetsByUSState(c *market.Campaign) []bitset.Set {
 		}
 	}
 	return byState
+}
+
+// filterSetsBySupplier returns the filter sets that accept a lead of each supplier that a filter set
+// names, and of any other supplier. Both are nil if no filter set names a supplier.
+func filterSetsBySupplier(c *market.Campaign) (bySupplier map[market.SupplierID]bitset.Set, otherSupplier bitset.Set) {
+	accepting := func(supplier market.SupplierID) bitset.Set {
+		sets := bitset.New(len(c.FilterSets))
+		for i := range c.FilterSets {
+			if c.FilterSets[i].AcceptsSupplier(supplier) {
+				sets.Add(i)
+			}
+		}
+		return sets
+	}
+	for i := range c.FilterSets {
+		for _, named := range [...]map[market.SupplierID]struct{}{c.FilterSets[i].Suppliers, c.FilterSets[i].NotSuppliers} {
+			if named != nil && bySupplier == nil {
+				bySupplier, otherSupplier = make(map[market.SupplierID]bitset.Set), accepting("") // no supplier has the id ""
+			}
+			for supplier := range named {
+				if bySupplier[supplier] == nil {
+					bySupplier[supplier] = accepting(supplier)
+				}
+			}
+		}
+	}
+	return bySupplier, otherSupplier
 }
 
 // hashBuyersAndWeights returns a hash of the campaign's buyers, their order and their weights. Two

@@ -22,7 +22,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 		r.batches, r.refused = append(r.batches, c.trailAt), c.trailRefused
 	}
 	r.decision = exclusion.DecisionInputs{
-		Campaign: config.compiled, Auction: len(decided.Auction.Bids) > 0,
+		Campaign: config.compiled, Supplier: e.supplierID(decided.Supplier), Auction: len(decided.Auction.Bids) > 0,
 		Instants: []int64{decided.Decided, decided.Auction.Began, c.trailAt},
 	}
 	if c.sale.Buyer != 0 && c.sale.Ping == [16]byte{} {
@@ -50,9 +50,15 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	}
 	held := auctionEntry.mustBePingAuction()
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
-	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
+	r.decision = exclusion.DecisionInputs{
+		Campaign: config.compiled, Supplier: e.supplierID(held.Supplier), Auction: true, NoContact: true, Instants: []int64{held.Began},
+	}
 	r.setLeadAndPerson(held.Fields, nil)
 	r.addRulesToCandidates(held.Test)
+}
+
+func (e *Explainer) supplierID(supplier market.PermanentNumber) market.SupplierID {
+	return market.SupplierID(e.State.NameOf(event.ObjectSupplier, supplier))
 }
 
 // ruleFinder finds the rules of one decision. Values that the log does not record are read once, at

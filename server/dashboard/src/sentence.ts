@@ -89,6 +89,17 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
   return all;
 }
 
+// suppliersOf describes the suppliers of the buyer and of its entry.
+function suppliersOf(entry: Doc, own: Own, name: Name): string[] {
+  const both = [own(String(entry.buyer)), entry];
+  const named = (key: string) => both.map((of) => textsOf(of[key])).filter((ids) => ids.length > 0);
+  const list = (ids: string[]) => join(ids.map((id) => name('suppliers', id)));
+  return [
+    ...named('suppliers').map((ids) => `only from ${list(ids)}`),
+    ...named('not_suppliers').map((ids) => `not from ${list(ids)}`),
+  ];
+}
+
 function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): string[] {
   const buyers = listOf(campaign.buyers).filter((b) => b.buyer);
   if (buyers.length === 0) return ['No buyer is in the campaign yet, so no lead sells.'];
@@ -97,6 +108,7 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
     const rules = [
       states.length > 0 ? `in ${join(states)}` : '',
       filters.length > 0 ? `if ${join(filters.map(condition))}` : '',
+      ...suppliersOf(b, own, name),
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
     ].filter(Boolean);
     const auction = campaign.method === 'ping_post'; // its buyers bid, so a price has no effect

@@ -1,4 +1,4 @@
-import { caps, filters, id, name, part, schedule, span, states, zone } from './shared';
+import { caps, filters, id, name, part, schedule, span, states, suppliers, zone } from './shared';
 import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
@@ -19,6 +19,7 @@ const buyers: Spec = list(
     caps,
     schedule,
     filters('in addition to the filters of the buyer'),
+    ...suppliers,
   ],
   () => ({ buyer: '' }),
 );
