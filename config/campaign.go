@@ -53,6 +53,7 @@ func (c *compiler) compileCampaign(at syntax.KeyPath, form *schema.Campaign) {
 	}
 	campaign.ConsentHosts = c.compileConsentHosts(at.Key("consent_hosts"), form.ConsentHosts)
 	campaign.Filters = c.compileFilters(at.Key("filters"), form.Filters, campaign.Mapping)
+	campaign.Terms = c.compileTerms(at.Key("terms"), form, campaign)
 	campaign.FilterSets = c.compileFilterSets(at.Key("buyers"), form, campaign)
 	if form.Paused {
 		c.out.Initial.Paused.Campaigns = append(c.out.Initial.Paused.Campaigns, id)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,6 +97,67 @@ func (c *compiler) compilePayout(at syntax.KeyPath, p *schema.Payout) market.Pay
 		return market.PayoutRule{Fixed: *p.Fixed, IsFixed: true}
 	}
 	return market.PayoutRule{Share: market.ShareInMillionths(*p.Share)}
+}
+
+// maxTerms limits the entries of a campaign's terms, because the exchange compiles the campaign once
+// for each.
+const maxTerms = 100
+
+// compileTerms compiles the terms for suppliers and sources of a campaign that has its other values.
+func (c *compiler) compileTerms(at syntax.KeyPath, form *schema.Campaign, campaign *market.Campaign) []market.Terms {
+	if len(form.Terms) > maxTerms {
+		c.reportMistake(at, fmt.Sprintf("has %d entries, but a campaign can have at most %d; combine suppliers or sources, or divide the campaign", len(form.Terms), maxTerms))
+	}
+	var out []market.Terms
+	seen := make(map[string]syntax.KeyPath, len(form.Terms))
+	for i := range form.Terms {
+		here, entry := at.Index(i), &form.Terms[i]
+		if c.checkID(here.Key("id"), entry.ID) {
+			c.checkUnique(here.Key("id"), seen, entry.ID)
+		}
+		floor, payout := form.FloorAndPayoutOf(entry)
+		built := market.Terms{
+			ID: entry.ID, Suppliers: c.compileAllowedSuppliers(here.Key("suppliers"), entry.Suppliers),
+			Floor: floor, Payout: campaign.Payout, Caps: c.compileCaps(here.Key("caps"), entry.Caps, market.ScopeTerms, campaign.Zone),
+		}
+		if entry.Payout != nil {
+			built.Payout = c.compilePayout(here.Key("payout"), payout)
+		}
+		c.checkUniquePrintableTexts(here.Key("sources"), entry.Sources, maxLabel)
+		if len(entry.Sources) > 0 {
+			built.Sources = setOf[string](entry.Sources)
+		}
+		c.warnUnusedTerms(here, form, i)
+		out = append(out, built)
+	}
+	return out
+}
+
+// warnUnusedTerms warns about an entry of the campaign's terms that fits no lead, or fewer leads than it
+// seems to.
+func (c *compiler) warnUnusedTerms(at syntax.KeyPath, form *schema.Campaign, index int) {
+	entry := &form.Terms[index]
+	for i, supplier := range entry.Suppliers {
+		if len(form.Suppliers) > 0 && !slices.Contains(form.Suppliers, supplier) {
+			c.addWarning(at.Key("suppliers").Index(i), "may not send leads to the campaign, so these terms never apply to it; add it to the campaign's suppliers, or remove it here")
+		}
+	}
+	for i, source := range entry.Sources {
+		if strings.Contains(source, "*") {
+			c.addWarning(at.Key("sources").Index(i), "has a *, which is no wildcard in sources; name each source, or omit sources for all")
+		}
+	}
+	for i := range form.Terms[:index] {
+		if earlier := &form.Terms[i]; covers(earlier.Suppliers, entry.Suppliers) && covers(earlier.Sources, entry.Sources) {
+			c.addWarning(at, "never applies, because "+string(syntax.KeyPath("terms").Index(i))+" applies to all of its leads and comes first; move it up, or remove it")
+			return
+		}
+	}
+}
+
+// covers reports whether a list of names has all names of another one. An empty list has all names.
+func covers(list, other []string) bool {
+	return len(list) == 0 || len(other) > 0 && !slices.ContainsFunc(other, func(name string) bool { return !slices.Contains(list, name) })
 }
 
 const (

@@ -60,6 +60,11 @@ func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	c.Suppression = sortedCopy(c.Suppression)
 	c.Duplicates.Fields = sortedCopy(c.Duplicates.Fields)
 	c.Returns.Reasons = sortedCopy(c.Returns.Reasons)
+	c.Terms = slices.Clone(c.Terms)
+	for i := range c.Terms {
+		c.Terms[i].Suppliers = sortedCopy(c.Terms[i].Suppliers)
+		c.Terms[i].Sources = sortedCopy(c.Terms[i].Sources)
+	}
 	c.Buyers = slices.Clone(c.Buyers)
 	slices.SortFunc(c.Buyers, func(a, b schema.FilterSet) int {
 		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer))

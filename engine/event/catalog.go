@@ -115,4 +115,5 @@ func (n *CapNumberAssignment) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 5, &n.Key.Unit)
 	encodeOrDecodeEnum(pb, 6, &n.Key.Period)
 	encodeOrDecodeString(pb, 7, &n.Key.Zone)
+	encodeOrDecodeString(pb, 8, &n.Key.Terms)
 }

@@ -58,11 +58,12 @@ var addedLater = map[string]int{
 	"LeadDecided.Slot":  5, "PostSettled.Slot": 5,
 	"PostSettled.By":  6,
 	"Bid.PausedUntil": 7,
+	"CapKey.Terms":    8,
 }
 
 type filler struct {
 	count uint64
-	later [7][]reflect.Value
+	later [8][]reflect.Value
 }
 
 func (f *filler) next() uint64 {

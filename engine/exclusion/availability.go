@@ -99,6 +99,7 @@ func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, us
 		amount = func(n int64) string { return formatAmount(market.Money(n), d.Campaign.Currency) }
 	}
 	owner := map[market.CapScope]string{
+		market.ScopeTerms:    fmt.Sprintf("terms %s of campaign %s", d.Campaign.AppliedTerms, d.Campaign.ID),
 		market.ScopeCampaign: "campaign " + string(d.Campaign.ID), market.ScopeBuyer: "buyer " + string(set.Buyer.ID),
 		market.ScopePair: fmt.Sprintf("buyer %s in campaign %s", set.Buyer.ID, d.Campaign.ID),
 	}[limit.Scope]
@@ -201,11 +202,15 @@ func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, 
 	if bid != nil {
 		label = "bid"
 	}
+	of := ""
+	if d.Campaign.AppliedTerms != "" {
+		of = " in terms " + d.Campaign.AppliedTerms
+	}
 	if price < d.Campaign.Floor {
-		return newRule(KindFloor, label, "at least the floor of "+formatAmount(d.Campaign.Floor, currency), &actual, "")
+		return newRule(KindFloor, label, "at least the floor of "+formatAmount(d.Campaign.Floor, currency)+of, &actual, "")
 	}
 	if d.Campaign.Payout.IsFixed {
-		return newRule(KindPayout, label, "at least the supplier's payout of "+formatAmount(d.Campaign.Payout.Fixed, currency), &actual, "")
+		return newRule(KindPayout, label, "at least the supplier's payout of "+formatAmount(d.Campaign.Payout.Fixed, currency)+of, &actual, "")
 	}
 	return newRule(KindPayout, label, "at least the supplier's payout", &actual, "")
 }

@@ -1,6 +1,7 @@
 package market
 
 import (
+	"slices"
 	"time"
 
 	"pingpost/engine/market/calendar"
@@ -83,6 +84,9 @@ type Campaign struct {
 	Floor     Money
 	Payout    PayoutRule
 
+	Terms        []Terms // the first one that fits a lead applies to it
+	AppliedTerms string  // id of the entry whose values this copy of the campaign has; see WithTerms
+
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
 	PostReserve    time.Duration // part of the time limit that is reserved for the post
 	PingReserve    time.Duration // part of a bid's window that is reserved for the post after a ping
@@ -95,6 +99,50 @@ type Campaign struct {
 	Filters        []Filter
 	Caps           []*Cap
 	FilterSets     []FilterSet // by priority, then buyer id
+}
+
+// Terms are the conditions of a campaign for the leads of certain suppliers and sources.
+type Terms struct {
+	ID        string                  // unique in the campaign; its caps are identified by it
+	Suppliers map[SupplierID]struct{} // nil: all
+	Sources   map[string]struct{}     // values of the field source; nil: all
+	Floor     Money                   // in place of the campaign's
+	Payout    PayoutRule              // in place of the campaign's
+	Caps      []*Cap                  // in addition to the campaign's; all leads of the entry share them
+}
+
+// IndexOfTerms returns the index of the first entry of the campaign's terms that has the lead's supplier
+// and source, or -1. Sources are compared as for certificates of consent: without regard to case and
+// surrounding spaces.
+func (c *Campaign) IndexOfTerms(supplier SupplierID, l *Lead) (indexOrMinusOne int) {
+	for i := range c.Terms {
+		terms := &c.Terms[i]
+		if _, listed := terms.Suppliers[supplier]; !listed && terms.Suppliers != nil {
+			continue
+		}
+		if terms.Sources == nil || hasLeadSource(terms.Sources, l.Values[SlotSource].Text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// WithTerms returns a copy of the campaign with the floor, the payout and the caps of an entry of its
+// terms. All code that decides about a lead uses the copy, and so needs no rules for terms.
+func (c *Campaign) WithTerms(index int) *Campaign {
+	terms, limited := &c.Terms[index], *c
+	limited.AppliedTerms, limited.Floor, limited.Payout = terms.ID, terms.Floor, terms.Payout
+	limited.Caps = slices.Concat(c.Caps, terms.Caps)
+	return &limited
+}
+
+// WithTermsOfLead returns the campaign with the terms that apply to the lead, or the campaign itself if
+// it has none for the lead.
+func (c *Campaign) WithTermsOfLead(supplier SupplierID, l *Lead) *Campaign {
+	if i := c.IndexOfTerms(supplier, l); i >= 0 {
+		return c.WithTerms(i)
+	}
+	return c
 }
 
 // FilterSet is a buyer's entry in a campaign (campaigns[].buyers[] in the configuration). It

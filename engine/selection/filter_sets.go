@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math/bits"
+	"slices"
 
 	"pingpost/engine/bitset"
 	"pingpost/engine/market"
@@ -19,7 +20,7 @@ import (
 type CompiledFilterSets struct {
 	Campaign *market.Campaign
 	Weights  []int32         // by filter set
-	Caps     [][]*market.Cap // by filter set: the campaign's, the buyer's, the pair's, in that order
+	Caps     [][]*market.Cap // by filter set: the campaign's with its terms', the buyer's, the pair's, in that order
 
 	rotationKey      uint64 // hash of the buyers, their order and their weights
 	all              bitset.Set
@@ -56,7 +57,7 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 		if c.Method == market.Weighted {
 			l.Weights[i] = int32(set.Weight)
 		}
-		l.Caps[i] = append(append(append([]*market.Cap(nil), c.Caps...), set.Buyer.Caps...), set.Caps...)
+		l.Caps[i] = capsOfSale(c, set)
 		for _, list := range set.Buyer.Suppression {
 			l.getOrAddFilterSetsOfSuppressionList(list).Add(i)
 		}
@@ -66,6 +67,24 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	l.bySupplier, l.otherSupplier = filterSetsBySupplier(c)
 	l.rotationKey = l.hashBuyersAndWeights()
 	return l
+}
+
+func capsOfSale(c *market.Campaign, set *market.FilterSet) []*market.Cap {
+	return slices.Concat(c.Caps, set.Buyer.Caps, set.Caps)
+}
+
+// WithTerms returns the filter sets of the campaign's copy with an entry of its terms. They differ in the
+// campaign and the caps, and share the rest.
+func (l *CompiledFilterSets) WithTerms(index int) *CompiledFilterSets {
+	limited := *l
+	limited.Campaign = l.Campaign.WithTerms(index)
+	if len(l.Campaign.Terms[index].Caps) > 0 {
+		limited.Caps = make([][]*market.Cap, len(l.Caps))
+		for i := range limited.Caps {
+			limited.Caps[i] = capsOfSale(limited.Campaign, &limited.Campaign.FilterSets[i])
+		}
+	}
+	return &limited
 }
 
 func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.SuppressionListDefinition) bitset.Set {

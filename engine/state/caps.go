@@ -282,9 +282,13 @@ func (c *capCounters) sumOfEntryHashes() (sum uint64) {
 			continue
 		}
 		key := &c.keys[ref]
-		sum += newRunningHash(4).addWord(uint64(ref)).addWord(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
+		hash := newRunningHash(4).addWord(uint64(ref)).addWord(uint64(key.Scope) | uint64(key.Unit)<<8 | uint64(key.Period)<<16).
 			addWord(uint64(key.Campaign) | uint64(key.Buyer)<<32).addBytes([]byte(key.Zone)).
-			addWord(uint64(cell.window)).addWord(uint64(cell.used)).sum()
+			addWord(uint64(cell.window)).addWord(uint64(cell.used))
+		if key.Terms != "" { // so that logs without terms keep their hash
+			hash = hash.addBytes([]byte(key.Terms))
+		}
+		sum += hash.sum()
 	}
 	return sum
 }

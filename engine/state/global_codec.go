@@ -78,6 +78,9 @@ func (s *State) encodeOrDecodeConfiguration(c *snapshotSectionCodec, encodeOrDec
 	if c.hasFieldsSinceVersion(versionReports) {
 		encodeOrDecodeTable(c, &s.savedReports)
 	}
+	if c.hasFieldsSinceVersion(versionTerms) {
+		s.caps.encodeOrDecodeTermsOfKeys(c)
+	}
 }
 
 // snapshotCopies holds copies of a table's entries as they were when the newest snapshot began. Before Apply
@@ -179,6 +182,29 @@ func (n *objectNumberRegistry) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 					c.endStep()
 				}
 			}
+		}
+	})
+}
+
+// encodeOrDecodeTermsOfKeys encodes or decodes the part of the caps' keys that only caps of terms have.
+func (c *capCounters) encodeOrDecodeTermsOfKeys(body *snapshotSectionCodec) {
+	type termsOfCap struct {
+		ref   market.PermanentNumber
+		terms string
+	}
+	var all []termsOfCap
+	for ref, key := range c.keysAtSnapshot {
+		if key.Terms != "" && !body.decoding {
+			all = append(all, termsOfCap{market.PermanentNumber(ref), key.Terms})
+		}
+	}
+	encodeOrDecodeList(body, &all, func(of *termsOfCap) {
+		encodeOrDecodeUvarint(body, &of.ref)
+		encodeOrDecodeString(body, &of.terms)
+		if body.decoding && int(of.ref) < len(c.keys) {
+			c.keys[of.ref].Terms = of.terms
+		} else if body.decoding {
+			body.markDamaged()
 		}
 	})
 }

@@ -20,7 +20,7 @@ import (
 // sweeps are the same as without the snapshot.
 const (
 	snapshotMagic   = "PPST"
-	snapshotVersion = 12
+	snapshotVersion = 13
 	oldestSnapshot  = 4 // the oldest version that this program reads
 
 	versionSealed  = 5  // posts have slots; the global state has used and erased slots
@@ -31,6 +31,7 @@ const (
 	versionAlerts  = 10 // the global state has alerts
 	versionReports = 11 // the global state has saved reports
 	versionCold    = 12 // leads have the versions of loaded leads that cold files have
+	versionTerms   = 13 // the global state has the caps of campaigns' terms
 
 	sectionLeads      = 1
 	sectionDuplicates = 2

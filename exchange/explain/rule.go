@@ -90,6 +90,7 @@ func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
 		person.Add(contact[i].Name, contact[i].Text)
 	}
 	r.decision.Lead, r.decision.Person = lead, person
+	r.decision.Campaign = r.decision.Campaign.WithTermsOfLead(r.decision.Supplier, lead)
 }
 
 // addRulesToCandidates adds the rule of each candidate. Outcomes come from the log, not from the document,

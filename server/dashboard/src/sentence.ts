@@ -71,6 +71,7 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
   ];
   if (campaign.floor) all.push(`Bids and prices below ${amount(Number(campaign.floor), currency)} do not buy.`);
   all.push(payoutLine(mapOf(campaign.payout), currency));
+  all.push(...termsLines(campaign, name, currency));
   const required = listOf(campaign.fields).filter((f) => f.required === true);
   if (required.length > 0)
     all.push(
@@ -120,6 +121,23 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
 function payoutLine(payout: Doc, currency: string): string {
   if (payout.fixed !== undefined) return `The supplier gets ${amount(Number(payout.fixed), currency)} for each sale.`;
   return `The supplier gets ${share(Number(payout.share ?? 1))} of the price.`;
+}
+
+function termsLines(campaign: Doc, name: Name, currency: string): string[] {
+  return listOf(campaign.terms).map((entry) => {
+    const [suppliers, sources] = [textsOf(entry.suppliers), textsOf(entry.sources)];
+    const whose = [
+      suppliers.length > 0 ? ` from ${join(suppliers.map((id) => name('suppliers', id)))}` : '',
+      sources.length > 0 ? ` of the source ${sources.join(' or ')}` : '',
+    ].join('');
+    const caps = listOf(entry.caps).map((c) => capText(c, currency));
+    const rules = [
+      entry.floor !== undefined ? `minimum bid ${amount(Number(entry.floor), currency)}` : '',
+      entry.payout ? payoutLine(mapOf(entry.payout), currency).replace('The', 'the').replace(/\.$/, '') : '',
+      caps.length > 0 ? `at most ${join(caps)}` : '',
+    ].filter(Boolean);
+    return `Terms ${String(entry.id)}, for leads${whose || ' with no other terms'}: ${join(rules) || 'those of the campaign'}.`;
+  });
 }
 
 const duplicateLine = (window: string): string =>

@@ -145,8 +145,9 @@ export interface Uploaded {
 }
 
 export interface Cap {
-  of: 'campaign' | 'buyer' | 'seat';
+  of: 'campaign' | 'terms' | 'buyer' | 'seat';
   campaign?: string;
+  terms?: string;
   buyer?: string;
   per: string;
   unit: 'count' | 'money';

@@ -4,6 +4,11 @@ import { choice, flag, group, list, number, ref, refs, type Spec, several, text,
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
 const transforms = ['trim', 'lower', 'upper', 'digits', 'title', 'e164', 'zip3', 'sha256'];
 
+const payout: Spec[] = [
+  part('share', 'Share of the price'),
+  number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
+];
+
 const buyers: Spec = list(
   'buyers',
   'Buyers in campaign',
@@ -59,10 +64,22 @@ export const campaign: Spec[] = [
   text('currency', 'Currency'),
   zone('of caps and schedules without an own time zone'),
   number('floor', 'Minimum bid', { unit: 'money', help: 'lower prices and bids do not buy' }),
-  group('payout', 'Payout', [
-    part('share', 'Share of the price'),
-    number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
-  ]),
+  group('payout', 'Payout', payout),
+  list(
+    'terms',
+    'Terms by supplier and source',
+    'terms',
+    [
+      text('id', 'Id', { required: true, help: 'its caps keep their counts under this id' }),
+      refs('suppliers', 'Suppliers', 'suppliers', { help: 'default: all' }),
+      words('sources', 'Sources', { hint: 'facebook', help: 'values of the field source; default: all' }),
+      number('floor', 'Minimum bid', { unit: 'money', help: 'default: that of the campaign' }),
+      group('payout', 'Payout', payout),
+      caps,
+    ],
+    () => ({ id: '' }),
+    { help: 'the first entry that fits a lead applies' },
+  ),
   caps,
   fields,
   choice('unknown', 'Unknown fields', ['drop', 'keep', 'reject']),
