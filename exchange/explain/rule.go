@@ -80,6 +80,7 @@ type ruleFinder struct {
 	healthOK bool
 }
 
+// setLeadAndPerson sets the recorded values of the decision's lead, and the terms that apply to it.
 func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
 	lead, person := new(market.Lead), new(redaction.ContactMatcher)
 	mapping := r.decision.Campaign.Mapping
@@ -91,6 +92,7 @@ func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField) {
 	}
 	r.decision.Lead, r.decision.Person = lead, person
 	r.decision.Campaign = r.decision.Campaign.WithTermsOfLead(r.decision.Supplier, lead)
+	r.doc.Terms = r.decision.Campaign.AppliedTerms
 }
 
 // addRulesToCandidates adds the rule of each candidate. Outcomes come from the log, not from the document,

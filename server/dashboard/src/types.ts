@@ -426,6 +426,7 @@ export interface Told {
   why: string;
   rule?: Rule; // of the campaign itself
   duplicate_of?: string;
+  terms?: string;
   buyer_id?: string;
   price?: Money;
   payout?: Money;

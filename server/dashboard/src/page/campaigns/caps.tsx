@@ -70,7 +70,10 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
                 </span>
               )}
             </p>
-            <Gauge cap={cap} name={`${cap.campaign ?? ''} ${cap.terms ?? ''} ${cap.buyer ?? ''} ${what(cap)} ${per(cap)}`.trim()} />
+            <Gauge
+              cap={cap}
+              name={`${cap.campaign ?? ''} ${cap.terms ?? ''} ${cap.buyer ?? ''} ${what(cap)} ${per(cap)}`.trim()}
+            />
           </li>
         ))}
       </ul>
