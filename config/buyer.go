@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ type buyerForCampaignCompilation struct {
 	*market.Buyer
 	place           syntax.KeyPath
 	states          market.USStateSet
+	suppliers       supplierFilter
 	reportedFilters map[int]bool // indexes of filters with a reported mistake
 
 	// currency of the first campaign that has the buyer, and the path of that entry
@@ -61,10 +63,47 @@ func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 	}
 	c.out.Catalog.Buyers[id] = buyer
 	entry := &buyerForCampaignCompilation{form: b, Buyer: buyer, place: at, states: c.compileStates(at.Key("states"), b.States)}
+	entry.suppliers = c.compileSupplierFilter(at, b.Suppliers, b.NotSuppliers)
 	for _, filter := range c.checkFiltersIndependentOfMapping(at.Key("filters"), b.Filters) {
 		entry.markFilterReported(filter)
 	}
 	c.buyers[b.ID] = entry
+}
+
+// supplierFilter holds the suppliers whose leads a buyer, or an entry for it in a campaign, buys (nil:
+// all), and those whose leads it does not buy.
+type supplierFilter struct {
+	only, not map[market.SupplierID]struct{}
+}
+
+func (c *compiler) compileSupplierFilter(at syntax.KeyPath, only, not []string) supplierFilter {
+	for i, id := range not {
+		if slices.Contains(only, id) {
+			c.reportMistake(at.Key("not_suppliers").Index(i), "is in suppliers too; remove it from one of them")
+		}
+	}
+	return supplierFilter{c.compileAllowedSuppliers(at.Key("suppliers"), only), c.compileAllowedSuppliers(at.Key("not_suppliers"), not)}
+}
+
+// intersect returns the filter that accepts the suppliers which both filters accept.
+func (f supplierFilter) intersect(other supplierFilter) supplierFilter {
+	both := supplierFilter{f.only, maps.Clone(f.not)}
+	if both.not == nil {
+		both.not = other.not
+	} else {
+		maps.Copy(both.not, other.not)
+	}
+	switch {
+	case f.only == nil:
+		both.only = other.only
+	case other.only != nil:
+		both.only = maps.Clone(f.only)
+		maps.DeleteFunc(both.only, func(id market.SupplierID, _ struct{}) bool {
+			_, common := other.only[id]
+			return !common
+		})
+	}
+	return both
 }
 
 // markFilterReported records that a mistake in the buyer's filter with this index was

@@ -55,6 +55,7 @@ func (c *compiler) compileCampaign(at syntax.KeyPath, form *schema.Campaign) {
 	campaign.ConsentHosts = c.compileConsentHosts(at.Key("consent_hosts"), form.ConsentHosts)
 	campaign.Filters = c.compileFilters(at.Key("filters"), form.Filters, campaign.Mapping)
 	c.warnFiltersExcludeEachOther(at.Key("filters"), campaign, nil)
+	campaign.Terms = c.compileTerms(at.Key("terms"), form, campaign)
 	campaign.FilterSets = c.compileFilterSets(at.Key("buyers"), form, campaign)
 	if form.Paused {
 		c.out.Initial.Paused.Campaigns = append(c.out.Initial.Paused.Campaigns, id)
@@ -83,8 +84,8 @@ func (c *compiler) checkCampaignValues(at syntax.KeyPath, form *schema.Campaign)
 	c.reportWildcardsInLeadSources(at.Key("consent_required_sources"), form.ConsentSources)
 }
 
-// compileAllowedSuppliers returns the suppliers that may send leads to a campaign, or nil for
-// all suppliers. It reports unknown names.
+// compileAllowedSuppliers returns the suppliers of a list as a set, or nil for an empty list, which
+// allows all suppliers. It reports unknown names.
 func (c *compiler) compileAllowedSuppliers(at syntax.KeyPath, supplierIDs []string) map[market.SupplierID]struct{} {
 	seen := make(map[string]syntax.KeyPath, len(supplierIDs))
 	for i, name := range supplierIDs {

@@ -93,6 +93,7 @@ func (c *compiler) compileDocument(d *schema.Document) {
 		c.compileCampaign(syntax.KeyPath("campaigns").Index(i), &d.Campaigns[i])
 	}
 	c.checkOverlappingPingCampaigns(d.Campaigns)
+	c.warnDuplicateGroups(d.Campaigns)
 }
 
 // reportMistake adds a mistake to the compiler's problems. The message must not contain the

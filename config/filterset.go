@@ -174,6 +174,7 @@ func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buy
 	if campaignForm.Method == "ping_post" && !buyer.form.CanBid() {
 		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(filterSetForm.Buyer)+" has no endpoint or ping_url and cannot bid; give it one, or use another method")
 	}
+	c.limitToSuppliers(at, buyer, filterSetForm, campaignForm, filterSet)
 	own := filterSet.States
 	filterSet.States &= buyer.states
 	if filterSet.States == 0 && own != 0 && buyer.states != 0 { // otherwise reported before
@@ -204,6 +205,25 @@ func (c *compiler) checkAndMergeBuyerIntoFilterSet(at syntax.KeyPath, buyer *buy
 			buyer.markFilterReported(i)
 			c.reportMistakeHidingEnvironmentValue(buyer.place.Key("filters").Index(i), "in campaign "+quoteShortened(campaignForm.ID)+": "+textWithoutFieldName(err))
 		}
+	}
+}
+
+// limitToSuppliers limits the filter set to the suppliers that it and its buyer accept. It warns if no
+// supplier of the campaign remains.
+func (c *compiler) limitToSuppliers(at syntax.KeyPath, buyer *buyerForCampaignCompilation, form *schema.FilterSet, campaignForm *schema.Campaign, filterSet *market.FilterSet) {
+	before := len(c.problems)
+	both := c.compileSupplierFilter(at, form.Suppliers, form.NotSuppliers).intersect(buyer.suppliers)
+	filterSet.Suppliers, filterSet.NotSuppliers = both.only, both.not
+	if both.only == nil && both.not == nil || len(c.problems) > before {
+		return
+	}
+	reached := false
+	for id := range c.out.Catalog.Suppliers {
+		mayUse := len(campaignForm.Suppliers) == 0 || slices.Contains(campaignForm.Suppliers, string(id))
+		reached = reached || mayUse && filterSet.AcceptsSupplier(id)
+	}
+	if !reached {
+		c.addWarning(at, "accepts no supplier of the campaign, by its suppliers and not_suppliers and those of the buyer, so this buyer can never buy here; add a supplier, or remove the entry")
 	}
 }
 

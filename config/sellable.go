@@ -74,6 +74,11 @@ func (c *compiler) warnNoFloor(at syntax.KeyPath, form *schema.Campaign) {
 	if form.Method == "ping_post" && form.Floor == 0 && (form.Payout.Fixed == nil || *form.Payout.Fixed == 0) {
 		c.addWarning(at.Key("floor"), "is 0, so a lead can sell for almost nothing; set the lowest bid that may buy")
 	}
+	for i := range form.Terms {
+		if terms := &form.Terms[i]; form.Method == "ping_post" && terms.Floor != nil && schema.MinimumPrice(form.FloorAndPayoutOf(terms)) == 0 {
+			c.addWarning(at.Key("terms").Index(i).Key("floor"), "is 0, so a lead with these terms can sell for almost nothing; set the lowest bid that may buy")
+		}
+	}
 }
 
 // checkPricesAgainstFloorAndPayout reports filter sets whose price is too low to buy, and a payout
@@ -94,7 +99,8 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 	for i := range form.Buyers {
 		highest = max(highest, highestPrice(&form.Buyers[i]))
 	}
-	if fixed > highest && len(form.Buyers) > 0 {
+	lowest := c.lowestPriceOfTerms(at.Key("terms"), form, highest)
+	if fixed > highest && lowest > highest && len(form.Buyers) > 0 {
 		c.reportNeverWorksOrWarnIfAccepted(at.Key("payout").Key("fixed"), "is higher than all prices, so no buyer can buy here; lower it, or raise a price")
 		fixed = 0
 	}
@@ -105,6 +111,7 @@ func (c *compiler) checkPricesAgainstFloorAndPayout(at syntax.KeyPath, form *sch
 			missing = "is missing or 0, and "
 		}
 		switch {
+		case price >= lowest && price > 0: // it buys leads of some terms
 		case price < form.Floor:
 			c.reportNeverWorksOrWarnIfAccepted(here.Key("price"), missing+"is below the campaign's floor, so this buyer can never buy here; raise it, lower floor, or remove the entry")
 		case price < fixed:
@@ -147,6 +154,21 @@ func (c *compiler) warnPricesTooLowAtTimes(at syntax.KeyPath, s *schema.FilterSe
 			c.addWarning(here, "makes a price of 0, so this buyer gets leads for free in these hours; raise it")
 		}
 	}
+}
+
+// lowestPriceOfTerms returns the lowest price that may buy a lead of any of the campaign's terms, or
+// market.MaxMoney + 1 without terms. It warns about terms of which no lead can be sold at the highest
+// price.
+func (c *compiler) lowestPriceOfTerms(at syntax.KeyPath, form *schema.Campaign, highest market.Money) (lowest market.Money) {
+	lowest = market.MaxMoney + 1
+	for i := range form.Terms {
+		minimum := schema.MinimumPrice(form.FloorAndPayoutOf(&form.Terms[i]))
+		lowest = min(lowest, minimum)
+		if minimum > highest && len(form.Buyers) > 0 {
+			c.addWarning(at.Index(i), "has a floor or a fixed payout that is higher than all prices, so no lead with these terms can be sold; lower it, or raise a price")
+		}
+	}
+	return lowest
 }
 
 // reportWildcardsInLeadSources reports a lead source named *, because a * is no wildcard there. It only

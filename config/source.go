@@ -196,5 +196,5 @@ func hasProblemAffectingEntryIDs(problems syntax.Problems) bool {
 
 // isPathOfEntryReference reports whether the value at the path is the id of another entry.
 func isPathOfEntryReference(path string) bool {
-	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".suppression[")
+	return strings.HasSuffix(path, ".buyer") || strings.Contains(path, ".suppliers[") || strings.Contains(path, ".not_suppliers[") || strings.Contains(path, ".suppression[")
 }

@@ -124,7 +124,7 @@ func (in *leadSaleWorkspace) chooseBidderOrBidExpired() RefusalCode {
 
 // checkRulesOfCampaignAndBuyer returns the reason for which the campaign or the chosen buyer rejects the
 // lead, or ReasonNone. It applies the campaign's filters, suppression lists and duplicate rule,
-// and then the buyer's filters and suppression lists. A rejection by the buyer becomes the buyer's
+// and then the buyer's suppliers, filters and suppression lists. A rejection by the buyer becomes the buyer's
 // outcome. The auction could check only the fields of the ping, which has no contact data. The
 // error is errDeadline if a possible duplicate was still undecided at the deadline.
 func (in *leadSaleWorkspace) checkRulesOfCampaignAndBuyer() (market.UnsoldReason, error) {
@@ -136,6 +136,10 @@ func (in *leadSaleWorkspace) checkRulesOfCampaignAndBuyer() (market.UnsoldReason
 		return reason, err
 	}
 	chosen := in.chosenFilterSet()
+	if !chosen.AcceptsSupplier(in.req.Supplier.ID) {
+		in.excludeBidBuyer(market.OutcomeFiltered)
+		return market.ReasonFiltered, nil
+	}
 	for i := range chosen.Filters {
 		if !chosen.Filters[i].Accepts(&in.lead) {
 			in.excludeBidBuyer(market.OutcomeFiltered)

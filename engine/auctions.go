@@ -41,7 +41,7 @@ func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *
 		return e.unavailableBeforeEvent()
 	}
 	defer e.auctions.RemoveOpenAuction(supplier)
-	e.excludeBeforePings(preparedAuction, campaign, isListed)
+	e.excludeBeforePings(preparedAuction, campaign, supplier, isListed)
 	trace := timings.TraceOrNil()
 	if trace != nil {
 		preparedAuction.Tracer = trace
@@ -57,15 +57,15 @@ func (e *Engine) runPreparedAuction(preparedAuction *auction.Auction, campaign *
 }
 
 // excludeBeforePings excludes the candidates that runPreparedAuction must not ping: by state, filters,
-// suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
+// supplier, suppression lists (isListed, which may be nil), availability, or a missing ping endpoint. A lead
 // without a state has no candidates, even if a buyer accepts all states.
-func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, isListed func(*market.SuppressionListDefinition) bool) {
+func (e *Engine) excludeBeforePings(preparedAuction *auction.Auction, campaign *compiledCampaign, supplier *market.Supplier, isListed func(*market.SuppressionListDefinition) bool) {
 	preparedAuction.Candidates.ResetToAll(campaign.CompiledFilterSets)
 	if preparedAuction.Lead.USState() == market.NoState {
 		preparedAuction.Candidates.ExcludeAll(preparedAuction.Candidates.Eligible, market.OutcomeWrongState)
 		return
 	}
-	campaign.ExcludeUnmatched(preparedAuction.Lead, preparedAuction.Candidates)
+	campaign.ExcludeUnmatched(supplier.ID, preparedAuction.Lead, preparedAuction.Candidates)
 	if isListed != nil {
 		campaign.ExcludeSuppressed(preparedAuction.Candidates, isListed)
 	}

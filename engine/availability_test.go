@@ -57,7 +57,7 @@ func TestCapWindowsEndExactly(t *testing.T) {
 		}},
 	}
 	for _, test := range tests {
-		for _, where := range []string{"buyer", "campaign", "pair"} {
+		for _, where := range []string{"buyer", "campaign", "pair", "terms"} {
 			runWithExchange(t, test.name+" of the "+where, cappedMarket(where, test.cap), func(t *testing.T, x *testExchange) {
 				for i, m := range test.moments {
 					sleepUntil(t, m.at)

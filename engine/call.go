@@ -177,12 +177,11 @@ func (in *ingestOrPostInput) waitForFirstIngestAnswer(firstLead market.LeadID) (
 }
 
 // claimDuplicateValuesOrWait claims the lead's values (for example its phone number) that identify
-// duplicates. campaignOrBuyerScope is the campaign, or the campaign and one buyer, in which a
-// repeat counts. If another lead with equal values is in progress, it waits, because the result of
-// that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
-func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(campaignOrBuyerScope uint64) (market.UnsoldReason, error) {
+// duplicates. A repeat counts within scope. If another lead with equal values is in progress, it
+// waits, because the result of that lead decides. It returns ReasonNone, ReasonDuplicate, or ReasonTimeout at the deadline.
+func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(scope market.DuplicateScope) (market.UnsoldReason, error) {
 	for {
-		result, wait, err := in.tryClaimDuplicateValues(campaignOrBuyerScope)
+		result, wait, err := in.tryClaimDuplicateValues(scope)
 		if err != nil {
 			return market.ReasonNone, err
 		}
@@ -201,9 +200,9 @@ func (in *leadSaleWorkspace) claimDuplicateValuesOrWait(campaignOrBuyerScope uin
 // tryClaimDuplicateValues claims the lead's values that identify duplicates within the scope, and
 // does not wait. Full means that the lead is a duplicate. Contended means that another lead with
 // equal values is in progress; the returned channel closes when that lead ends its claim.
-func (in *leadSaleWorkspace) tryClaimDuplicateValues(campaignOrBuyerScope uint64) (result state.ReserveResult, wait <-chan struct{}, err error) {
+func (in *leadSaleWorkspace) tryClaimDuplicateValues(scope market.DuplicateScope) (result state.ReserveResult, wait <-chan struct{}, err error) {
 	e, rule := in.engine, &in.live.Campaign.Duplicates
-	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, campaignOrBuyerScope, &e.opt.Secret, in.duplicateKeys[:0])
+	in.duplicateKeys = rule.AppendDuplicateKeys(&in.lead, scope, &e.opt.Secret, in.duplicateKeys[:0])
 	result, first, wait, err := e.state.ClaimAllDuplicateKeys(&in.reserved, in.duplicateKeys, in.now)
 	if err != nil {
 		return result, nil, e.reportIfColdRowUnreadable(err)

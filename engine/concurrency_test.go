@@ -57,6 +57,12 @@ func TestConcurrentLeadsFillCapsExactly(t *testing.T) {
 			"a cap of the campaign", func(r *marketSpec) { r.campaigns[0].caps = []string{"total 99"} },
 			map[string]int{"sold": 99, "caps_full": 221},
 		},
+		{
+			"a cap of the terms", func(r *marketSpec) {
+				r.campaigns[0].terms = []terms{{id: "all", caps: []string{"total 99"}}}
+			},
+			map[string]int{"sold": 99, "caps_full": 221},
+		},
 		{"caps of the pair and of the campaign", func(r *marketSpec) {
 			r.campaigns[0].caps = []string{"total 60"}
 			for i := range r.campaigns[0].filterSets {

@@ -26,7 +26,7 @@ func marketOf(method market.BuyerSelectionMethod, buyers ...buyer) marketSpec {
 	return r
 }
 
-// cappedMarket returns a market of blue with one cap: of the buyer, the campaign or the pair.
+// cappedMarket returns a market of blue with one cap: of the buyer, the campaign, the pair or the terms.
 func cappedMarket(where, limit string) marketSpec {
 	r := marketOf(market.Waterfall, buyer{id: "blue"})
 	switch where {
@@ -36,6 +36,8 @@ func cappedMarket(where, limit string) marketSpec {
 		r.campaigns[0].caps = []string{limit}
 	case "pair":
 		r.campaigns[0].filterSets[0].caps = []string{limit}
+	case "terms":
+		r.campaigns[0].terms = []terms{{id: "all", caps: []string{limit}}}
 	}
 	return r
 }

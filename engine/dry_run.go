@@ -102,7 +102,7 @@ func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldRe
 	a, e := &in.auction, in.engine
 	a.PrepareAuction(&in.live.CampaignFilterSetsWithPingLimiters, e.state, market.AuctionID(in.id), in.now, in.answerDueNanos()-int64(in.live.Campaign.PostReserve), in.answerDueNanos())
 	a.Lead, a.Candidates, a.Request, a.Hops = &in.lead, &in.candidates, in.req.Request, 1
-	e.excludeBeforePings(a, in.live, in.inList)
+	e.excludeBeforePings(a, in.live, in.req.Supplier, in.inList)
 	e.auctions.ExcludeAsRunWouldWithoutPings(a)
 	if in.candidates.Eligible.NextFrom(0) >= 0 {
 		return market.ReasonNone
@@ -114,7 +114,7 @@ func (in *leadSaleWorkspace) excludeAsAuctionWouldWithoutPings() market.UnsoldRe
 func (in *leadSaleWorkspace) newDryRunDecisionInputs() *exclusion.DecisionInputs {
 	s := in.engine.state
 	return &exclusion.DecisionInputs{
-		Campaign: in.live.Campaign, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
+		Campaign: in.live.Campaign, Supplier: in.req.Supplier.ID, Lead: &in.lead, Person: &in.person, Instants: []int64{in.now},
 		IsListed: func(list *market.SuppressionListDefinition) (bool, exclusion.ActualValueBasis) {
 			return in.isSuppressedBy(list), ""
 		},
@@ -143,8 +143,7 @@ func (e *Engine) FindOnSuppressionList(list *market.SuppressionListDefinition, l
 // FindEarlierDuplicateLead returns an accepted lead that the state still has under one of the lead's values, by
 // the campaign's rule against duplicates. buyer is zero for a rule of the whole campaign.
 func (e *Engine) FindEarlierDuplicateLead(c *market.Campaign, buyer market.PermanentNumber, lead *market.Lead, nowNanos int64) (earlier market.LeadID, found bool, err error) {
-	scope := uint64(c.Ref)<<32 | uint64(buyer)
-	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, scope, &e.opt.Secret, nil) {
+	for _, key := range c.Duplicates.AppendDuplicateKeys(lead, c.DuplicateScope(buyer), &e.opt.Secret, nil) {
 		if earlier, found, err = e.state.FindLeadByDuplicateKey(key, nowNanos); found || err != nil {
 			return earlier, found, e.reportIfColdRowUnreadable(err)
 		}

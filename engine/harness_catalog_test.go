@@ -52,6 +52,7 @@ type campaign struct {
 	method     market.BuyerSelectionMethod
 	floor      string
 	payout     string // "0.8" or "$6.50"; empty: all of the price
+	terms      []terms
 	suppliers  []string
 	caps       []string
 	schedule   string
@@ -70,6 +71,12 @@ type campaign struct {
 	pingReserve time.Duration      // PingReserve; zero: 500 ms
 }
 
+// terms replaces the floor and the payout of the campaign, and adds caps. Empty values are the campaign's.
+type terms struct {
+	id, floor, payout        string
+	suppliers, sources, caps []string
+}
+
 type filterSet struct {
 	buyer     string
 	id        string
@@ -81,6 +88,8 @@ type filterSet struct {
 	schedule  string
 	modifiers []modifier
 	priority  *int // nil: its index
+
+	suppliers, notSuppliers []string
 }
 
 type modifier struct{ during, price, caps string } // during as a schedule; empty factors: 1
@@ -196,6 +205,12 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 	for _, source := range form.consent {
 		built.ConsentSources[source] = struct{}{}
 	}
+	for _, entry := range form.terms {
+		built.Terms = append(built.Terms, market.Terms{
+			ID: entry.id, Suppliers: suppliersOf(entry.suppliers), Sources: sourcesOf(entry.sources),
+			Floor: money(t, cmp.Or(entry.floor, form.floor)), Payout: payout(t, cmp.Or(entry.payout, form.payout)), Caps: caps(t, market.ScopeTerms, entry.caps),
+		})
+	}
 	for i, s := range form.filterSets {
 		states := market.AllStates
 		if s.states != "" {
@@ -213,10 +228,27 @@ func (form campaign) build(t testing.TB, c *market.Catalog) *market.Campaign {
 			Buyer: named, ID: s.id, Priority: priority, Weight: cmp.Or(s.weight, 1), Price: money(t, cmp.Or(s.price, "10")),
 			States: states, Filters: filters(t, mapping, s.filters), Schedule: schedule(t, s.schedule),
 			Caps: caps(t, market.ScopePair, s.caps), Modifiers: modifiers(t, s.modifiers),
+			Suppliers: suppliersOf(s.suppliers), NotSuppliers: suppliersOf(s.notSuppliers),
 		})
 	}
 	return built
 }
+
+// setOf returns the names as a set; nil stays nil.
+func setOf[T ~string](names []string) map[T]struct{} {
+	if names == nil {
+		return nil
+	}
+	set := map[T]struct{}{}
+	for _, name := range names {
+		set[T(name)] = struct{}{}
+	}
+	return set
+}
+
+func suppliersOf(ids []string) map[market.SupplierID]struct{} { return setOf[market.SupplierID](ids) }
+
+func sourcesOf(names []string) map[string]struct{} { return setOf[string](names) }
 
 func listsOf(t testing.TB, c *market.Catalog, ids []string) (lists []*market.SuppressionListDefinition) {
 	t.Helper()
@@ -321,6 +353,9 @@ func allCaps(c *market.Catalog) map[market.PermanentNumber]*market.Cap {
 	}
 	for _, built := range c.Campaigns {
 		add(built.Caps)
+		for i := range built.Terms {
+			add(built.Terms[i].Caps)
+		}
 		for i := range built.FilterSets {
 			add(built.FilterSets[i].Caps)
 		}

@@ -165,6 +165,7 @@ func (p *pingWorkspace) runPing() (SupplierPingAnswer, error) {
 	if err := check(); err != nil {
 		return SupplierPingAnswer{}, err
 	}
+	p.live = p.live.selfOrWithTerms(p.req.Supplier, &p.lead)
 	if err := p.assignIDAndClaimAuctionName(); err != nil {
 		return SupplierPingAnswer{}, err
 	}

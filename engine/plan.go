@@ -43,6 +43,8 @@ type compiledCampaign struct {
 
 	reachable bitset.Set // of a ping_post campaign: the filter sets whose buyer has a ping endpoint
 
+	withTerms []*compiledCampaign // for leads to which an entry of the campaign's terms applies, by entry
+
 	excluded     bitset.Set // of a test campaign: the filter sets without a test endpoint
 	testCampaign func() *compiledCampaign
 }
@@ -66,14 +68,14 @@ func compileCatalog(catalog *market.Catalog, suppressionTables map[market.Perman
 		o := &compiledCampaign{CampaignFilterSetsWithPingLimiters: auction.CampaignFilterSetsWithPingLimiters{CompiledFilterSets: selection.CompileFilterSets(catalog.Campaigns[id])}}
 		o.initLazyTestCampaign()
 		p.campaigns[id] = o
-		if o.Campaign.Method != market.PingPost {
-			continue
+		if o.Campaign.Method == market.PingPost {
+			o.compileForAuctions(func(buyer *market.Buyer) *auction.BuyerPingLimiter {
+				return limiters.UpdateOrAddForBuyer(buyer, nowNanos)
+			})
+			of := businessLine{o.Campaign.Vertical, o.Campaign.SubVertical}
+			p.businessLines[of] = append(p.businessLines[of], o)
 		}
-		o.compileForAuctions(func(buyer *market.Buyer) *auction.BuyerPingLimiter {
-			return limiters.UpdateOrAddForBuyer(buyer, nowNanos)
-		})
-		of := businessLine{o.Campaign.Vertical, o.Campaign.SubVertical}
-		p.businessLines[of] = append(p.businessLines[of], o)
+		o.compileTerms()
 	}
 	return p
 }
@@ -89,6 +91,29 @@ func (o *compiledCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auc
 			o.reachable.Add(i)
 		}
 	}
+}
+
+// compileTerms compiles the campaign once more for each entry of its terms, with the entry's floor,
+// payout and caps. A lead is decided in the copy whose entry applies to it, with its own cache of
+// availability. So each check finds the lead's values, and a campaign without terms costs nothing.
+func (o *compiledCampaign) compileTerms() {
+	for i := range o.Campaign.Terms {
+		limited := &compiledCampaign{CampaignFilterSetsWithPingLimiters: o.CampaignFilterSetsWithPingLimiters, reachable: o.reachable, excluded: o.excluded}
+		limited.CompiledFilterSets = o.CompiledFilterSets.WithTerms(i)
+		o.withTerms = append(o.withTerms, limited)
+	}
+}
+
+// selfOrWithTerms returns the campaign with the terms that apply to a lead, or the campaign itself. A nil
+// campaign stays nil.
+func (o *compiledCampaign) selfOrWithTerms(supplier *market.Supplier, lead *market.Lead) *compiledCampaign {
+	if o == nil || len(o.withTerms) == 0 {
+		return o
+	}
+	if i := o.Campaign.IndexOfTerms(supplier.ID, lead); i >= 0 {
+		return o.withTerms[i]
+	}
+	return o
 }
 
 // findCampaignOrItsTestCampaign returns the campaign with this id, or its test campaign if forTestLead
@@ -118,8 +143,8 @@ func (e *Engine) ActiveCatalogOrNil() *market.Catalog {
 }
 
 // compileTestCampaign returns the test campaign of a campaign, which gets its test leads. It has
-// the same filter sets in the same order, with the same states, filters, hours, lists, prices
-// and floor. It has no caps, no funds and no duplicate rule. Its buyers have their test
+// the same filter sets in the same order, with the same states, filters, hours, lists, prices,
+// floor and terms. It has no caps, no funds and no duplicate rule. Its buyers have their test
 // endpoints instead of the production ones.
 //
 // So the code treats a test lead like any other lead and finds no counter to change.
@@ -140,6 +165,10 @@ func (e *Engine) ActiveCatalogOrNil() *market.Catalog {
 func compileTestCampaign(production *market.Campaign) *compiledCampaign {
 	campaign := *production
 	campaign.Caps, campaign.Duplicates = nil, market.DuplicateRule{}
+	campaign.Terms = slices.Clone(production.Terms)
+	for i := range campaign.Terms {
+		campaign.Terms[i].Caps = nil
+	}
 	campaign.FilterSets = make([]market.FilterSet, len(production.FilterSets))
 	excluded := bitset.New(len(production.FilterSets))
 	for i := range production.FilterSets {
@@ -155,6 +184,7 @@ func compileTestCampaign(production *market.Campaign) *compiledCampaign {
 	if campaign.Method == market.PingPost {
 		o.compileForAuctions(func(*market.Buyer) *auction.BuyerPingLimiter { return nil })
 	}
+	o.compileTerms()
 	return o
 }
 
@@ -188,10 +218,11 @@ func (o *compiledCampaign) initLazyTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileTestCampaign(o.Campaign) })
 }
 
-// ExcludeUnmatched excludes the filter sets whose states or filters do not accept the lead. In a
+// ExcludeUnmatched excludes the filter sets whose states, filters or suppliers do not accept the lead. In a
 // test campaign it also excludes those whose buyer has a production endpoint but no test endpoint.
-func (o *compiledCampaign) ExcludeUnmatched(lead *market.Lead, candidates *selection.Candidates) {
-	o.CompiledFilterSets.ExcludeByUSStateAndFilters(lead, candidates)
+func (o *compiledCampaign) ExcludeUnmatched(supplier market.SupplierID, lead *market.Lead, candidates *selection.Candidates) {
+	o.ExcludeByUSStateAndFilters(lead, candidates)
+	o.ExcludeBySupplier(supplier, candidates)
 	if o.excluded != nil {
 		candidates.ExcludeAll(o.excluded, market.OutcomeFiltered)
 	}

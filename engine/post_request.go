@@ -44,6 +44,7 @@ func (in *ingestOrPostInput) parsePostRequest() (refusal error) {
 	if len(in.faults) > 0 {
 		return in.newRefusal(InvalidPayload)
 	}
+	in.live = in.live.selfOrWithTerms(in.req.Supplier, &in.lead)
 	return nil
 }
 

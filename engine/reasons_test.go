@@ -27,6 +27,7 @@ func exclusions() []exclusion {
 	return []exclusion{
 		{reason: "no_state_match", change: func(_ *buyer, s *filterSet) { s.states = "NY" }},
 		{reason: "filtered", change: func(_ *buyer, s *filterSet) { s.filters = []market.FilterSpec{{Field: "vehicles", Min: &few}} }},
+		{reason: "filtered", change: func(_ *buyer, s *filterSet) { s.notSuppliers = []string{"acme"} }},
 		{reason: "suppressed", change: func(b *buyer, _ *filterSet) { b.suppress = []string{"dnc"} }},
 		{reason: "outside_schedule", change: func(b *buyer, _ *filterSet) { b.schedule = "UTC Mon 08:00-18:00" }},
 		{reason: "outside_schedule", change: func(_ *buyer, s *filterSet) { s.schedule = "UTC Mon 08:00-18:00" }},

@@ -52,7 +52,7 @@ type ingestOrPostInput struct {
 // parseIngestRequest finds the campaign of an ingest and maps the body to its fields. It returns a
 // *Refusal with all faults at once, or nil. The refusal is Forbidden if the body names another
 // supplier, or the supplier may not use the campaign. ErrUnavailable: the log record of the ping
-// whose bid the lead accepts cannot be read.
+// whose bid the lead accepts cannot be read. in.live then has the terms that apply to the lead.
 func (in *ingestOrPostInput) parseIngestRequest() error {
 	ids := findIDsAndRenameAliases(in.req.Members, in.plan, in.test)
 	in.faults = appendMalformedHeaderFaults(in.faults, in.req.BadKey, in.req.BadTest)
@@ -72,6 +72,7 @@ func (in *ingestOrPostInput) parseIngestRequest() error {
 	if string(supplier) != string(in.req.Supplier.ID) || !in.live.Campaign.AcceptsSupplier(in.req.Supplier.ID) {
 		return in.newRefusal(Forbidden)
 	}
+	in.live = in.live.selfOrWithTerms(in.req.Supplier, &in.lead)
 	return nil
 }
 

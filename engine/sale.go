@@ -73,7 +73,7 @@ func (in *leadSaleWorkspace) chooseAndReserveBuyer() (market.UnsoldReason, error
 	}
 	for {
 		in.candidates.ResetToAll(in.live.CompiledFilterSets)
-		in.live.ExcludeUnmatched(&in.lead, &in.candidates)
+		in.live.ExcludeUnmatched(in.req.Supplier.ID, &in.lead, &in.candidates)
 		in.live.ExcludeSuppressed(&in.candidates, in.inList)
 		cachedUnavailableFilterSets(in.live, in.engine.state, in.now).ExcludeFrom(&in.candidates)
 		reason, wait, err := in.reserveFirstCandidateWithCapacity()
@@ -183,7 +183,7 @@ func (in *leadSaleWorkspace) reserveChosenSale() (outcome market.BuyerOutcome, o
 	buyer := in.chosenFilterSet().Buyer
 	if rule := &campaign.Duplicates; rule.PerBuyer && rule.Window > 0 {
 		e.state.ReleaseDuplicateKeyClaims(&in.reserved)
-		result, wait, err := in.tryClaimDuplicateValues(uint64(campaign.Ref)<<32 | uint64(buyer.Ref))
+		result, wait, err := in.tryClaimDuplicateValues(campaign.DuplicateScope(buyer.Ref))
 		if result != state.Reserved || err != nil {
 			return market.OutcomeDuplicate, wait, err
 		}
@@ -245,7 +245,7 @@ func (in *leadSaleWorkspace) checkRulesAndClaimDuplicates() (market.UnsoldReason
 	if rule.Window == 0 || rule.PerBuyer {
 		return market.ReasonNone, nil
 	}
-	return in.claimDuplicateValuesOrWait(uint64(campaign.Ref) << 32)
+	return in.claimDuplicateValuesOrWait(campaign.DuplicateScope(0))
 }
 
 // queueUnsoldDecision adds the event of a lead without a buyer to the log's queue, and returns the

@@ -35,6 +35,7 @@ func Encode(d *schema.Document) []byte {
 	for i := range sorted.Buyers {
 		b := &sorted.Buyers[i]
 		b.States, b.Suppression = sortedCopy(b.States), sortedCopy(b.Suppression)
+		b.Suppliers, b.NotSuppliers = sortedCopy(b.Suppliers), sortedCopy(b.NotSuppliers)
 		b.OAuthClients = sortedClients(b.OAuthClients)
 	}
 	for i := range sorted.Campaigns {
@@ -59,12 +60,19 @@ func withSortedSetsAndFilterSets(c schema.Campaign) schema.Campaign {
 	c.Suppression = sortedCopy(c.Suppression)
 	c.Duplicates.Fields = sortedCopy(c.Duplicates.Fields)
 	c.Returns.Reasons = sortedCopy(c.Returns.Reasons)
+	c.Terms = slices.Clone(c.Terms)
+	for i := range c.Terms {
+		c.Terms[i].Suppliers = sortedCopy(c.Terms[i].Suppliers)
+		c.Terms[i].Sources = sortedCopy(c.Terms[i].Sources)
+	}
 	c.Buyers = slices.Clone(c.Buyers)
 	slices.SortFunc(c.Buyers, func(a, b schema.FilterSet) int {
 		return cmp.Or(cmp.Compare(*a.Priority, *b.Priority), cmp.Compare(a.Buyer, b.Buyer), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range c.Buyers {
 		c.Buyers[i].States = sortedCopy(c.Buyers[i].States)
+		c.Buyers[i].Suppliers = sortedCopy(c.Buyers[i].Suppliers)
+		c.Buyers[i].NotSuppliers = sortedCopy(c.Buyers[i].NotSuppliers)
 	}
 	return c
 }

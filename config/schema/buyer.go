@@ -22,6 +22,8 @@ type Buyer struct {
 	MaxConns     *int          `json:"max_connections"`
 	States       []string      `json:"states,omitempty"`
 	Filters      []Filter      `json:"filters,omitempty"`
+	Suppliers    []string      `json:"suppliers,omitempty"` // of the leads that it buys; empty: all
+	NotSuppliers []string      `json:"not_suppliers,omitempty"`
 	Schedule     *OpeningHours `json:"schedule,omitempty"`
 	Caps         []Cap         `json:"caps,omitempty"`
 	Funds        *Funds        `json:"funds,omitempty"`

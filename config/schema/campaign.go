@@ -22,6 +22,7 @@ type Campaign struct {
 	PostReserve    *Duration     `json:"post_reserve"`
 	PingReserve    *Duration     `json:"ping_reserve"`
 	Payout         Payout        `json:"payout"`
+	Terms          []Terms       `json:"terms,omitempty"` // the first entry that fits a lead applies
 	ConsentSources []string      `json:"consent_required_sources,omitempty"`
 	ConsentHosts   []string      `json:"consent_hosts,omitempty"` // of certificates; empty: any
 	Suppression    []string      `json:"suppression,omitempty"`
@@ -49,6 +50,11 @@ func (c *Campaign) fillDefaults() {
 	c.PostReserve = c.PostReserve.orDefault(defaultPostReserve)
 	c.PingReserve = c.PingReserve.orDefault(defaultPingReserve)
 	c.Payout.fillDefaults()
+	for i := range c.Terms {
+		if payout := c.Terms[i].Payout; payout != nil {
+			payout.fillDefaults()
+		}
+	}
 	c.Duplicates.fillDefaults()
 	c.Returns.fillDefaults()
 	setDefault(&c.Unknown, "drop")
@@ -70,7 +76,10 @@ type DuplicateRule struct {
 	Fields []string  `json:"fields"` // phone, email
 	Match  string    `json:"match"`  // any or all of them
 	Window *Duration `json:"window"` // 0: no rule
-	Scope  string    `json:"scope"`  // campaign; or buyer: only leads that this buyer already has
+	// campaign; buyer: only leads that this buyer already has; group: of all campaigns of the group;
+	// exchange: of all campaigns with this scope
+	Scope string `json:"scope"`
+	Group string `json:"group,omitempty"` // of scope group
 }
 
 const (
@@ -84,6 +93,37 @@ func (d *DuplicateRule) fillDefaults() {
 	setDefault(&d.Match, "any")
 	d.Window = d.Window.orDefault(defaultDuplicates)
 	setDefault(&d.Scope, "campaign")
+}
+
+// Terms replace the floor and the payout of a campaign, and add caps, for the leads of some suppliers and
+// sources.
+type Terms struct {
+	ID        string        `json:"id"`
+	Suppliers []string      `json:"suppliers,omitempty"` // empty: all
+	Sources   []string      `json:"sources,omitempty"`   // values of the field source; empty: all
+	Floor     *market.Money `json:"floor,omitempty"`     // nil: the campaign's
+	Payout    *Payout       `json:"payout,omitempty"`    // nil: the campaign's
+	Caps      []Cap         `json:"caps,omitempty"`
+}
+
+// MinimumPrice returns the lowest price that may buy at this floor and payout.
+func MinimumPrice(floor market.Money, payout *Payout) market.Money {
+	if payout.Fixed != nil {
+		return max(floor, *payout.Fixed)
+	}
+	return floor
+}
+
+// FloorAndPayoutOf returns the floor and the payout for the leads of an entry of the campaign's terms.
+func (c *Campaign) FloorAndPayoutOf(terms *Terms) (floor market.Money, payout *Payout) {
+	floor, payout = c.Floor, &c.Payout
+	if terms.Floor != nil {
+		floor = *terms.Floor
+	}
+	if terms.Payout != nil {
+		payout = terms.Payout
+	}
+	return floor, payout
 }
 
 // Payout is the supplier's pay for a sold lead: a share of the price, or a fixed amount.

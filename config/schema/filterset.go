@@ -5,7 +5,7 @@ import (
 )
 
 // FilterSet is a buyer's entry in a campaign: filters, price, caps and priority. Its states,
-// filters, schedule and caps can only narrow the buyer's own. A buyer can have several in a campaign.
+// filters, suppliers, schedule and caps can only narrow the buyer's own. A buyer can have several in a campaign.
 type FilterSet struct {
 	Buyer    string        `json:"buyer"`
 	ID       string        `json:"id,omitempty"` // among the buyer's filter sets; one of them may have none
@@ -16,6 +16,9 @@ type FilterSet struct {
 	Filters  []Filter      `json:"filters,omitempty"`
 	Schedule *OpeningHours `json:"schedule,omitempty"`
 	Caps     []Cap         `json:"caps,omitempty"`
+
+	Suppliers    []string `json:"suppliers,omitempty"` // empty: all
+	NotSuppliers []string `json:"not_suppliers,omitempty"`
 
 	Modifiers []Modifier `json:"modifiers,omitempty"` // the first one in force counts
 }

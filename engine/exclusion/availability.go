@@ -145,6 +145,7 @@ func (d *DecisionInputs) newCapRule(set *market.FilterSet, limit *market.Cap, us
 		amount = func(n int64) string { return formatAmount(market.Money(n), d.Campaign.Currency) }
 	}
 	owner := map[market.CapScope]string{
+		market.ScopeTerms:    fmt.Sprintf("terms %s of campaign %s", d.Campaign.AppliedTerms, d.Campaign.ID),
 		market.ScopeCampaign: "campaign " + string(d.Campaign.ID), market.ScopeBuyer: "buyer " + string(set.Buyer.ID),
 		market.ScopePair: fmt.Sprintf("buyer %s in campaign %s", set.Name(), d.Campaign.ID),
 	}[limit.Scope]
@@ -266,11 +267,15 @@ func (d *DecisionInputs) describePriceBelowFloorOrPayout(set *market.FilterSet, 
 	} else {
 		actual += describeModifierAt(set, decided, formatAmount(set.Price, currency), priceFactor)
 	}
+	of := ""
+	if d.Campaign.AppliedTerms != "" {
+		of = " in terms " + d.Campaign.AppliedTerms
+	}
 	if price < d.Campaign.Floor {
-		return newRule(KindFloor, label, "at least the floor of "+formatAmount(d.Campaign.Floor, currency), &actual, "")
+		return newRule(KindFloor, label, "at least the floor of "+formatAmount(d.Campaign.Floor, currency)+of, &actual, "")
 	}
 	if d.Campaign.Payout.IsFixed {
-		return newRule(KindPayout, label, "at least the supplier's payout of "+formatAmount(d.Campaign.Payout.Fixed, currency), &actual, "")
+		return newRule(KindPayout, label, "at least the supplier's payout of "+formatAmount(d.Campaign.Payout.Fixed, currency)+of, &actual, "")
 	}
 	return newRule(KindPayout, label, "at least the supplier's payout", &actual, "")
 }

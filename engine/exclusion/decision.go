@@ -10,6 +10,7 @@ import (
 // give unknown values; a nil HasNoTestURL means false.
 type DecisionInputs struct {
 	Campaign *market.Campaign
+	Supplier market.SupplierID // of the lead; empty: unknown
 	Lead     *market.Lead
 	Person   *redaction.ContactMatcher // finds the lead's contact data in values; may be nil
 	// NoContact is set if the lead's contact data is missing: a ping has none, and an erased or

@@ -10,9 +10,21 @@ import (
 // duplicateRule names the earlier lead with equal values. buyer is nil for the campaign's own rule.
 func (d *DecisionInputs) duplicateRule(buyer *market.Buyer) *UnmetRule {
 	if buyer == nil {
-		return d.duplicateRuleOf("the campaign", nil)
+		return d.duplicateRuleOf(d.describeDuplicateScope(), nil)
 	}
 	return d.duplicateRuleOf("buyer "+string(buyer.ID), buyer)
+}
+
+// describeDuplicateScope names the campaigns in which a lead of the same person is a duplicate.
+func (d *DecisionInputs) describeDuplicateScope() string {
+	switch rule := &d.Campaign.Duplicates; {
+	case !rule.Shared:
+		return "the campaign"
+	case rule.Group == "":
+		return "the exchange"
+	default:
+		return "duplicate group " + rule.Group
+	}
 }
 
 // duplicateRuleOf returns the duplicate rule, with the earlier lead that has equal values, if it is

@@ -2,6 +2,7 @@ package exclusion
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pingpost/engine/market"
@@ -41,16 +42,35 @@ func DescribeCondition(condition market.FilterCondition) string {
 	return describeCondition(condition, false)
 }
 
-// describeFailedFilterOrTestEndpoint returns the first filter of the filter set that the lead fails. In
-// a test the buyer may be filtered because it has no test endpoint.
+// describeFailedFilterOrTestEndpoint returns the first filter of the filter set that the lead fails, or
+// the suppliers of the filter set. In a test the buyer may be filtered because it has no test endpoint.
 func (d *DecisionInputs) describeFailedFilterOrTestEndpoint(filterSetIndex int, set *market.FilterSet) *UnmetRule {
 	if rule := d.describeFirstFailingFilter(set.Filters); rule != nil && rule.Basis == "" {
 		return rule
+	}
+	if d.Supplier != "" && !set.AcceptsSupplier(d.Supplier) {
+		return d.supplierRule(set)
 	}
 	if d.HasNoTestURL != nil && d.HasNoTestURL(filterSetIndex) {
 		return newRule(KindTestEndpoint, "test lead", "a test endpoint of the buyer", nil, "")
 	}
 	return d.describeFirstFailingFilter(set.Filters)
+}
+
+// supplierRule returns the filter on the supplier that excluded the filter set.
+func (d *DecisionInputs) supplierRule(set *market.FilterSet) *UnmetRule {
+	condition := market.FilterCondition{Operator: market.FilterNotIn}
+	suppliers := set.NotSuppliers
+	if _, excluded := suppliers[d.Supplier]; !excluded {
+		condition.Operator, suppliers = market.FilterIn, set.Suppliers
+	}
+	for id := range suppliers {
+		condition.Values = append(condition.Values, string(id))
+	}
+	slices.Sort(condition.Values)
+	rule := newRule(KindFilter, "supplier", DescribeCondition(condition), pointerTo(string(d.Supplier)), "")
+	rule.Field, rule.Operator = "supplier", string(condition.Operator)
+	return rule
 }
 
 // describeFirstFailingFilter returns the rule of the first filter that the lead fails. A filter on a value that

@@ -63,3 +63,28 @@ func TestDescribeCondition(t *testing.T) {
 		}
 	}
 }
+
+// TestFilterOnSupplier: the rule of a filter set that does not take the supplier's leads.
+func TestFilterOnSupplier(t *testing.T) {
+	set := func(ids ...market.SupplierID) map[market.SupplierID]struct{} {
+		set := map[market.SupplierID]struct{}{}
+		for _, id := range ids {
+			set[id] = struct{}{}
+		}
+		return set
+	}
+	for want, filterSet := range map[string]market.FilterSet{
+		"supplier: required one of bolt, core, got acme":  {Suppliers: set("core", "bolt")},
+		"supplier: required none of acme, bolt, got acme": {Suppliers: set("acme"), NotSuppliers: set("bolt", "acme")},
+	} {
+		filterSet.Buyer = &market.Buyer{ID: "buy"}
+		d := &DecisionInputs{Campaign: &market.Campaign{FilterSets: []market.FilterSet{filterSet}}, Supplier: "acme", Lead: new(market.Lead)}
+		if got := d.UnmetRuleFor(0, market.OutcomeFiltered, nil).Text; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		d.Supplier = ""
+		if rule := d.UnmetRuleFor(0, market.OutcomeFiltered, nil); rule != nil {
+			t.Errorf("an unknown supplier: %s", rule.Text)
+		}
+	}
+}

@@ -82,7 +82,7 @@ type UnmetRule struct {
 // UnmetCap describes the cap that a sale would exceed. Limit, Used and Needed are leads, or amounts in
 // the campaign's currency.
 type UnmetCap struct {
-	Scope  string `json:"scope"` // campaign, buyer or pair
+	Scope  string `json:"scope"` // campaign, terms, buyer or pair
 	Unit   string `json:"unit"`  // count or money
 	Period string `json:"period"`
 	Zone   string `json:"time_zone"`

@@ -86,8 +86,8 @@ func TestHotPathDoesNotAllocate(t *testing.T) {
 		"email fingerprints": func() {
 			probes = (&SuppressionListDefinition{Field: ListEmail, Hash: HashSHA256}).AppendLeadFingerprints(l, &testKey, probes[:0])
 		},
-		"duplicate keys, any":      func() { keys = either.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
-		"duplicate keys, all":      func() { keys = both.AppendDuplicateKeys(l, 1, &testKey, keys[:0]) },
+		"duplicate keys, any":      func() { keys = either.AppendDuplicateKeys(l, DuplicateScope{number: 1}, &testKey, keys[:0]) },
+		"duplicate keys, all":      func() { keys = both.AppendDuplicateKeys(l, DuplicateScope{number: 1}, &testKey, keys[:0]) },
 		"Money.AppendJSON":         func() { buf = Money(12_340_000).AppendJSON(buf[:0]) },
 		"ParseBidAmount":           func() { buf = append(buf[:0], "12.3456789"...); _, _ = ParseBidAmount(buf) },
 		"PayoutRule.AmountAtPrice": func() { payout.AmountAtPrice(12_340_000) },

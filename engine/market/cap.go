@@ -19,8 +19,9 @@ var unitNames = [...]string{UnitCount: "count", UnitMoney: "money"}
 
 func (u CapUnit) String() string { return EnumName(unitNames[:], int(u), "unknown") }
 
-// CapScope says which sales a cap counts: those of a campaign, of a buyer, or of a buyer in a
-// campaign. A sale is charged to its caps in this order.
+// CapScope says which sales a cap counts: those of a campaign, of a buyer, of a buyer in a campaign, or
+// of one entry of a campaign's terms. A sale is charged to the caps of the campaign, of its terms, of
+// the buyer and of the pair, in this order.
 type CapScope uint8
 
 // Numbers are in the log and never change.
@@ -28,9 +29,10 @@ const (
 	ScopeCampaign CapScope = 1
 	ScopeBuyer    CapScope = 2
 	ScopePair     CapScope = 3 // one filter set of a buyer in one campaign
+	ScopeTerms    CapScope = 4 // the leads of one entry of a campaign's terms
 )
 
-var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", ScopePair: "pair"}
+var scopeNames = [...]string{ScopeCampaign: "campaign", ScopeBuyer: "buyer", ScopePair: "pair", ScopeTerms: "terms"}
 
 func (s CapScope) String() string { return EnumName(scopeNames[:], int(s), "unknown") }
 
@@ -59,7 +61,7 @@ type CapKey struct {
 	Scope    CapScope
 	Campaign PermanentNumber
 	Buyer    PermanentNumber
-	Entry    string // id of the buyer's filter set; empty for the one without an id
+	Entry    string // id of the buyer's filter set, which may be empty, or for ScopeTerms of the entry
 	Unit     CapUnit
 	Period   calendar.Period
 	Zone     string // IANA name

@@ -86,6 +86,9 @@ type Campaign struct {
 	Floor     Money
 	Payout    PayoutRule
 
+	Terms        []Terms // the first one that fits a lead applies to it
+	AppliedTerms string  // id of the entry whose values this copy of the campaign has; see WithTerms
+
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
 	PostReserve    time.Duration // part of the time limit that is reserved for the post
 	PingReserve    time.Duration // part of a bid's window that is reserved for the post after a ping
@@ -101,6 +104,50 @@ type Campaign struct {
 	FilterSets     []FilterSet // by priority, then buyer id, then filter set id
 }
 
+// Terms are the conditions of a campaign for the leads of certain suppliers and sources.
+type Terms struct {
+	ID        string                  // unique in the campaign; its caps are identified by it
+	Suppliers map[SupplierID]struct{} // nil: all
+	Sources   map[string]struct{}     // values of the field source; nil: all
+	Floor     Money                   // in place of the campaign's
+	Payout    PayoutRule              // in place of the campaign's
+	Caps      []*Cap                  // in addition to the campaign's; all leads of the entry share them
+}
+
+// IndexOfTerms returns the index of the first entry of the campaign's terms that has the lead's supplier
+// and source, or -1. Sources are compared as for certificates of consent: without regard to case and
+// surrounding spaces.
+func (c *Campaign) IndexOfTerms(supplier SupplierID, l *Lead) (indexOrMinusOne int) {
+	for i := range c.Terms {
+		terms := &c.Terms[i]
+		if _, listed := terms.Suppliers[supplier]; !listed && terms.Suppliers != nil {
+			continue
+		}
+		if terms.Sources == nil || hasLeadSource(terms.Sources, l.Values[SlotSource].Text) {
+			return i
+		}
+	}
+	return -1
+}
+
+// WithTerms returns a copy of the campaign with the floor, the payout and the caps of an entry of its
+// terms. All code that decides about a lead uses the copy, and so needs no rules for terms.
+func (c *Campaign) WithTerms(index int) *Campaign {
+	terms, limited := &c.Terms[index], *c
+	limited.AppliedTerms, limited.Floor, limited.Payout = terms.ID, terms.Floor, terms.Payout
+	limited.Caps = slices.Concat(c.Caps, terms.Caps)
+	return &limited
+}
+
+// WithTermsOfLead returns the campaign with the terms that apply to the lead, or the campaign itself if
+// it has none for the lead.
+func (c *Campaign) WithTermsOfLead(supplier SupplierID, l *Lead) *Campaign {
+	if i := c.IndexOfTerms(supplier, l); i >= 0 {
+		return c.WithTerms(i)
+	}
+	return c
+}
+
 // FilterSet is a buyer's entry in a campaign (campaigns[].buyers[] in the configuration). It
 // holds the buyer, and the buyer's conditions in this campaign. A buyer can have several.
 type FilterSet struct {
@@ -114,6 +161,11 @@ type FilterSet struct {
 	Schedule  *calendar.WeeklySchedule // in addition to the buyer's own; nil: always open
 	Caps      []*Cap                   // of this filter set; see CapsAt
 	Modifiers []Modifier               // of price and caps; the first one in force counts
+
+	// Of the buyer and of the entry together: the filter set takes leads only from these suppliers
+	// (nil: all), and not from those of NotSuppliers.
+	Suppliers    map[SupplierID]struct{}
+	NotSuppliers map[SupplierID]struct{}
 }
 
 // Name returns the buyer's id and the filter set's own id, if it has one, as "buyer/id".
@@ -122,6 +174,15 @@ func (s *FilterSet) Name() string {
 		return string(s.Buyer.ID)
 	}
 	return string(s.Buyer.ID) + "/" + s.ID
+}
+
+// AcceptsSupplier reports whether the filter set takes leads from the supplier.
+func (s *FilterSet) AcceptsSupplier(supplier SupplierID) bool {
+	if _, excluded := s.NotSuppliers[supplier]; excluded {
+		return false
+	}
+	_, listed := s.Suppliers[supplier]
+	return listed || s.Suppliers == nil
 }
 
 // Factor multiplies a price or a limit. It is in millionths: 1_250_000 is 1.25.

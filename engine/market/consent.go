@@ -23,7 +23,7 @@ import (
 func (l *Lead) AppendConsentCertificateError(c *Campaign, fieldErrors []FieldError, certificatePath string) []FieldError {
 	var failed FieldError
 	switch certificate := &l.Values[SlotConsentCertURL]; {
-	case certificate.Kind == KindAbsent && c.requiresConsentCertificate(l.Values[SlotSource].Text):
+	case certificate.Kind == KindAbsent && hasLeadSource(c.ConsentSources, l.Values[SlotSource].Text):
 		failed = FieldError{Field: certificatePath, Code: errcode.FieldMissingRequired, Expected: "an https address, which this source requires"}
 	case certificate.Kind != KindAbsent && !c.acceptsCertificateURL(certificate.Text):
 		failed = FieldError{Field: certificatePath, Code: errcode.FieldNotAllowedValue, Expected: "an https address at " + describeConsentHosts(c.ConsentHosts)}
@@ -74,18 +74,18 @@ func describeConsentHosts(hosts []string) string {
 	return strings.Join(hosts, " or ")
 }
 
-// requiresConsentCertificate reports whether leads of this source need a certificate of consent. Case,
-// spaces and invisible characters around the source are ignored.
-func (c *Campaign) requiresConsentCertificate(leadSource []byte) bool {
-	if len(leadSource) == 0 || len(c.ConsentSources) == 0 {
+// hasLeadSource reports whether the set has the source of a lead. Case, spaces and invisible characters
+// around the source are ignored.
+func hasLeadSource(sources map[string]struct{}, leadSource []byte) bool {
+	if len(leadSource) == 0 || len(sources) == 0 {
 		return false
 	}
-	if _, ok := c.ConsentSources[string(leadSource)]; ok {
+	if _, ok := sources[string(leadSource)]; ok {
 		return true
 	}
 	leadSource = trimSpaceAndZeroWidth(leadSource)
-	for required := range c.ConsentSources {
-		if bytes.EqualFold(leadSource, []byte(strings.TrimSpace(required))) {
+	for source := range sources {
+		if bytes.EqualFold(leadSource, []byte(strings.TrimSpace(source))) {
 			return true
 		}
 	}

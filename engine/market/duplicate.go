@@ -14,6 +14,42 @@ type DuplicateRule struct {
 	All          bool  // every field must match; else any one of them
 	Window       int64 // retention of an accepted lead in nanoseconds; 0: no rule
 	PerBuyer     bool  // a lead is a duplicate only for a buyer that has it
+
+	// Shared means that leads that other campaigns with the same Group accepted are duplicates too. An
+	// empty Group is that of all campaigns whose scope is the exchange.
+	Shared bool
+	Group  string
+}
+
+// DuplicateScope is the set of accepted leads with which a lead is compared: those of one campaign,
+// of one buyer in it, or of all campaigns of a group.
+type DuplicateScope struct {
+	number uint64 // the campaign's Ref << 32, plus the buyer's Ref for one buyer; unused if shared
+	shared bool
+	group  string
+}
+
+// DuplicateScope returns the scope of the campaign's duplicate rule. buyer is zero unless the rule is
+// per buyer.
+func (c *Campaign) DuplicateScope(buyer PermanentNumber) DuplicateScope {
+	if c.Duplicates.Shared {
+		return DuplicateScope{shared: true, group: c.Duplicates.Group}
+	}
+	return DuplicateScope{number: uint64(c.Ref)<<32 | uint64(buyer)}
+}
+
+// appendToHashMessage appends the scope to the message that is hashed. The length of a group's name
+// takes the place of the number. Its upper half is zero, and no campaign has the Ref 0. So the keys of
+// a group equal those of no campaign, and a changed scope finds no leads of the former one.
+//
+// Rejected: a permanent number for each group. It would need a new kind of name in the log and in
+// snapshots. The name itself separates groups exactly, and a group that is removed and added again
+// finds its leads.
+func (s DuplicateScope) appendToHashMessage(message []byte) []byte {
+	if !s.shared {
+		return binary.BigEndian.AppendUint64(message, s.number)
+	}
+	return append(binary.BigEndian.AppendUint64(message, uint64(len(s.group))), s.group...)
 }
 
 // DuplicateKey is a keyed hash of a lead's phone, email or both. Without the key of the hash it
@@ -24,14 +60,14 @@ type DuplicateKey [16]byte
 // key. If one equal field is enough, each field has a key. If all fields must be equal (All),
 // there is one key for all, and no key if a value is empty.
 //
-// scopeNumber separates campaigns, and buyers if the rule is per buyer. It is the campaign's Ref << 32,
-// plus the buyer's Ref in that case. hashKey is the key of the hash.
-func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scopeNumber uint64, hashKey *[32]byte, dst []DuplicateKey) []DuplicateKey {
+// hashKey is the key of the hash. Campaigns of one group may have different rules: each stores and
+// looks for the keys of its own rule.
+func (r DuplicateRule) AppendDuplicateKeys(l *Lead, scope DuplicateScope, hashKey *[32]byte, dst []DuplicateKey) []DuplicateKey {
 	if r.Window == 0 {
 		return dst
 	}
 	var buf [fingerprint.MaxInlineMessage]byte
-	head := binary.BigEndian.AppendUint64(buf[:0], scopeNumber)
+	head := scope.appendToHashMessage(buf[:0])
 	message := head
 	for _, slot := range [2]LeadFieldIndex{SlotPhone, SlotEmail} {
 		if slot == SlotPhone && !r.Phone || slot == SlotEmail && !r.Email {

@@ -53,7 +53,7 @@ func TestDuplicateRule(t *testing.T) {
 		{"rule without a window", off, jane, jane, false},
 		{"no fields", noFields, jane, jane, false},
 	}
-	const campaign = uint64(7) << 32
+	campaign := DuplicateScope{number: 7 << 32}
 	for _, c := range cases {
 		firstKeys := c.rule.AppendDuplicateKeys(c.first, campaign, &testKey, nil)
 		secondKeys := c.rule.AppendDuplicateKeys(c.second, campaign, &testKey, nil)
@@ -70,11 +70,14 @@ func TestDuplicateKeysDifferByScopeAndSecret(t *testing.T) {
 	other[0]++
 	seen := map[DuplicateKey]string{}
 	for name, keys := range map[string][]DuplicateKey{
-		"campaign":         rule.AppendDuplicateKeys(jane, 7<<32, &testKey, nil),
-		"another campaign": rule.AppendDuplicateKeys(jane, 8<<32, &testKey, nil),
-		"buyer":            rule.AppendDuplicateKeys(jane, 7<<32|7, &testKey, nil),
-		"another buyer":    rule.AppendDuplicateKeys(jane, 7<<32|8, &testKey, nil),
-		"another key":      rule.AppendDuplicateKeys(jane, 7<<32, &other, nil),
+		"campaign":         rule.AppendDuplicateKeys(jane, DuplicateScope{number: 7 << 32}, &testKey, nil),
+		"another campaign": rule.AppendDuplicateKeys(jane, DuplicateScope{number: 8 << 32}, &testKey, nil),
+		"buyer":            rule.AppendDuplicateKeys(jane, DuplicateScope{number: 7<<32 | 7}, &testKey, nil),
+		"another buyer":    rule.AppendDuplicateKeys(jane, DuplicateScope{number: 7<<32 | 8}, &testKey, nil),
+		"exchange":         rule.AppendDuplicateKeys(jane, DuplicateScope{shared: true}, &testKey, nil),
+		"group":            rule.AppendDuplicateKeys(jane, DuplicateScope{shared: true, group: "auto"}, &testKey, nil),
+		"another group":    rule.AppendDuplicateKeys(jane, DuplicateScope{shared: true, group: "home"}, &testKey, nil),
+		"another key":      rule.AppendDuplicateKeys(jane, DuplicateScope{number: 7 << 32}, &other, nil),
 	} {
 		if len(keys) != 2 {
 			t.Errorf("%s: %d keys", name, len(keys))
@@ -90,7 +93,7 @@ func TestDuplicateKeysDifferByScopeAndSecret(t *testing.T) {
 
 func TestAppendDuplicateKeysKeepsPrefix(t *testing.T) {
 	before := DuplicateKey{1}
-	keys := DuplicateRule{Phone: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, ""), 0, &testKey, []DuplicateKey{before})
+	keys := DuplicateRule{Phone: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, ""), DuplicateScope{}, &testKey, []DuplicateKey{before})
 	if len(keys) != 2 || keys[0] != before {
 		t.Errorf("%x", keys)
 	}
@@ -98,8 +101,8 @@ func TestAppendDuplicateKeysKeepsPrefix(t *testing.T) {
 
 // TestDuplicateKeysAreFrozen protects existing logs and snapshots, which contain these keys.
 func TestDuplicateKeysAreFrozen(t *testing.T) {
-	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, janeEmail), 7<<32, &testKey, nil)
-	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, janeEmail), 7<<32, &testKey, keys)
+	keys := DuplicateRule{Phone: true, Email: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, janeEmail), DuplicateScope{number: 7 << 32}, &testKey, nil)
+	keys = DuplicateRule{Phone: true, Email: true, All: true, Window: 1}.AppendDuplicateKeys(personWith(janePhone, janeEmail), DuplicateScope{number: 7 << 32}, &testKey, keys)
 	want := []string{
 		"624ef1fff52cbf534a216b4a53536be0", // phone
 		"c5d2bf188cc5f4fadc381f4c8f1f9a3c", // email

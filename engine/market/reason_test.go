@@ -32,7 +32,7 @@ func TestEnumNamesAreFrozen(t *testing.T) {
 		"return": {func(n uint8) string { return ReturnState(n).String() }, "invalid", []string{"none", "waiting", "approved", "refused"}},
 		"period": {func(n uint8) string { return calendar.Period(n).String() }, "unknown", []string{"unknown", "hour", "day", "week", "month", "total"}},
 		"unit":   {func(n uint8) string { return CapUnit(n).String() }, "unknown", []string{"", "count", "money"}},
-		"scope":  {func(n uint8) string { return CapScope(n).String() }, "unknown", []string{"", "campaign", "buyer", "pair"}},
+		"scope":  {func(n uint8) string { return CapScope(n).String() }, "unknown", []string{"", "campaign", "buyer", "pair", "terms"}},
 	} {
 		for number, name := range append(frozen.names, frozen.unknown) {
 			if got := frozen.nameOf(uint8(number)); got != name {

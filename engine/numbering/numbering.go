@@ -45,19 +45,24 @@ func (n *numberAssigner) assignAllNumbers(c *market.Catalog) {
 		buyer := c.Buyers[id]
 		buyer.Ref = n.findOrAssignNameNumber(event.ObjectBuyer, string(id))
 		for _, limit := range buyer.Caps {
-			n.findOrAssignCapNumber(limit, 0, buyer.Ref, "")
+			n.findOrAssignCapNumber(limit, market.CapKey{Buyer: buyer.Ref})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.Campaigns)) {
 		campaign := c.Campaigns[id]
 		campaign.Ref = n.findOrAssignNameNumber(event.ObjectCampaign, string(id))
 		for _, limit := range campaign.Caps {
-			n.findOrAssignCapNumber(limit, campaign.Ref, 0, "")
+			n.findOrAssignCapNumber(limit, market.CapKey{Campaign: campaign.Ref})
+		}
+		for i := range campaign.Terms {
+			for _, limit := range campaign.Terms[i].Caps {
+				n.findOrAssignCapNumber(limit, market.CapKey{Campaign: campaign.Ref, Entry: campaign.Terms[i].ID})
+			}
 		}
 		for i := range campaign.FilterSets {
 			set := &campaign.FilterSets[i]
 			for _, limit := range set.Caps {
-				n.findOrAssignCapNumber(limit, campaign.Ref, set.Buyer.Ref, set.ID)
+				n.findOrAssignCapNumber(limit, market.CapKey{Campaign: campaign.Ref, Buyer: set.Buyer.Ref, Entry: set.ID})
 			}
 		}
 	}
@@ -76,11 +81,9 @@ func (n *numberAssigner) findOrAssignNameNumber(kind event.ConfigObjectKind, nam
 	return n.next[kind]
 }
 
-func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, campaign, buyer market.PermanentNumber, entry string) {
-	key := market.CapKey{
-		Scope: limit.Scope, Campaign: campaign, Buyer: buyer, Entry: entry,
-		Unit: limit.Unit, Period: limit.Period, Zone: limit.Zone.String(),
-	}
+// findOrAssignCapNumber sets the cap's number. key has the campaign, the buyer and the entry of the cap.
+func (n *numberAssigner) findOrAssignCapNumber(limit *market.Cap, key market.CapKey) {
+	key.Scope, key.Unit, key.Period, key.Zone = limit.Scope, limit.Unit, limit.Period, limit.Zone.String()
 	ref, ok := n.caps[key]
 	if !ok {
 		ref = market.PermanentNumber(len(n.caps) + 1)

@@ -22,6 +22,9 @@ func largeCampaign(n int) *market.Campaign {
 			set.States, _ = market.ParseUSStatesOrAll([]string{testStates[i%len(testStates)], testStates[i%3]})
 		}
 		set.Filters = testFilters[i%4 : i%4+1]
+		if i%5 == 0 {
+			set.NotSuppliers = map[market.SupplierID]struct{}{"bolt": {}}
+		}
 	}
 	return c
 }
@@ -43,6 +46,7 @@ func TestExclusionAllocations(t *testing.T) {
 	screen := func() {
 		c.ResetToAll(sets)
 		sets.ExcludeByUSStateAndFilters(lead, &c)
+		sets.ExcludeBySupplier("acme", &c)
 		sets.ExcludeSuppressed(&c, never)
 		unavailable.ExcludeFrom(&c)
 		sets.RotationID(c.Eligible)

@@ -15,6 +15,18 @@ func (l *CompiledFilterSets) ExcludeByUSStateAndFilters(lead *market.Lead, candi
 	candidates.ExcludeAllExcept(candidates.scratch, market.OutcomeFiltered)
 }
 
+// ExcludeBySupplier excludes the filter sets that do not accept leads of the supplier.
+func (l *CompiledFilterSets) ExcludeBySupplier(supplier market.SupplierID, candidates *Candidates) {
+	if l.bySupplier == nil {
+		return
+	}
+	accepting, named := l.bySupplier[supplier]
+	if !named {
+		accepting = l.otherSupplier
+	}
+	candidates.ExcludeAllExcept(accepting, market.OutcomeFiltered)
+}
+
 // ExcludeSuppressed excludes the filter sets whose buyers have the lead on a suppression list.
 // isListed reports whether a list has the lead; ExcludeSuppressed calls it at most once for each
 // list.

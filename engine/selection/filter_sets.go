@@ -30,6 +30,11 @@ type CompiledFilterSets struct {
 	// setsOfSameBuyer has, by filter set, all filter sets of its buyer, or nil if it is the only one. The
 	// slice is nil if no buyer has several filter sets in the campaign.
 	setsOfSameBuyer []bitset.Set
+
+	// The filter sets that accept each supplier that a filter set names, and those that accept every
+	// other supplier. Both are nil if all filter sets accept all suppliers.
+	bySupplier    map[market.SupplierID]bitset.Set
+	otherSupplier bitset.Set
 }
 
 // filterSetsUsingSuppressionList are the filter sets of a campaign whose buyers use the same
@@ -63,8 +68,23 @@ func CompileFilterSets(c *market.Campaign) *CompiledFilterSets {
 	l.filters = market.NewFilterIndex(filters)
 	l.byState = filterSetsByUSState(c)
 	l.setsOfSameBuyer = findSetsOfSameBuyer(c)
+	l.bySupplier, l.otherSupplier = filterSetsBySupplier(c)
 	l.rotationKey = l.hashBuyersAndWeights()
 	return l
+}
+
+// WithTerms returns the filter sets of the campaign's copy with an entry of its terms. They differ in the
+// campaign and the caps, and share the rest.
+func (l *CompiledFilterSets) WithTerms(index int) *CompiledFilterSets {
+	limited := *l
+	limited.Campaign = l.Campaign.WithTerms(index)
+	if len(l.Campaign.Terms[index].Caps) > 0 {
+		limited.pricesAndCaps = make([][]PriceAndCaps, len(l.pricesAndCaps))
+		for i := range limited.pricesAndCaps {
+			limited.pricesAndCaps[i] = compilePricesAndCaps(limited.Campaign, &limited.Campaign.FilterSets[i])
+		}
+	}
+	return &limited
 }
 
 func (l *CompiledFilterSets) getOrAddFilterSetsOfSuppressionList(list *market.SuppressionListDefinition) bitset.Set {
@@ -146,6 +166,33 @@ func (l *CompiledFilterSets) ExcludeOthersOfBuyer(filterSetIndex int, c *Candida
 	if l.setsOfSameBuyer != nil && l.setsOfSameBuyer[filterSetIndex] != nil {
 		c.ExcludeAll(l.setsOfSameBuyer[filterSetIndex], market.OutcomeOtherSet)
 	}
+}
+
+// filterSetsBySupplier returns the filter sets that accept a lead of each supplier that a filter set
+// names, and of any other supplier. Both are nil if no filter set names a supplier.
+func filterSetsBySupplier(c *market.Campaign) (bySupplier map[market.SupplierID]bitset.Set, otherSupplier bitset.Set) {
+	accepting := func(supplier market.SupplierID) bitset.Set {
+		sets := bitset.New(len(c.FilterSets))
+		for i := range c.FilterSets {
+			if c.FilterSets[i].AcceptsSupplier(supplier) {
+				sets.Add(i)
+			}
+		}
+		return sets
+	}
+	for i := range c.FilterSets {
+		for _, named := range [...]map[market.SupplierID]struct{}{c.FilterSets[i].Suppliers, c.FilterSets[i].NotSuppliers} {
+			if named != nil && bySupplier == nil {
+				bySupplier, otherSupplier = make(map[market.SupplierID]bitset.Set), accepting("") // no supplier has the id ""
+			}
+			for supplier := range named {
+				if bySupplier[supplier] == nil {
+					bySupplier[supplier] = accepting(supplier)
+				}
+			}
+		}
+	}
+	return bySupplier, otherSupplier
 }
 
 // hashBuyersAndWeights returns a hash of the campaign's buyers, their order and their weights. Two

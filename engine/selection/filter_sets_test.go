@@ -45,8 +45,9 @@ var (
 		filter(market.FilterSpec{Field: "band", In: []string{"a", "b"}}), filter(market.FilterSpec{Field: "band", NotIn: []string{"b"}}),
 		filter(market.FilterSpec{Field: "state", In: []string{"CA", "NV"}}),
 	}
-	testStates = []string{"CA", "NV", "AZ", "AE", "WY"}
-	testLists  = []*market.SuppressionListDefinition{{Ref: 1}, {Ref: 2}, {Ref: 3}}
+	testStates    = []string{"CA", "NV", "AZ", "AE", "WY"}
+	testSuppliers = []market.SupplierID{"acme", "bolt", "core", "other"} // no filter set names the last one
+	testLists     = []*market.SuppressionListDefinition{{Ref: 1}, {Ref: 2}, {Ref: 3}}
 )
 
 func drawSubset[T any](t *rapid.T, of []T, what string) (some []T) {
@@ -73,6 +74,8 @@ func drawCampaign(t *rapid.T) *market.Campaign {
 			States:  states,
 			Filters: drawSubset(t, testFilters, "filters"),
 			Weight:  rapid.IntRange(1, 9).Draw(t, "weight"),
+
+			Suppliers: drawSuppliersOrNil(t, "suppliers"), NotSuppliers: drawSuppliersOrNil(t, "not suppliers"),
 		})
 	}
 	c := &market.Campaign{Method: market.Weighted, Mapping: mapping}
@@ -84,6 +87,18 @@ func drawCampaign(t *rapid.T) *market.Campaign {
 		c.FilterSets = append(c.FilterSets, filterSet)
 	}
 	return c
+}
+
+// drawSuppliersOrNil draws a set of suppliers, in most cases nil.
+func drawSuppliersOrNil(t *rapid.T, what string) map[market.SupplierID]struct{} {
+	if rapid.IntRange(0, 2).Draw(t, what) > 0 {
+		return nil
+	}
+	set := map[market.SupplierID]struct{}{}
+	for _, id := range drawSubset(t, testSuppliers[:3], what) {
+		set[id] = struct{}{}
+	}
+	return set
 }
 
 func drawLead(t *rapid.T) *market.Lead {
@@ -105,7 +120,7 @@ func drawLead(t *rapid.T) *market.Lead {
 
 // expectedOutcome returns the outcome of one filter set: that of the first stage that excludes
 // it.
-func expectedOutcome(filterSet *market.FilterSet, lead *market.Lead, listed map[*market.SuppressionListDefinition]bool, closedFor []market.BuyerOutcome) market.BuyerOutcome {
+func expectedOutcome(filterSet *market.FilterSet, supplier market.SupplierID, lead *market.Lead, listed map[*market.SuppressionListDefinition]bool, closedFor []market.BuyerOutcome) market.BuyerOutcome {
 	state := lead.USState()
 	if filterSet.States != market.AllStates && (state == market.NoState || !filterSet.States.Has(state)) {
 		return market.OutcomeWrongState
@@ -114,6 +129,10 @@ func expectedOutcome(filterSet *market.FilterSet, lead *market.Lead, listed map[
 		if !filterSet.Filters[i].Accepts(lead) {
 			return market.OutcomeFiltered
 		}
+	}
+	_, only := filterSet.Suppliers[supplier]
+	if _, not := filterSet.NotSuppliers[supplier]; not || filterSet.Suppliers != nil && !only {
+		return market.OutcomeFiltered
 	}
 	for _, list := range filterSet.Buyer.Suppression {
 		if listed[list] {
@@ -169,12 +188,14 @@ func TestCompiledFilterSetsMatchSingleOnes(t *testing.T) {
 				}
 				lookups := map[*market.SuppressionListDefinition]int{}
 				c.ResetToAll(compiled)
+				supplier := rapid.SampledFrom(testSuppliers).Draw(t, "supplier")
 				compiled.ExcludeByUSStateAndFilters(lead, &c)
+				compiled.ExcludeBySupplier(supplier, &c)
 				compiled.ExcludeSuppressed(&c, func(list *market.SuppressionListDefinition) bool { lookups[list]++; return listed[list] })
 				unavailable.ExcludeFrom(&c)
 				want := make([]market.BuyerOutcome, compiled.Len())
 				for filterSet := range campaign.FilterSets {
-					want[filterSet] = expectedOutcome(&campaign.FilterSets[filterSet], lead, listed, closedFor[filterSet])
+					want[filterSet] = expectedOutcome(&campaign.FilterSets[filterSet], supplier, lead, listed, closedFor[filterSet])
 				}
 				checkOutcomes(t, &c, want)
 				for list, times := range lookups {

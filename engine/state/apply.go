@@ -70,7 +70,7 @@ func (s *State) applyGlobalEvent(batchUnixNanos int64, e event.Event) {
 		}
 		for i := range e.Caps {
 			key := e.Caps[i].Key
-			key.Zone = copyString(key.Zone)
+			key.Zone, key.Entry = copyString(key.Zone), copyString(key.Entry)
 			s.caps.add(e.Caps[i].Ref, key)
 		}
 	case *event.CredentialAddedOrRevoked:

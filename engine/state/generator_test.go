@@ -263,7 +263,7 @@ func (x *eventGenerator) changeSettings() {
 	case 7:
 		refs := x.CapRefsByKey()
 		x.logAndApply(&event.ConfigObjectNumbersAssigned{Caps: []event.CapNumberAssignment{{
-			Ref: market.PermanentNumber(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.PermanentNumber(len(refs)), Zone: "UTC"},
+			Ref: market.PermanentNumber(len(refs) + 1), Key: market.CapKey{Scope: market.ScopePair, Campaign: 9, Buyer: market.PermanentNumber(len(refs)), Zone: "UTC", Entry: []string{"", "social"}[len(refs)%2]},
 		}}})
 	case 8:
 		x.logAndApply(x.changeUser())

@@ -78,6 +78,9 @@ func (s *State) encodeOrDecodeConfiguration(c *snapshotSectionCodec, encodeOrDec
 	if c.hasFieldsSinceVersion(versionReports) {
 		encodeOrDecodeTable(c, &s.savedReports)
 	}
+	if c.hasFieldsSinceVersion(versionEntries) {
+		s.caps.encodeOrDecodeEntriesOfKeys(c)
+	}
 }
 
 // snapshotCopies holds copies of a table's entries as they were when the newest snapshot began. Before Apply
@@ -183,6 +186,29 @@ func (n *objectNumberRegistry) encodeOrDecodeSnapshot(c *snapshotSectionCodec) {
 	})
 }
 
+// encodeOrDecodeEntriesOfKeys encodes or decodes the entries of the caps' keys, which most keys do not have.
+func (c *capCounters) encodeOrDecodeEntriesOfKeys(body *snapshotSectionCodec) {
+	type entryOfCap struct {
+		ref   market.PermanentNumber
+		entry string
+	}
+	var all []entryOfCap
+	for ref, key := range c.keysAtSnapshot {
+		if key.Entry != "" && !body.decoding {
+			all = append(all, entryOfCap{market.PermanentNumber(ref), key.Entry})
+		}
+	}
+	encodeOrDecodeList(body, &all, func(of *entryOfCap) {
+		encodeOrDecodeUvarint(body, &of.ref)
+		encodeOrDecodeString(body, &of.entry)
+		if body.decoding && int(of.ref) < len(c.keys) {
+			c.keys[of.ref].Entry = of.entry
+		} else if body.decoding {
+			body.markDamaged()
+		}
+	})
+}
+
 func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
 	for i := range body.encodeOrDecodeCount(max(0, len(c.keysAtSnapshot)-1)) {
 		ref := market.PermanentNumber(i + 1)
@@ -197,9 +223,6 @@ func (c *capCounters) encodeOrDecodeSnapshot(body *snapshotSectionCodec) {
 		encodeOrDecodeUvarint(body, &key.Unit)
 		encodeOrDecodeUvarint(body, &key.Period)
 		encodeOrDecodeString(body, &key.Zone)
-		if body.hasFieldsSinceVersion(versionSets) {
-			encodeOrDecodeString(body, &key.Entry)
-		}
 		encodeOrDecodeZigzag(body, &use.window)
 		encodeOrDecodeZigzag(body, &use.used)
 		if body.decoding {

@@ -31,7 +31,7 @@ const (
 	versionAlerts  = 10 // the global state has alerts
 	versionReports = 11 // the global state has saved reports
 	versionCold    = 12 // leads have the versions of loaded leads that cold files have
-	versionSets    = 13 // caps have the ids of filter sets
+	versionEntries = 13 // caps have the ids of filter sets, and of entries of terms
 
 	sectionLeads      = 1
 	sectionDuplicates = 2

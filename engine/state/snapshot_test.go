@@ -474,7 +474,7 @@ func TestSnapshotsOfEarlierVersionsLoad(t *testing.T) {
 	}{
 		"post":  {new(UnfinishedPost).encodeOrDecodeSnapshot, map[byte]int{versionSealed: 1, versionTrusted: 1}},
 		"lists": {settings.encodeOrDecodeSnapshot, map[byte]int{versionHistory: 3}},
-		"all":   {encodeOrDecodeGlobalState(New()), map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1, versionReports: 1}},
+		"all":   {encodeOrDecodeGlobalState(New()), map[byte]int{versionSealed: 2, versionHistory: 1, versionUsers: 2, versionTeam: 2, versionAlerts: 1, versionReports: 1, versionEntries: 1}},
 	} {
 		var today snapshotSectionCodec
 		part.snapshotFields(&today)

@@ -84,7 +84,7 @@ func TestUserChangeRevokesTheirTokens(t *testing.T) {
 }
 
 // withoutLaterFields returns the snapshot of an empty state as the version before users had it: without users,
-// tokens, invitations, second factors, alerts and saved reports (a count of zero each), and without the count of
+// tokens, invitations, second factors, alerts, saved reports and caps of terms (a count of zero each), and without the count of
 // leads that cold files have too.
 func withoutLaterFields(t *testing.T, file []byte) (older []byte) {
 	t.Helper()
@@ -101,9 +101,9 @@ func withoutLaterFields(t *testing.T, file []byte) (older []byte) {
 			t.Fatal(err)
 		}
 		end := len(file) - in.r.(*bytes.Reader).Len()
-		later := map[byte]int{sectionGlobal: 6, sectionLeads: 1}[in.kind]
+		later := map[byte]int{sectionGlobal: 7, sectionLeads: 1}[in.kind]
 		if !bytes.Equal(file[end-later:end], make([]byte, later)) {
-			t.Fatalf("a section of kind %d has users, invitations, second factors, alerts, saved reports or leads", in.kind)
+			t.Fatalf("a section of kind %d has users, invitations, second factors, alerts, saved reports, caps of terms or leads", in.kind)
 		}
 		at := len(older)
 		older = append(older, file[begin:end-later]...)

@@ -37,6 +37,7 @@ type Explanation struct {
 	Why         string               `json:"why"`                // the summary in words
 	Rule        *exclusion.UnmetRule `json:"rule,omitempty"`     // of the campaign itself, if it rejected the lead before any buyer
 	DuplicateOf string               `json:"duplicate_of,omitempty"`
+	Terms       string               `json:"terms,omitempty"` // id of the entry of the campaign's terms that applies by supplier and source
 
 	// The current sale, complete or in delivery. A ping has the sale of the lead that
 	// claimed one of its offers. Absent without a sale.

@@ -22,7 +22,7 @@ func (e *Explainer) addRulesOfLead(c *leadTimeline, decision *logEntry, config *
 		r.batches, r.refused = append(r.batches, c.trailAt), c.trailRefused
 	}
 	r.decision = exclusion.DecisionInputs{
-		Campaign: config.compiled, Auction: len(decided.Auction.Bids) > 0,
+		Campaign: config.compiled, Supplier: e.supplierID(decided.Supplier), Auction: len(decided.Auction.Bids) > 0,
 		Instants: []int64{decided.Decided, decided.Auction.Began, c.trailAt},
 	}
 	if c.sale.Buyer != 0 && c.sale.Ping == [16]byte{} {
@@ -50,9 +50,15 @@ func (e *Explainer) addRulesOfAuction(doc *Explanation, auctionEntry *logEntry, 
 	}
 	held := auctionEntry.mustBePingAuction()
 	r := &ruleFinder{explainer: e, doc: doc, outcomes: held.Trail, bids: held.Bids, batches: []int64{auctionEntry.at}}
-	r.decision = exclusion.DecisionInputs{Campaign: config.compiled, Auction: true, NoContact: true, Instants: []int64{held.Began}}
+	r.decision = exclusion.DecisionInputs{
+		Campaign: config.compiled, Supplier: e.supplierID(held.Supplier), Auction: true, NoContact: true, Instants: []int64{held.Began},
+	}
 	r.setLeadAndPerson(held.Fields, nil, held.Began)
 	r.addRulesToCandidates(held.Test)
+}
+
+func (e *Explainer) supplierID(supplier market.PermanentNumber) market.SupplierID {
+	return market.SupplierID(e.State.NameOf(event.ObjectSupplier, supplier))
 }
 
 // ruleFinder finds the rules of one decision. Values that the log does not record are read once, at
@@ -74,7 +80,8 @@ type ruleFinder struct {
 	healthOK bool
 }
 
-// setLeadAndPerson sets the lead from its recorded fields, and the time at which filters computed its ages.
+// setLeadAndPerson sets the recorded values of the decision's lead, the time at which filters computed its ages, and
+// the terms that apply to it.
 func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField, decidedNanos int64) {
 	lead, person := new(market.Lead), new(redaction.ContactMatcher)
 	mapping := r.decision.Campaign.Mapping
@@ -86,6 +93,8 @@ func (r *ruleFinder) setLeadAndPerson(plain, contact []event.LeadField, decidedN
 		person.Add(contact[i].Name, contact[i].Text)
 	}
 	r.decision.Lead, r.decision.Person = lead, person
+	r.decision.Campaign = r.decision.Campaign.WithTermsOfLead(r.decision.Supplier, lead)
+	r.doc.Terms = r.decision.Campaign.AppliedTerms
 }
 
 // addRulesToCandidates adds the rule of each candidate. Outcomes come from the log, not from the document,

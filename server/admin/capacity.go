@@ -27,6 +27,7 @@ import (
 type capUsage struct {
 	Scope    string          `json:"of"`
 	Campaign *string         `json:"campaign"`
+	Terms    *string         `json:"terms,omitempty"` // id of the entry of the campaign's terms; absent for other caps
 	Buyer    *string         `json:"buyer"`
 	Set      string          `json:"filter_set,omitempty"`
 	Period   string          `json:"per"`
@@ -64,6 +65,13 @@ func (a *Admin) listCapUsage(ctx *fasthttp.RequestCtx, e *engine.Engine) (answer
 			continue
 		}
 		list.addCaps("campaign", id, "", "", c.Currency, c.Caps)
+		for i := range c.Terms {
+			added := len(list.caps)
+			list.addCaps("terms", id, "", "", c.Currency, c.Terms[i].Caps)
+			for ; added < len(list.caps); added++ {
+				list.caps[added].Terms = &c.Terms[i].ID
+			}
+		}
 		for i := range c.FilterSets {
 			if set := &c.FilterSets[i]; buyer == "" || set.Buyer.ID == buyer {
 				shownBuyers[set.Buyer.ID] = true

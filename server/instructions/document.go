@@ -80,6 +80,7 @@ type DuplicateSummary struct {
 	Fields []string `json:"fields"`
 	All    bool     `json:"all_must_match"`
 	Window string   `json:"window"` // empty: no check
+	Shared bool     `json:"shared"` // leads of other campaigns count too
 }
 
 // SampleRequest is a request that the exchange accepts if the supplier puts its values in the

@@ -69,7 +69,7 @@ func consentRulesOf(campaign *market.Campaign) ConsentRules {
 }
 
 func summarizeDuplicates(env *ExchangeSettings, campaign *market.Campaign) DuplicateSummary {
-	d := DuplicateSummary{Fields: []string{}, All: campaign.Duplicates.All}
+	d := DuplicateSummary{Fields: []string{}, All: campaign.Duplicates.All, Shared: campaign.Duplicates.Shared}
 	if campaign.Duplicates.Window == 0 {
 		return d
 	}

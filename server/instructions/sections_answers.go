@@ -63,7 +63,11 @@ func (d *Document) repeatBlocks() []Block {
 	if d.Duplicates.All {
 		match = "all of these fields"
 	}
-	return append(blocks, paragraph("A lead is a duplicate if the campaign accepted a lead with the same value in %s in the last %s: %s.", match, spellDuration(d.Duplicates.Window), strings.Join(d.Duplicates.Fields, ", ")))
+	owner := "the campaign"
+	if d.Duplicates.Shared {
+		owner = "this campaign or another one that shares the check"
+	}
+	return append(blocks, paragraph("A lead is a duplicate if %s accepted a lead with the same value in %s in the last %s: %s.", owner, match, spellDuration(d.Duplicates.Window), strings.Join(d.Duplicates.Fields, ", ")))
 }
 
 func (d *Document) limitBlocks() []Block {

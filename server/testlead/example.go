@@ -3,8 +3,8 @@
 //
 // An example passes the campaign's field rules and filters, and the states and filters of at least
 // one buyer. MakeExample aims at one buyer after the other, and checks each attempt with the code
-// that decides about real leads. Hours, pauses, lists and endpoints are not the lead's properties,
-// so an example ignores them.
+// that decides about real leads. Hours, pauses, lists, endpoints and a
+// buyer's suppliers are not the lead's properties, so an example ignores them.
 //
 // Rejected: a solver for all conditions at once. Conditions on different fields are independent, so
 // a value for each field on its own suffices.

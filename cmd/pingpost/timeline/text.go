@@ -66,6 +66,7 @@ func formatSummaryTable(explained *explain.Explanation) string {
 	add("kind", describeKindAndCampaign(explained))
 	add("supplier", explained.Supplier)
 	add("money", describeSaleMoney(explained))
+	add("terms", explained.Terms)
 	add("auction", explained.AuctionID)
 	add("theirs", explained.SellerID)
 	add("request", explained.RequestID)

@@ -34,7 +34,7 @@ export interface Instructions {
   fields: InstructionField[];
   unknown_members: 'drop' | 'keep' | 'reject';
   consent: { required_for_sources: string[]; accepted_hosts: string[] };
-  duplicates: { fields: string[]; all_must_match: boolean; window: string };
+  duplicates: { fields: string[]; all_must_match: boolean; window: string; shared: boolean };
   requests: InstructionRequest[];
   answers: { title: string; status: number; body: string; meaning: string }[];
   response_codes: { status: number; code: string; retry: boolean; do: string }[];

@@ -71,6 +71,7 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
   ];
   if (campaign.floor) all.push(`Bids and prices below ${amount(Number(campaign.floor), currency)} do not buy.`);
   all.push(payoutLine(mapOf(campaign.payout), currency));
+  all.push(...termsLines(campaign, name, currency));
   const required = listOf(campaign.fields).filter((f) => f.required === true);
   if (required.length > 0)
     all.push(
@@ -92,6 +93,17 @@ export function sentences(campaign: Doc, name: Name, own: Own = () => ({})): str
   return all;
 }
 
+// suppliersOf describes the suppliers of the buyer and of its entry.
+function suppliersOf(entry: Doc, own: Own, name: Name): string[] {
+  const both = [own(String(entry.buyer)), entry];
+  const named = (key: string) => both.map((of) => textsOf(of[key])).filter((ids) => ids.length > 0);
+  const list = (ids: string[]) => join(ids.map((id) => name('suppliers', id)));
+  return [
+    ...named('suppliers').map((ids) => `only from ${list(ids)}`),
+    ...named('not_suppliers').map((ids) => `not from ${list(ids)}`),
+  ];
+}
+
 function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): string[] {
   const buyers = listOf(campaign.buyers).filter((b) => b.buyer);
   if (buyers.length === 0) return ['No buyer is in the campaign yet, so no lead sells.'];
@@ -100,6 +112,7 @@ function buyerLines(campaign: Doc, name: Name, own: Own, currency: string): stri
     const rules = [
       states.length > 0 ? `in ${join(states)}` : '',
       filters.length > 0 ? `if ${join(filters.map(condition))}` : '',
+      ...suppliersOf(b, own, name),
       listOf(b.caps).length > 0 ? `at most ${join(listOf(b.caps).map((c) => capText(c, currency)))}` : '',
       ...listOf(b.modifiers).map(modifierText),
     ].filter(Boolean);
@@ -119,6 +132,23 @@ function modifierText(modifier: Doc): string {
 function payoutLine(payout: Doc, currency: string): string {
   if (payout.fixed !== undefined) return `The supplier gets ${amount(Number(payout.fixed), currency)} for each sale.`;
   return `The supplier gets ${share(Number(payout.share ?? 1))} of the price.`;
+}
+
+function termsLines(campaign: Doc, name: Name, currency: string): string[] {
+  return listOf(campaign.terms).map((entry) => {
+    const [suppliers, sources] = [textsOf(entry.suppliers), textsOf(entry.sources)];
+    const whose = [
+      suppliers.length > 0 ? ` from ${join(suppliers.map((id) => name('suppliers', id)))}` : '',
+      sources.length > 0 ? ` of the source ${sources.join(' or ')}` : '',
+    ].join('');
+    const caps = listOf(entry.caps).map((c) => capText(c, currency));
+    const rules = [
+      entry.floor !== undefined ? `minimum bid ${amount(Number(entry.floor), currency)}` : '',
+      entry.payout ? payoutLine(mapOf(entry.payout), currency).replace('The', 'the').replace(/\.$/, '') : '',
+      caps.length > 0 ? `at most ${join(caps)}` : '',
+    ].filter(Boolean);
+    return `Terms ${String(entry.id)}, for leads${whose || ' with no other terms'}: ${join(rules) || 'those of the campaign'}.`;
+  });
 }
 
 const duplicateLine = (window: string): string =>

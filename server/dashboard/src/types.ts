@@ -145,8 +145,9 @@ export interface Uploaded {
 }
 
 export interface Cap {
-  of: 'campaign' | 'buyer' | 'seat';
+  of: 'campaign' | 'terms' | 'buyer' | 'seat';
   campaign?: string;
+  terms?: string;
   buyer?: string;
   filter_set?: string;
   per: string;
@@ -427,6 +428,7 @@ export interface Told {
   why: string;
   rule?: Rule; // of the campaign itself
   duplicate_of?: string;
+  terms?: string;
   buyer_id?: string;
   price?: Money;
   payout?: Money;

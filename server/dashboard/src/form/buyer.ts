@@ -1,4 +1,4 @@
-import { caps, clients, filters, id, name, schedule, span, states, zone } from './shared';
+import { caps, clients, filters, id, name, schedule, span, states, suppliers, zone } from './shared';
 import { choice, flag, group, lines, list, number, refs, type Spec, secret, text, words } from './spec';
 
 const dialect = (key: string, label: string): Spec =>
@@ -41,6 +41,7 @@ export const buyer: Spec[] = [
   caps,
   schedule,
   filters('all must match'),
+  ...suppliers,
   refs('suppression', 'Suppression lists', 'suppression_lists', {
     help: 'this buyer gets no lead of a person on them',
   }),

@@ -1,8 +1,13 @@
-import { caps, filters, id, modifiers, name, part, schedule, span, states, zone } from './shared';
+import { caps, filters, id, modifiers, name, part, schedule, span, states, suppliers, zone } from './shared';
 import { choice, flag, group, list, number, ref, refs, type Spec, several, text, words } from './spec';
 
 const types = ['string', 'integer', 'number', 'boolean', 'date', 'email', 'phone', 'state', 'zip', 'enum', 'url'];
 const transforms = ['trim', 'lower', 'upper', 'digits', 'title', 'e164', 'zip3', 'sha256'];
+
+const payout: Spec[] = [
+  part('share', 'Share of the price'),
+  number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
+];
 
 const buyers: Spec = list(
   'buyers',
@@ -21,6 +26,7 @@ const buyers: Spec = list(
     schedule,
     modifiers,
     filters('in addition to the filters of the buyer'),
+    ...suppliers,
   ],
   () => ({ buyer: '' }),
 );
@@ -60,10 +66,22 @@ export const campaign: Spec[] = [
   text('currency', 'Currency'),
   zone('of caps and schedules without an own time zone'),
   number('floor', 'Minimum bid', { unit: 'money', help: 'lower prices and bids do not buy' }),
-  group('payout', 'Payout', [
-    part('share', 'Share of the price'),
-    number('fixed', 'Fixed', { unit: 'money', help: 'or a fixed amount' }),
-  ]),
+  group('payout', 'Payout', payout),
+  list(
+    'terms',
+    'Terms by supplier and source',
+    'terms',
+    [
+      text('id', 'Id', { required: true, help: 'its caps keep their counts under this id' }),
+      refs('suppliers', 'Suppliers', 'suppliers', { help: 'default: all' }),
+      words('sources', 'Sources', { hint: 'facebook', help: 'values of the field source; default: all' }),
+      number('floor', 'Minimum bid', { unit: 'money', help: 'default: that of the campaign' }),
+      group('payout', 'Payout', payout),
+      caps,
+    ],
+    () => ({ id: '' }),
+    { help: 'the first entry that fits a lead applies' },
+  ),
   schedule,
   caps,
   fields,
@@ -74,9 +92,15 @@ export const campaign: Spec[] = [
     several('fields', 'Fields', ['phone', 'email']),
     choice('match', 'Match', ['any', 'all'], { names: { any: 'any of these fields', all: 'all of these fields' } }),
     span('window', 'Window', '0s turns it off'),
-    choice('scope', 'Scope', ['campaign', 'buyer'], {
-      names: { campaign: 'all leads of the campaign', buyer: 'each buyer’s own leads' },
+    choice('scope', 'Scope', ['campaign', 'buyer', 'group', 'exchange'], {
+      names: {
+        campaign: 'all leads of the campaign',
+        buyer: 'each buyer’s own leads',
+        group: 'all campaigns of the group',
+        exchange: 'all campaigns with this scope',
+      },
     }),
+    text('group', 'Group', { help: 'for campaigns of the group; the same id in each' }),
   ]),
   words('consent_required_sources', 'Sources requiring TCPA proof'),
   words('consent_hosts', 'Hosts of TCPA proofs', { hint: 'cert.example' }),

@@ -1,6 +1,6 @@
 // Form parts that several kinds of items share.
 
-import { choice, flag, group, list, number, type Spec, text, words } from './spec';
+import { choice, flag, group, list, number, refs, type Spec, text, words } from './spec';
 
 const duration = 'a duration such as 2s, 1h30m or 14d';
 
@@ -32,6 +32,11 @@ export const filters = (help: string): Spec =>
     () => ({ field: '' }),
     { help },
   );
+
+export const suppliers: Spec[] = [
+  refs('suppliers', 'Buys only from', 'suppliers', { help: 'default: from all suppliers' }),
+  refs('not_suppliers', 'Does not buy from', 'suppliers'),
+];
 
 export const caps: Spec = list(
   'caps',

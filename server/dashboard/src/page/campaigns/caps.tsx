@@ -11,7 +11,7 @@ const filters: FilterOf[] = [
   { name: 'buyer', label: 'Buyer', ids: 'buyers' },
 ];
 
-const whose = { campaign: 'Campaigns', buyer: 'Buyers', seat: 'Buyers in campaign' };
+const whose = { campaign: 'Campaigns', terms: 'Terms', buyer: 'Buyers', seat: 'Buyers in campaign' };
 
 export function CapsPage({ query }: PageOf) {
   return (
@@ -34,10 +34,10 @@ export function CapUse({ query, brief = false }: { query: { campaign?: string; b
             <Empty title="No caps">A cap limits the leads or the money of a campaign or a buyer in a period.</Empty>
           )
         ) : (
-          (['campaign', 'buyer', 'seat'] as const).map((of) => (
+          (['campaign', 'terms', 'buyer', 'seat'] as const).map((of) => (
             <Caps
               title={brief ? `Cap use: ${whose[of].toLowerCase()}` : whose[of]}
-              caps={all.filter((c) => c.of === of && !(brief && query.buyer && of === 'campaign'))}
+              caps={all.filter((c) => c.of === of && !(brief && query.buyer && (of === 'campaign' || of === 'terms')))}
             />
           ))
         )
@@ -58,6 +58,7 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
           <li>
             <p class="row">
               {cap.campaign && <Ref of="campaigns" id={cap.campaign} />}
+              {cap.terms && <span>{cap.terms}</span>}
               {cap.buyer && <SetName of={{ buyer_id: cap.buyer, filter_set: cap.filter_set }} />}
               <span>
                 {what(cap)} {per(cap)}
@@ -69,7 +70,10 @@ function Caps({ title, caps }: { title: string; caps: Cap[] }) {
                 </span>
               )}
             </p>
-            <Gauge cap={cap} name={`${cap.campaign ?? ''} ${cap.buyer ?? ''} ${cap.filter_set ?? ''} ${what(cap)} ${per(cap)}`.trim()} />
+            <Gauge
+              cap={cap}
+              name={`${cap.campaign ?? ''} ${cap.terms ?? ''} ${cap.buyer ?? ''} ${cap.filter_set ?? ''} ${what(cap)} ${per(cap)}`.trim()}
+            />
           </li>
         ))}
       </ul>

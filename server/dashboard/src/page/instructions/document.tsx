@@ -114,7 +114,12 @@ function Rules({ of }: { of: Instructions }) {
         of={[
           ['Sources that need a consent certificate', consent.required_for_sources.join(', ') || 'none'],
           ['Accepted hosts of certificates', consent.accepted_hosts.join(', ') || 'all'],
-          ['Duplicates', duplicates.window ? `the same ${same} within ${duration(duplicates.window)}` : 'not checked'],
+          [
+            'Duplicates',
+            duplicates.window
+              ? `the same ${same} within ${duration(duplicates.window)}${duplicates.shared ? ', also in other campaigns' : ''}`
+              : 'not checked',
+          ],
           ['Leads a second', count(limits.ingests_per_second)],
           ...(of.campaign.ping_post
             ? ([

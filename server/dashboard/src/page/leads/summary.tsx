@@ -108,6 +108,7 @@ function factsOf(told: Told): [string, preact.ComponentChildren][] {
   if (told.price) all.push(['Price', <Cash of={told.price.amount} currency={told.price.currency} />]);
   if (told.payout) all.push(['Payout', <Cash of={told.payout.amount} currency={told.payout.currency} />]);
   if (told.margin) all.push(['Margin', <Cash of={told.margin.amount} currency={told.margin.currency} />]);
+  if (told.terms) all.push(['Terms', told.terms]);
   if (told.delivery) all.push(['Delivery', <Status word={told.delivery} />]);
   if (told.reason) all.push(['Unsold reason', words(told.reason)]);
   if (told.duplicate_of) all.push(['Duplicate of', <Id of="leads" id={told.duplicate_of} />]);
