@@ -41,7 +41,7 @@ func TestCapKeysDifferByEachField(t *testing.T) {
 		"buyer":    func(k *CapKey) { k.Buyer = 3 },
 		"unit":     func(k *CapKey) { k.Unit = UnitMoney },
 		"period":   func(k *CapKey) { k.Period = calendar.Hour },
-		"terms":    func(k *CapKey) { k.Terms = "facebook" },
+		"entry":    func(k *CapKey) { k.Entry = "facebook" },
 		"zone":     func(k *CapKey) { k.Zone = "America/New_York" },
 	}
 	for name, change := range others {
