@@ -124,7 +124,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		Suppliers: map[market.SupplierID]struct{}{}, ConsentSources: map[string]struct{}{}, Mapping: mapping,
 		Caps: capsOf(l, market.ScopeCampaign, l.said["zone"]), Vertical: id, BidTimeout: 2 * time.Second, PostReserve: time.Second,
 		PingReserve: 500 * time.Millisecond,
-		Filters:     filtersOf(tb, mapping, l), Suppression: suppressionOf(c, l.list("refuses")),
+		Filters:     filtersOf(tb, mapping, l), Suppression: suppressionOf(c, l.list("refuses")), Schedule: scheduleOf(tb, l),
 	}
 	switch {
 	case l.has("fixed"):
@@ -151,6 +151,7 @@ func (t *terms) campaignOf(tb testing.TB, c *market.Catalog, id string, l line) 
 		built.FilterSets = append(built.FilterSets, market.FilterSet{
 			Buyer: buyer, ID: s.at(2), Priority: int(priority), Weight: int(s.number("weight", 1)), Price: market.Money(s.money("price")),
 			States: states, Filters: filtersOf(tb, mapping, s), Caps: capsOf(s, market.ScopePair, l.said["zone"]), Schedule: scheduleOf(tb, s),
+			Modifiers: modifiersOf(tb, s),
 		})
 	}
 	return built
@@ -178,15 +179,38 @@ func filtersOf(tb testing.TB, mapping *market.FieldMapping, l line) []market.Fil
 	return []market.Filter{must.Value(market.NewFilter(market.FilterSpec{Field: "vehicles", Min: &least}, mapping))(tb)}
 }
 
-// scheduleOf parses opening hours such as America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00.
+// scheduleOf parses opening hours such as
+// America/New_York;Mon-Fri_08:00-18:00;Sat_10:00-12:00;closed_12-25.
 func scheduleOf(tb testing.TB, l line) *calendar.WeeklySchedule {
 	tb.Helper()
-	zone, hours, ok := strings.Cut(l.said["hours"], ";")
+	return parseHours(tb, l.said["hours"])
+}
+
+func parseHours(tb testing.TB, text string) *calendar.WeeklySchedule {
+	tb.Helper()
+	zone, hours, ok := strings.Cut(text, ";")
 	if !ok {
 		return nil
 	}
-	open := strings.Split(strings.ReplaceAll(hours, "_", " "), ";")
-	return must.Value(calendar.ParseWeeklySchedule(zoneOf(zone), open))(tb)
+	var open, closedOn []string
+	for _, one := range strings.Split(hours, ";") {
+		if day, isClosed := strings.CutPrefix(one, "closed_"); isClosed {
+			closedOn = append(closedOn, day)
+		} else {
+			open = append(open, strings.ReplaceAll(one, "_", " "))
+		}
+	}
+	return must.Value(calendar.ParseWeeklySchedule(zoneOf(zone), open, closedOn...))(tb)
+}
+
+func modifiersOf(tb testing.TB, seat line) (built []market.Modifier) {
+	tb.Helper()
+	for _, text := range strings.Split(seat.said["modifiers"], "+") {
+		if words := strings.Split(text, "|"); len(words) == 3 {
+			built = append(built, market.Modifier{During: parseHours(tb, words[0]), Price: market.Factor(moneyOf(words[1])), Caps: market.Factor(moneyOf(words[2]))})
+		}
+	}
+	return built
 }
 
 func capsOf(l line, scope market.CapScope, zone string) (built []*market.Cap) {

@@ -137,7 +137,7 @@ func (p *play) audit() string {
 // free place, and the largest with one.
 func (p *play) auditCaps(whole *state.State) string {
 	for _, seat := range p.m.terms.lineup("") {
-		for _, c := range p.m.capsOver(seat) {
+		for _, c := range p.m.capsOver(seat, p.m.now) {
 			used := p.m.used[c.name+" "+windowOf(c.period, c.zone, p.m.now)]
 			limit := p.capOf(c, seat)
 			if limit == nil {

@@ -130,7 +130,20 @@ func (g *generator) hours() string {
 	if g.IntN(3) > 0 {
 		return ""
 	}
+	closed := g.now.AddDate(0, 0, g.IntN(12)).Format("2006-01-02")
+	return g.hoursOfWeek() + g.pickWord("", "", ";closed_"+closed, ";closed_"+closed[len("2006-"):])
+}
+
+func (g *generator) hoursOfWeek() string {
 	return g.pickWord(zones...) + ";" + g.pickWord("Mon-Fri_08:00-18:00", "Mon-Sun_00:00-12:00", "Fri-Mon_01:00-24:00", "Mon-Fri_08:00-12:00;Sat-Sun_02:00-03:00")
+}
+
+func (g *generator) modifiers() string {
+	var all []string
+	for range g.IntN(3) {
+		all = append(all, strings.Join([]string{g.hoursOfWeek(), g.pickWord("1", "1.25", "0.333333", "0.5"), g.pickWord("1", "0.5", "1.5", "0")}, "|"))
+	}
+	return strings.Join(all, "+")
 }
 
 // term applies a line of the market, and remembers it for later changes.
@@ -190,7 +203,7 @@ func (g *generator) buyer(name string) line {
 }
 
 func (g *generator) campaign(name, method string) line {
-	l := step("campaign", name+" "+method, "zone", g.pickWord(zones...), "floor", g.pickWord("", "4", "8"), "caps", g.pickWord("", g.caps()),
+	l := step("campaign", name+" "+method, "zone", g.pickWord(zones...), "floor", g.pickWord("", "4", "8"), "caps", g.pickWord("", g.caps()), "hours", g.pickWord("", "", "", g.hours()),
 		"duplicates", g.pickWord("", "1h", "24h", "720h"), "match", g.pickWord("", "phone", "email", "all"), "scope", g.pickWord("", "", "buyer"),
 		"refuses", g.pickWord("", "", "dnc"), "vehicles", g.pickWord("", "", "", "1"), "returns", g.pickWord("", "48h", "336h"), "manual", g.pickWord("", "", "yes"),
 		"capback", g.pickWord("", "yes"), "reverse", g.pickWord("", "yes"), "returnshare", g.pickWord("", "", "0.5"))
@@ -204,5 +217,5 @@ func (g *generator) campaign(name, method string) line {
 
 func (g *generator) seat(campaign, buyer string, priority int) line {
 	return step("seat", campaign+" "+buyer, "price", g.dollars(5, 15), "weight", fmt.Sprint(1+g.IntN(4)), "priority", fmt.Sprint(priority),
-		"states", g.pickWord("", "", "CA,NY", "CA"), "caps", g.pickWord("", g.caps()), "vehicles", g.pickWord("", "", "", "2"), "hours", g.pickWord("", "", g.hours()))
+		"states", g.pickWord("", "", "CA,NY", "CA"), "caps", g.pickWord("", g.caps()), "vehicles", g.pickWord("", "", "", "2"), "hours", g.pickWord("", "", g.hours()), "modifiers", g.pickWord("", g.modifiers()))
 }

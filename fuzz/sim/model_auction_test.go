@@ -27,7 +27,7 @@ func (in *intake) floorPrice(seat line) int64 {
 	if c.at(1) == "ping_post" {
 		return max(c.money("floor"), c.money("fixed"), 1)
 	}
-	return seat.money("price")
+	return termsAt(seat, in.now).price
 }
 
 // auction asks all eligible buyers and keeps the candidates with acceptable bids.

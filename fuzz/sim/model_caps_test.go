@@ -32,17 +32,30 @@ func windowOf(period, zone string, at int64) string {
 	return "ever"
 }
 
-// openAt reports whether the opening hours include an instant, by the zone's clock.
-func openAt(l line, at int64) bool {
-	zone, hours, ok := strings.Cut(l.said["hours"], ";")
+// openAt reports whether the opening hours and closed days of a line permit a sale at an instant, by the
+// zone's clock.
+func openAt(l line, at int64) bool { return hoursInclude(l.said["hours"], at) }
+
+func hoursInclude(text string, at int64) bool {
+	zone, hours, ok := strings.Cut(text, ";")
 	if !ok {
 		return true
 	}
 	t := time.Unix(0, at).In(zoneOf(zone))
-	clock := t.Format("15:04")
+	clock, onlyClosed := t.Format("15:04"), true
 	days := []string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"}
-	for _, one := range strings.Split(hours, ";") {
+	lines := strings.Split(hours, ";")
+	for _, date := range []string{t.Format("2006-01-02"), t.Format("01-02")} {
+		if slices.Contains(lines, "closed_"+date) {
+			return false
+		}
+	}
+	for _, one := range lines {
 		span, times, _ := strings.Cut(one, "_")
+		if span == "closed" {
+			continue
+		}
+		onlyClosed = false
 		from, to, _ := strings.Cut(times, "-")
 		first, last, several := strings.Cut(span, "-")
 		if !several {
@@ -54,7 +67,22 @@ func openAt(l line, at int64) bool {
 			return true
 		}
 	}
-	return false
+	return onlyClosed
+}
+
+// seatTerms has the price and the factor for caps of a filter set at an instant.
+type seatTerms struct{ price, capsFactor int64 }
+
+// termsAt returns the terms of a filter set. The first modifier with the instant counts, such as
+// UTC;Mon-Fri_08:00-18:00|1.25|0.5.
+func termsAt(seat line, at int64) seatTerms {
+	price := seat.money("price")
+	for _, text := range strings.Split(seat.said["modifiers"], "+") {
+		if words := strings.Split(text, "|"); len(words) == 3 && hoursInclude(words[0], at) {
+			return seatTerms{price * moneyOf(words[1]) / 1_000_000, moneyOf(words[2])}
+		}
+	}
+	return seatTerms{price, 1_000_000}
 }
 
 // namedCap is a cap that applies to a sale in a filter set.
@@ -63,8 +91,8 @@ type namedCap struct {
 	name string // without the window
 }
 
-// capsOver lists the caps of a filter set.
-func (m *model) capsOver(seat line) (all []namedCap) {
+// capsOver lists the caps of a filter set with the limits in force at an instant.
+func (m *model) capsOver(seat line, at int64) (all []namedCap) {
 	campaign, buyer := m.terms.campaigns[seat.at(0)], m.terms.buyers[seat.at(1)]
 	for _, of := range []struct {
 		l          line
@@ -75,6 +103,9 @@ func (m *model) capsOver(seat line) (all []namedCap) {
 		{seat, campaign.said["zone"], "seat " + strings.Join(seat.about, " ")},
 	} {
 		for _, c := range limitsOf(of.l, of.zone) {
+			if of.l.verb == "seat" {
+				c.most = c.most * termsAt(seat, at).capsFactor / 1_000_000
+			}
 			all = append(all, namedCap{c, strings.Join([]string{of.name, c.unit, c.period, cmp.Or(c.zone, "UTC")}, " ")})
 		}
 	}
@@ -84,8 +115,8 @@ func (m *model) capsOver(seat line) (all []namedCap) {
 // charges returns the charges of a sale in the filter set. fits reports whether all caps have
 // room; the lead's own charges count as free.
 func (m *model) charges(seat line, price int64, own []capCharge, at int64) (all []capCharge, fits bool) {
-	fits = true
-	for _, c := range m.capsOver(seat) {
+	fits = termsAt(seat, at).capsFactor > 0
+	for _, c := range m.capsOver(seat, at) {
 		one := capCharge{c.name + " " + windowOf(c.period, c.zone, at), 1}
 		if c.unit == "money" {
 			one.amount = price

@@ -75,7 +75,7 @@ func (m *model) ingest(label string, l line) string {
 		in.recheck()
 	} else {
 		for _, cand := range in.candidates {
-			cand.out = in.screen(cand.seat, cand.seat.money("price"), false)
+			cand.out = in.screen(cand.seat, termsAt(cand.seat, m.now).price, false)
 		}
 	}
 	if !in.pickBuyer(nil) {
@@ -156,7 +156,7 @@ func (in *intake) screen(seat line, price int64, again bool) string {
 	}
 	_, pays := m.payout(in.campaign, price)
 	switch {
-	case !openAt(buyer, m.now) || !openAt(seat, m.now):
+	case !openAt(c, m.now) || !openAt(buyer, m.now) || !openAt(seat, m.now):
 		return "outside_schedule"
 	case !again && !fitting(m.charges(seat, price, nil, m.now)):
 		return "caps_full"
@@ -196,7 +196,7 @@ func (in *intake) pickBuyer(own []capCharge) bool {
 		if c == nil {
 			return false
 		}
-		in.price = c.seat.money("price")
+		in.price = termsAt(c.seat, m.now).price
 		if in.hadAuction {
 			in.price = c.bid
 		}
@@ -212,7 +212,7 @@ func (in *intake) pickBuyer(own []capCharge) bool {
 // refusalReason returns the reason why a candidate cannot take the lead in its turn.
 func (in *intake) refusalReason(c *candidate, own []capCharge) string {
 	m, price := in.model, in.price
-	if _, pays := m.payout(in.campaign, price); !pays {
+	if _, pays := m.payout(in.campaign, price); !pays || price < in.terms.campaigns[in.campaign].money("floor") {
 		return "below_floor"
 	}
 	if m.terms.campaigns[in.campaign].said["scope"] == "buyer" && in.isDuplicate(in.buyerOf(c)) {
@@ -271,7 +271,7 @@ func (in *intake) nextCandidate(own []capCharge) (best *candidate) {
 	may := in.turn.possibleBuyers()
 	best = byBuyer[in.turnOf(may)]
 	for _, buyer := range may {
-		in.price = byBuyer[buyer].seat.money("price")
+		in.price = termsAt(byBuyer[buyer].seat, in.now).price
 		if buyer != in.buyerOf(best) && in.refusalReason(byBuyer[buyer], own) != "" {
 			in.turnsUnknown = true
 		}

@@ -70,8 +70,20 @@ var mutants = []mutant.Mutation{
 	},
 	{
 		Name: "a share is rounded up", File: "engine/market/money.go",
-		Old: "quotient, _ := bits.Div64(high, low, uint64(WholeShare))",
-		New: "quotient, rest := bits.Div64(high, low, uint64(WholeShare))\n	quotient += (rest + uint64(WholeShare) - 1) / uint64(WholeShare)",
+		Old: "quotient, _ := bits.Div64(high, low, moneyUnit)",
+		New: "quotient, rest := bits.Div64(high, low, moneyUnit)\n	quotient += (rest + moneyUnit - 1) / moneyUnit",
+	},
+	{
+		Name: "a closed day is open", File: "engine/market/calendar/closed_day.go",
+		Old: "	if s.isClosedOn(today) {\n		return false, tomorrow\n	}\n", New: "",
+	},
+	{
+		Name: "a modifier does not change a limit", File: "engine/selection/terms.go",
+		Old: "m.ModifiedCaps(set.Caps)", New: "set.Caps",
+	},
+	{
+		Name: "a modifier does not end the cached availability", File: "engine/plan.go",
+		Old: "	unavailable.Until = min(unavailable.Until, until)\n	price :=", New: "	_ = until\n	price :=",
 	},
 	{
 		Name: "a crash leaves no doubt", File: "engine/delivery/deliveries.go",
