@@ -70,8 +70,8 @@ func (c *compiler) compileBuyer(at syntax.KeyPath, b *schema.Buyer) {
 	c.buyers[b.ID] = entry
 }
 
-// supplierFilter holds the suppliers whose leads a buyer, or an entry for it in a campaign, buys (nil:
-// all), and those whose leads it does not buy.
+// supplierFilter limits the suppliers of a buyer's leads, or of those of its entry in a campaign: only
+// these (nil: all), and not those.
 type supplierFilter struct {
 	only, not map[market.SupplierID]struct{}
 }

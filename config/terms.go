@@ -108,7 +108,7 @@ func (c *compiler) compileTerms(at syntax.KeyPath, form *schema.Campaign, campai
 	if len(form.Terms) > maxTerms {
 		c.reportMistake(at, fmt.Sprintf("has %d entries, but a campaign can have at most %d; combine suppliers or sources, or divide the campaign", len(form.Terms), maxTerms))
 	}
-	var out []market.Terms
+	out := make([]market.Terms, 0, len(form.Terms))
 	seen := make(map[string]syntax.KeyPath, len(form.Terms))
 	for i := range form.Terms {
 		here, entry := at.Index(i), &form.Terms[i]

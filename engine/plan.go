@@ -94,8 +94,8 @@ func (o *compiledCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auc
 }
 
 // compileTerms compiles the campaign once more for each entry of its terms, with the entry's floor,
-// payout and caps. A lead is decided in the copy whose entry applies to it, with its own cache of
-// availability. So each check finds the lead's values, and a campaign without terms costs nothing.
+// payout and caps. A lead is decided in the copy of the entry that applies to it. The copy has a cache of
+// availability. So each check finds the lead's values, and a campaign without terms has no extra cost.
 func (o *compiledCampaign) compileTerms() {
 	for i := range o.Campaign.Terms {
 		limited := &compiledCampaign{CampaignFilterSetsWithPingLimiters: o.CampaignFilterSetsWithPingLimiters, reachable: o.reachable, excluded: o.excluded}
@@ -218,7 +218,7 @@ func (o *compiledCampaign) initLazyTestCampaign() {
 	o.testCampaign = sync.OnceValue(func() *compiledCampaign { return compileTestCampaign(o.Campaign) })
 }
 
-// ExcludeUnmatched excludes the filter sets whose states, filters or suppliers do not accept the lead. In a
+// ExcludeUnmatched excludes the filter sets that do not accept the lead by states, filters or supplier. In a
 // test campaign it also excludes those whose buyer has a production endpoint but no test endpoint.
 func (o *compiledCampaign) ExcludeUnmatched(supplier market.SupplierID, lead *market.Lead, candidates *selection.Candidates) {
 	o.ExcludeByUSStateAndFilters(lead, candidates)

@@ -14,7 +14,7 @@ import (
 	"pingpost/internal/must"
 )
 
-// from returns lead n of a supplier and a source; an empty source is none.
+// from returns lead n of a supplier and a source; an empty source is absent.
 func from(n int, supplier, source string) request {
 	if source == "" {
 		source = "-"

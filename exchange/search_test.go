@@ -211,7 +211,7 @@ func TestCapUsage(t *testing.T) {
 	t.Parallel()
 	config := strings.Replace(baseConfig, "{id: buy_blue, states: [CA, NV]}", "{id: buy_blue, states: [CA, NV], caps: [{per: day, money: 100}]}", 1)
 	config = strings.Replace(config, "price: 12.05}", "price: 12.05, caps: [{per: total, count: 5}]}", 1)
-	config = strings.Replace(config, "  - id: cmp\n", "  - id: cmp\n    caps: [{per: hour, count: 7}]\n", 1)
+	config = strings.Replace(config, "  - id: cmp\n", "  - id: cmp\n    caps: [{per: hour, count: 7}]\n    terms: [{id: social, sources: [facebook]}, {id: rest, caps: [{per: week, count: 3}]}]\n", 1)
 	x := start(t, newTestDir(t, config))
 	x.mustSell(leadBody(1))
 	x.mustSell(leadBody(2))
@@ -219,6 +219,7 @@ func TestCapUsage(t *testing.T) {
 		for _, c := range decode[struct {
 			Caps []struct {
 				Of, Per, Unit     string
+				Terms             string
 				Limit, Used, Held json.Number
 				Currency          string
 				From, Until       *time.Time
@@ -227,13 +228,13 @@ func TestCapUsage(t *testing.T) {
 			if (c.From == nil) != (c.Per == "total") || c.From != nil && !c.From.Before(*c.Until) {
 				t.Errorf("cap window from %v until %v", c.From, c.Until)
 			}
-			lines = append(lines, fmt.Sprint(c.Of, " ", c.Per, " ", c.Used, "+", c.Held, "/", c.Limit, " ", cmp.Or(c.Currency, c.Unit)))
+			lines = append(lines, fmt.Sprint(c.Of, c.Terms, " ", c.Per, " ", c.Used, "+", c.Held, "/", c.Limit, " ", cmp.Or(c.Currency, c.Unit)))
 		}
 		return lines
 	}
-	campaign, filterSet, buyer := "campaign hour 2+0/7 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 USD"
+	campaign, terms, filterSet, buyer := "campaign hour 2+0/7 count", "termsrest week 2+0/3 count", "seat total 2+0/5 count", "buyer day 24.1+0/100 USD"
 	for query, want := range map[string][]string{
-		"": {campaign, filterSet, buyer}, "?campaign=cmp": {campaign, filterSet, buyer}, "?campaign=cmp_other": {buyer}, "?buyer=buy_blue": {campaign, filterSet, buyer},
+		"": {campaign, terms, filterSet, buyer}, "?campaign=cmp": {campaign, terms, filterSet, buyer}, "?campaign=cmp_other": {buyer}, "?buyer=buy_blue": {campaign, terms, filterSet, buyer},
 		"?buyer=nobody": nil, "?campaign=none": nil,
 	} {
 		if got := capLines(query); fmt.Sprint(got) != fmt.Sprint(want) {

@@ -8,7 +8,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// TestDuplicateRuleNamesScope: the rule names the campaigns whose leads count.
+// TestDuplicateRuleNamesScope: the rule names the campaigns with which a lead is compared.
 func TestDuplicateRuleNamesScope(t *testing.T) {
 	rule := market.DuplicateRule{Phone: true, Window: int64(time.Hour)}
 	group, exchange := rule, rule

@@ -87,7 +87,7 @@ type Campaign struct {
 	Payout    PayoutRule
 
 	Terms        []Terms // the first one that fits a lead applies to it
-	AppliedTerms string  // id of the entry whose values this copy of the campaign has; see WithTerms
+	AppliedTerms string  // id of the entry that this copy of the campaign applies; see WithTerms
 
 	BidTimeout     time.Duration // of an auction: 2 to 5 s
 	PostReserve    time.Duration // part of the time limit that is reserved for the post
@@ -140,7 +140,7 @@ func (c *Campaign) WithTerms(index int) *Campaign {
 }
 
 // WithTermsOfLead returns the campaign with the terms that apply to the lead, or the campaign itself if
-// it has none for the lead.
+// no entry fits.
 func (c *Campaign) WithTermsOfLead(supplier SupplierID, l *Lead) *Campaign {
 	if i := c.IndexOfTerms(supplier, l); i >= 0 {
 		return c.WithTerms(i)

@@ -16,7 +16,7 @@ type DuplicateRule struct {
 	PerBuyer     bool  // a lead is a duplicate only for a buyer that has it
 
 	// Shared means that leads that other campaigns with the same Group accepted are duplicates too. An
-	// empty Group is that of all campaigns whose scope is the exchange.
+	// empty Group is that of all campaigns with the scope exchange.
 	Shared bool
 	Group  string
 }
