@@ -66,7 +66,7 @@ func TestUnreachableFilterSetWarning(t *testing.T) {
 func TestWarnFiltersExcludeEachOther(t *testing.T) {
 	for name, row := range map[string]struct {
 		buyer, campaign, entry string // further keys
-		want                   string // part of the warning; empty: none
+		want                   string // part of the warning; empty: no warning
 	}{
 		"prefixes in common":            {"filters: [{field: zip, prefix: [752, 10]}]", "filters: [{field: zip, prefix: [75]}]", "filters: [{field: zip, prefix: [75201]}]", ""},
 		"no prefix of buyer and entry":  {"filters: [{field: zip, prefix: [752]}]", "", "filters: [{field: zip, prefix: [10, 753]}]", `buyers[0]: never buys here: the conditions of the campaign, the buyer and this entry exclude each other on the field "zip"; change one of them, or remove the entry`},

@@ -24,9 +24,9 @@ type Filter struct {
 	min, max         float64
 	minAge, maxAge   float64         // full years since the field's date; infinite where not given, like min and max
 	in               *valuelist.List // nil: any. Both listed and near
-	notIn            *valuelist.List // nil: none
+	notIn            *valuelist.List // nil: excludes no value
 	prefix           *valuelist.List // nil: any
-	notPrefix        *valuelist.List // nil: none
+	notPrefix        *valuelist.List // nil: excludes no value
 	pattern          *regexp.Regexp  // nil: any
 	matches          string          // pattern as configured
 	listed, near     *valuelist.List // the two sources of in; nil: any

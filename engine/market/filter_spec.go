@@ -20,7 +20,7 @@ type FilterSpec struct {
 	Near              *NearSpec
 	Matches           string  // RE2 that the whole text must match
 	Min, Max          *string // decimal digits
-	From, Until       string  // YYYY-MM-DD; both inclusive; empty: none
+	From, Until       string  // YYYY-MM-DD; both inclusive; empty: no bound
 	MinAge, MaxAge    *int    // full years since a date, on the day of the decision
 	Absent            bool
 }

@@ -173,7 +173,7 @@ func parseType(kind market.FieldType, text string) (string, bool) {
 	})
 }
 
-// findEnumValue returns the configured value that the text stands for, or the text itself.
+// findEnumValue returns the configured value that is meant by the text, or the text itself.
 func findEnumValue(values []string, text string) string {
 	trimmed := strings.TrimFunc(text, isInvisible)
 	var folded []string

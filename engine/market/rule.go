@@ -179,8 +179,8 @@ func (r *fieldRule) canonicalizeByType(text, buf []byte) (result, grown []byte, 
 }
 
 // findEnumValueIgnoringCase returns the configured value that equals the text, or else the only one that
-// equals it without the white space at its ends and without regard to ASCII case. If there is none, it
-// returns the text. It uses buf as scratch memory and returns it, possibly grown.
+// equals it without the white space at its ends and without regard to ASCII case. Otherwise it returns the
+// text. It uses buf as scratch memory and returns it, possibly grown.
 func (r *fieldRule) findEnumValueIgnoringCase(text, buf []byte) (value, grown []byte) {
 	if _, exact := r.values[string(text)]; exact {
 		return text, buf

@@ -84,9 +84,9 @@ var folders = []string{
 // floats is the number of float types, literals and parsers in each file under engine. They
 // hold numbers of leads' fields. Money is never a float: use market.Money.
 var floats = map[string]int{
-	"engine/market/compile.go": 1, "engine/market/filter.go": 6, "engine/market/filter_index.go": 6, "engine/market/format/number.go": 2, "engine/market/lead.go": 1,
-	"engine/market/money.go": 12, "engine/market/rule.go": 3, "engine/market/sample.go": 2, "engine/exclusion/lead.go": 1,
-	"engine/market/zipcode/zipcode.go": 4,
+	"engine/market/compile.go": 1, "engine/market/filter.go": 8, "engine/market/filter_index.go": 4, "engine/market/filter_spec.go": 5, "engine/market/format/number.go": 2, "engine/market/lead.go": 3,
+	"engine/market/money.go": 12, "engine/market/rule.go": 3, "engine/market/sample.go": 4, "engine/exclusion/lead.go": 1,
+	"engine/market/valuelist/index.go": 3, "engine/market/valuelist/list.go": 5, "engine/market/zipcode/zipcode.go": 7,
 }
 
 var vague = []string{"common", "helper", "helpers", "misc", "types", "util", "utils"}

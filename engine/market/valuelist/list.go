@@ -13,13 +13,13 @@ import (
 	"pingpost/engine/market/format"
 )
 
-// Kind says which values an entry of a list stands for.
+// Kind says which values an entry of a list covers.
 type Kind uint8
 
 const (
 	Values   Kind = 1 // the entry itself, as a text or as a number
 	Texts    Kind = 2 // the entry itself, as a text
-	ZIPs     Kind = 3 // a ZIP code; one of five digits also stands for its codes in the form ZIP+4
+	ZIPs     Kind = 3 // a ZIP code; one of five digits also covers its codes in the form ZIP+4
 	Prefixes Kind = 4 // each text that begins with the entry
 )
 
@@ -32,12 +32,12 @@ type List struct {
 	texts   []string
 	numbers []float64
 
-	// prefixLengths has the lengths, in descending order, at which an entry stands for all longer texts
+	// prefixLengths has the lengths, in descending order, at which an entry covers all longer texts
 	// that begin with it.
 	prefixLengths []int
 }
 
-// NewOrNil returns the list of the entries, or nil if there are none.
+// NewOrNil returns the list of the entries, or nil if entries is empty.
 func NewOrNil(kind Kind, entries []string) *List {
 	if len(entries) == 0 {
 		return nil

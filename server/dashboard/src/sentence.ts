@@ -25,11 +25,24 @@ export function condition(filter: Doc): string {
   const parts: string[] = [];
   if (textsOf(filter.in).length > 0) parts.push(`is ${textsOf(filter.in).join(' or ')}`);
   if (textsOf(filter.not_in).length > 0) parts.push(`is not ${textsOf(filter.not_in).join(' or ')}`);
+  if (textsOf(filter.prefix).length > 0) parts.push(`begins with ${textsOf(filter.prefix).join(' or ')}`);
+  if (textsOf(filter.not_prefix).length > 0)
+    parts.push(`does not begin with ${textsOf(filter.not_prefix).join(' or ')}`);
+  if (filter.near !== undefined) parts.push(`is ${distance(mapOf(filter.near))}`);
+  if (filter.matches) parts.push(`matches ${filter.matches}`);
   if (filter.min !== undefined) parts.push(`is at least ${filter.min}`);
   if (filter.max !== undefined) parts.push(`is at most ${filter.max}`);
+  if (filter.from) parts.push(`is ${filter.from} or later`);
+  if (filter.until) parts.push(`is ${filter.until} or earlier`);
+  if (filter.min_age !== undefined) parts.push(`is at least ${filter.min_age} years ago`);
+  if (filter.max_age !== undefined) parts.push(`is at most ${filter.max_age} years ago`);
   if (filter.absent === true) parts.push('is missing');
   return `${field} ${parts.join(' and ') || 'has any value'}`;
 }
+
+// distance describes a distance from a ZIP code.
+const distance = (near: Doc): string =>
+  near.miles !== undefined ? `within ${near.miles} miles of ${near.zip}` : `within ${near.km} km of ${near.zip}`;
 
 export function capText(cap: Doc, currency: string): string {
   const what =

@@ -84,4 +84,16 @@ test('an empty campaign says what is missing', () => {
 test('a filter reads as a condition', () => {
   expect(condition({ field: 'age', min: 18, max: 99 })).toBe('age is at least 18 and is at most 99');
   expect(condition({ field: 'source', not_in: ['a', 'b'] })).toBe('source is not a or b');
+  expect(condition({ field: 'zip', prefix: ['752', '606'], not_prefix: ['75202'] })).toBe(
+    'zip begins with 752 or 606 and does not begin with 75202',
+  );
+  expect(condition({ field: 'zip', near: { zip: '75201', miles: 25 } })).toBe('zip is within 25 miles of 75201');
+  expect(condition({ field: 'zip', near: { zip: '75201', km: 40 } })).toBe('zip is within 40 km of 75201');
+  expect(condition({ field: 'plate', matches: '[A-Z]+' })).toBe('plate matches [A-Z]+');
+  expect(condition({ field: 'born', from: '1990-01-01', until: '1999-12-31' })).toBe(
+    'born is 1990-01-01 or later and is 1999-12-31 or earlier',
+  );
+  expect(condition({ field: 'born', min_age: 18, max_age: 65 })).toBe(
+    'born is at least 18 years ago and is at most 65 years ago',
+  );
 });
