@@ -130,8 +130,12 @@ func (x *fieldFilterIndex) addSet(setNumber int, filters []Filter) {
 		sets    bitset.Set
 		applies bool
 	}{
-		{x.absent, absent}, {x.present, present}, {x.hasIn, all.in != nil}, {x.hasPrefix, all.prefix != nil},
-		{x.bounded, all.bounded}, {x.aged, all.aged},
+		{x.absent, absent},
+		{x.present, present},
+		{x.hasIn, all.in != nil},
+		{x.hasPrefix, all.prefix != nil},
+		{x.bounded, all.bounded},
+		{x.aged, all.aged},
 	} {
 		if mark.applies {
 			mark.sets.Add(setNumber)
