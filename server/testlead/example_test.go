@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pingpost/config"
 	"pingpost/engine/market"
@@ -82,6 +83,11 @@ func TestExampleFitsBuyer(t *testing.T) {
 		"a field of the vertical":       {"      - {name: vehicle_count, type: integer, min: 30}\n    vertical: auto_insurance\n    unknown: reject\n    buyers: [" + near + "]", "[buy_near]", `"vehicle_count":30`},
 		"a known field renamed":         {"      - {name: postal, type: zip, to: zip}\n    unknown: reject\n    buyers: [" + near + "]", "[buy_near]", "zip"},
 		"two made-up members one field": {"      - {name: homeowner, type: string, to: source}\n    vertical: solar\n    unknown: reject\n    buyers: [" + near + "]", "[buy_near]", "source"},
+		"a ZIP code near another":       {"    filters: [{field: zip, near: {zip: 10001, km: 1}}]\n    buyers: [" + near + "]", "[buy_near]", `"zip":"10001"`},
+		"a ZIP code with a prefix":      {"    filters: [{field: zip, prefix: [\"021\"], not_prefix: [\"0210\"]}]\n    buyers: [" + near + "]", "[buy_near]", `"zip":"02111"`},
+		"a text with a prefix":          {"      - {name: plate, type: string}\n    filters: [{field: plate, prefix: [ZX-]}]\n    buyers: [" + near + "]", "[buy_near]", `"plate":"ZX-"`},
+		"a date":                        {"      - {name: born, type: date}\n    filters: [{field: born, from: 1990-05-06, until: 1999-12-31}]\n    buyers: [" + near + "]", "[buy_near]", `"born":"1990-05-06"`},
+		"an age":                        {"      - {name: born, type: date}\n    filters: [{field: born, min_age: 70, max_age: 70}]\n    buyers: [" + near + "]", "[buy_near]", `"born":"` + time.Now().UTC().AddDate(-70, 0, 0).Format(time.DateOnly)},
 		"an auction needs a state":      {"    vertical: solar\n    method: ping_post\n    buyers: [{buyer: buy_live}]", "[buy_live]", `"rooms":1`},
 	} {
 		t.Run(name, func(t *testing.T) {
