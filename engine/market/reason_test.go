@@ -69,6 +69,7 @@ var frozenOutcomes = map[BuyerOutcome]struct {
 	19: {"post_rejected", "post_rejected"},
 	20: {"post_pending", ""},
 	21: {"duplicate", "duplicate"},
+	22: {"other_filter_set", ""},
 }
 
 func TestOutcomesAreFrozen(t *testing.T) {
