@@ -163,7 +163,7 @@ func (l *CompiledFilterSets) FirstEligibleOfEachBuyer(c *Candidates) bitset.Set 
 
 // ExcludeOthersOfBuyer excludes the candidates that belong to the buyer of this filter set.
 func (l *CompiledFilterSets) ExcludeOthersOfBuyer(filterSetIndex int, c *Candidates) {
-	if l.setsOfSameBuyer != nil && l.setsOfSameBuyer[filterSetIndex] != nil {
+	if len(l.setsOfSameBuyer) > 0 && l.setsOfSameBuyer[filterSetIndex] != nil {
 		c.ExcludeAll(l.setsOfSameBuyer[filterSetIndex], market.OutcomeOtherSet)
 	}
 }

@@ -78,7 +78,7 @@ var mutants = []mutant.Mutation{
 		Old: "	if s.isClosedOn(today) {\n		return false, tomorrow\n	}\n", New: "",
 	},
 	{
-		Name: "a modifier does not change a limit", File: "engine/selection/terms.go",
+		Name: "a modifier does not change a limit", File: "engine/selection/price_and_caps.go",
 		Old: "m.ModifiedCaps(set.Caps)", New: "set.Caps",
 	},
 	{
