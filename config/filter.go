@@ -43,6 +43,9 @@ func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *m
 	} else if _, found := mapping.FindContradictoryField([]market.Filter{filter}); found {
 		c.reportNeverWorksOrWarnIfAccepted(at, textContradictoryFilter)
 	}
+	if value, found := f.FilterSpec().FindImpossibleValue(mapping); found {
+		c.addWarning(at, "lists "+quoteShortened(value)+", which no lead has in this field; correct it, or remove it")
+	}
 	return filter, err
 }
 

@@ -85,7 +85,8 @@ func (c *compiler) warnUnreachableFilterSet(at syntax.KeyPath, sets []schema.Fil
 	for _, i := range ofBuyer {
 		other := &sets[i]
 		comesFirst := cmp.Or(cmp.Compare(*other.Priority, *set.Priority), cmp.Compare(other.ID, set.ID)) < 0
-		accepts := len(other.States) == 0 && len(other.Filters) == 0 && len(other.Caps) == 0 && other.Schedule == nil
+		accepts := len(other.States) == 0 && len(other.Filters) == 0 && len(other.Caps) == 0 && other.Schedule == nil &&
+			len(other.Suppliers) == 0 && len(other.NotSuppliers) == 0 && len(other.Modifiers) == 0
 		if comesFirst && accepts {
 			c.addWarning(at.Index(index), "is never used, because "+string(at.Index(i))+" comes first and accepts every lead of the campaign for this buyer; give this one a lower priority number")
 			return

@@ -53,6 +53,8 @@ func TestUnreachableFilterSetWarning(t *testing.T) {
 		{"{buyer: buy_a, states: [TX]}, {buyer: buy_a, id: rest}", ""},
 		{"{buyer: buy_a}, {buyer: buy_a, id: texas, states: [TX]}", "campaigns[0].buyers[1]: is never used, because campaigns[0].buyers[0] comes first"},
 		{"{buyer: buy_a, caps: [{per: day, count: 5}]}, {buyer: buy_a, id: rest}", ""},
+		{"{buyer: buy_a, suppliers: [sup_a]}, {buyer: buy_a, id: rest}", ""},
+		{"{buyer: buy_a, not_suppliers: [sup_a]}, {buyer: buy_a, id: rest}", ""},
 		{"{buyer: buy_a, priority: 2}, {buyer: buy_a, id: texas, priority: 1, states: [TX]}", ""},
 	} {
 		warnings := compileText(t, replaceInBase("{buyer: buy_a}", row.sets)+"    floor: 1\n", nil).Warnings
@@ -74,6 +76,7 @@ func TestWarnFiltersExcludeEachOther(t *testing.T) {
 		"lists and a pattern":           {"filters: [{field: source, in: [ab, c]}]", "", "filters: [{field: source, matches: '[x-z]+'}]", `buyers[0]: never buys here`},
 		"distances":                     {"filters: [{field: zip, near: {zip: 75201, miles: 25}}]", "", "filters: [{field: zip, near: {zip: 10001, miles: 25}}]", `buyers[0]: never buys here`},
 		"overlapping distances":         {"filters: [{field: zip, near: {zip: 75201, miles: 25}}]", "", "filters: [{field: zip, near: {zip: 76102, miles: 25}}]", ""},
+		"one number in two forms":       {"", "filters: [{field: ai_quality_score, in: [1.0]}]", "filters: [{field: ai_quality_score, in: [1]}]", ""},
 		"bounds of campaign and entry":  {"", "filters: [{field: ai_quality_score, min: 0.5}]", "filters: [{field: ai_quality_score, max: 0.4}]", `on the field "ai_quality_score"`},
 		"ages":                          {"", "fields: [{name: born, type: date}]\n    filters: [{field: born, min_age: 65}]", "filters: [{field: born, max_age: 64}]", `on the field "born"`},
 		"presence and absence":          {"filters: [{field: city, absent: true}]", "", "filters: [{field: city, not_in: [x]}]", `on the field "city"`},
@@ -89,6 +92,27 @@ func TestWarnFiltersExcludeEachOther(t *testing.T) {
 		}
 		if len(warnings) != 1 || row.want == "" || !strings.Contains(warnings[0].Error(), row.want) {
 			t.Errorf("%s: %v, want %q", name, warnings, row.want)
+		}
+	}
+}
+
+// TestImpossibleFilterValueWarning: lists with values that the type of the field excludes.
+func TestImpossibleFilterValueWarning(t *testing.T) {
+	for _, row := range []struct{ filter, value string }{
+		{"{field: state, in: [texas]}", "texas"},
+		{"{field: state, not_in: [ca, TX]}", ""},
+		{"{field: make, in: [ford, Toyota]}", "Toyota"},
+		{"{field: make, in: [ford, TESLA]}", ""},
+		{"{field: zip, in: [2139]}", "2139"},
+		{"{field: zip, not_in: ['02139', 75201-1234]}", ""},
+		{"{field: born, in: [yesterday]}", "yesterday"},
+		{"{field: source, in: [texas]}", ""},
+	} {
+		text := base + "    floor: 1\n    fields: [{name: make, type: enum, values: [Ford, Tesla]}, {name: born, type: date}]\n    filters: [" + row.filter + "]\n"
+		warnings := compileText(t, text, nil).Warnings
+		want := `campaigns[0].filters[0]: lists "` + row.value + `", which no lead has in this field`
+		if row.value == "" && len(warnings) > 0 || row.value != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), want)) {
+			t.Errorf("%s: %v", row.filter, warnings)
 		}
 	}
 }

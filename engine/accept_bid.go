@@ -113,7 +113,7 @@ func (in *leadSaleWorkspace) chooseBidderOrBidExpired() RefusalCode {
 	if paused || in.engine.state.CountUnknownDeliveries(bid.Buyer, in.live.Test) >= exclusion.MaxUnconfirmedDeliveries {
 		return BidExpired
 	}
-	filterSet := in.live.filterSetOfBid(bid, in.accepted.auction.Catalog != in.plan.catalog.Version)
+	filterSet := in.live.filterSetOfBid(bid)
 	if filterSet < 0 {
 		return BidExpired
 	}

@@ -228,13 +228,12 @@ func (o *compiledCampaign) ExcludeUnmatched(supplier market.SupplierID, lead *ma
 	}
 }
 
-// filterSetOfBid returns the index of the filter set that made a bid. If the configuration has changed since
-// the auction, it returns the first filter set of the buyer. It returns -1 if the buyer has none, or if the
-// test campaign excludes it.
-func (o *compiledCampaign) filterSetOfBid(bid *event.Bid, configurationChanged bool) (indexOrMinusOne int) {
+// filterSetOfBid returns the index of the filter set that made a bid. It returns -1 if the configuration has it no
+// more, or if the test campaign excludes it.
+func (o *compiledCampaign) filterSetOfBid(bid *event.Bid) (indexOrMinusOne int) {
 	for i := range o.Campaign.FilterSets {
-		isOfBid := o.Campaign.FilterSets[i].Buyer.Ref == bid.Buyer && (configurationChanged || i == int(bid.FilterSet))
-		if isOfBid && (o.excluded == nil || !o.excluded.Has(i)) {
+		set := &o.Campaign.FilterSets[i]
+		if set.Buyer.Ref == bid.Buyer && set.ID == bid.Set && (o.excluded == nil || !o.excluded.Has(i)) {
 			return i
 		}
 	}

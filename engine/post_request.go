@@ -68,7 +68,7 @@ func (in *ingestOrPostInput) mapPostFieldsAndAddFaults(members []market.JSONMemb
 		faults = in.lead.AppendConsentCertificateError(in.live.Campaign, faults, "lead.tcpa.consent_cert_url")
 	}
 	in.faults = append(in.faults, faults...)
-	in.addFaultIfLocationDiffers("lead.address.state", "lead.address.zip")
+	in.addFaultIfPingDiffers("lead.address.state", "lead.address.zip", "lead.source")
 }
 
 // requireStringMember returns the text of a required member. If the member is missing or no string,
@@ -142,15 +142,22 @@ func (in *ingestOrPostInput) fillPingLeadFromAuction(mapping *market.FieldMappin
 	exclusion.FillLead(earlier, mapping, in.accepted.auction.Fields)
 }
 
-// addFaultIfLocationDiffers adds a fault if the lead's state or ZIP code contradicts the ping's. The
-// buyer made its bid for that location.
-func (in *ingestOrPostInput) addFaultIfLocationDiffers(statePath, zipPath string) {
+// addFaultIfPingDiffers adds a fault if the lead's state or ZIP code contradicts the ping's, for which the
+// buyer made its bid. It also adds one if the lead's source has other terms than the ping's: the payout is that
+// of the ping, and otherwise a supplier could choose it.
+func (in *ingestOrPostInput) addFaultIfPingDiffers(statePath, zipPath, sourcePath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
 	if areBothPresentAndDiffer(then[market.SlotState], now[market.SlotState], nil) {
 		in.addFault(statePath, errcode.FieldPingMismatch, "the state of the ping")
 	}
 	if areBothPresentAndDiffer(then[market.SlotZip], now[market.SlotZip], format.ZIPPrefix3) {
 		in.addFault(zipPath, errcode.FieldPingMismatch, "a ZIP code that begins as the ping's zip3")
+	}
+	if in.live == nil || in.accepted.auction == nil || len(in.live.withTerms) == 0 {
+		return
+	}
+	if terms := in.live.Campaign; terms.IndexOfTerms(in.req.Supplier.ID, &in.accepted.pingLead) != terms.IndexOfTerms(in.req.Supplier.ID, &in.lead) {
+		in.addFault(sourcePath, errcode.FieldPingMismatch, "the source of the ping")
 	}
 }
 

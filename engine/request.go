@@ -326,7 +326,7 @@ func (in *ingestOrPostInput) mapIngestFieldsAndAddFaults() {
 	} else {
 		in.fillPingLeadFromAuction(mapping)
 		in.faults = mapping.FillLeadFromPost(&in.lead, in.req.Members, &in.accepted.pingLead, in.faults)
-		in.addFaultIfLocationDiffers(mapping.FieldNameFromSuppliers(market.SlotState), mapping.FieldNameFromSuppliers(market.SlotZip))
+		in.addFaultIfPingDiffers(mapping.FieldNameFromSuppliers(market.SlotState), mapping.FieldNameFromSuppliers(market.SlotZip), mapping.FieldNameFromSuppliers(market.SlotSource))
 	}
 	in.faults = in.lead.AppendConsentCertificateError(in.live.Campaign, in.faults, "consent_cert_url")
 }

@@ -84,21 +84,25 @@ func TestAuctionPingsBuyerOnce(t *testing.T) {
 	})
 }
 
-// The sale at a bid counts for the caps of the filter set that made it. After a change of the configuration it is
-// the buyer's first filter set.
+// The sale at a bid is one of the filter set that made it, also after a change of the configuration. Without that
+// filter set the bid has expired.
 func TestPostAtBidOfFilterSet(t *testing.T) {
 	r := texasMarket(market.PingPost).withAuctions()
 	runWithExchange(t, "", r, func(t *testing.T, x *testExchange) {
 		x.buyers.scriptBids("blue", bids("12"))
-		quote := x.pingAuction(supplierPing(1, "state", "CA"))
-		expectEqual(t, x.saleResult(postFor(1, quote)), "blue theirs 12")
-		sale := &last(t, eventsOf[*event.LeadDecided](x)).Sale
-		expectEqual(t, fmt.Sprint(sale.FilterSet, len(sale.Charges)), "1 0", "filter set and charged caps")
-		quote = x.pingAuction(supplierPing(2, "state", "CA"))
-		r.campaigns[0].filterSets[2].price = "6"
+		for i, state := range []string{"CA", "TX"} {
+			quote := x.pingAuction(supplierPing(i, "state", state))
+			if state == "TX" {
+				r.campaigns[0].filterSets[0], r.campaigns[0].filterSets[1] = r.campaigns[0].filterSets[1], r.campaigns[0].filterSets[0]
+				x.configure(r)
+			}
+			expectEqual(t, x.saleResult(postFor(i, quote)), "blue theirs 12")
+			sale := &last(t, eventsOf[*event.LeadDecided](x)).Sale
+			expectEqual(t, fmt.Sprint(sale.FilterSet, len(sale.Charges)), []string{"1 0", "1 1"}[i], state)
+		}
+		quote := x.pingAuction(supplierPing(9, "state", "CA"))
+		r.campaigns[0].filterSets[0].id = "rest"
 		x.configure(r)
-		expectEqual(t, x.saleResult(postFor(2, quote)), "blue theirs 12")
-		sale = &last(t, eventsOf[*event.LeadDecided](x)).Sale
-		expectEqual(t, fmt.Sprint(sale.FilterSet, len(sale.Charges)), "0 1", "filter set and charged caps after the change")
+		expectEqual(t, x.saleResult(postFor(9, quote)), "bid_expired")
 	})
 }

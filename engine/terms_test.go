@@ -94,11 +94,10 @@ func TestTermsLowerFloor(t *testing.T) {
 	})
 }
 
-// A ping has the terms of its source. The accepted bid keeps its price and payout, and the caps are those
-// of the lead that was posted.
+// A ping has the terms of its source. A lead at its bid must have the same terms.
 func TestTermsOfPingAndPost(t *testing.T) {
 	r := twoPrices(market.PingPost,
-		terms{id: "social", sources: []string{"facebook"}, payout: "0.5", caps: []string{"total 1"}},
+		terms{id: "social", sources: []string{"facebook"}, payout: "0.5", caps: []string{"total 3"}},
 		terms{id: "search", sources: []string{"google"}, floor: "11"},
 		terms{id: "direct", sources: []string{"direct"}, caps: []string{"total 0"}})
 	runWithExchange(t, "", r, func(t *testing.T, x *testExchange) {
@@ -109,10 +108,23 @@ func TestTermsOfPingAndPost(t *testing.T) {
 		got = append(got, describePing(x.requestAvailability(availabilityRequest("source", "facebook"))))
 		expectEqual(t, strings.Join(got, ", "), "8, 5, below_floor, caps_full, blue:5 gold:3")
 
-		same, other, full := x.pingAuction(supplierPing(11, "source", "facebook")), x.pingAuction(supplierPing(12)), x.pingAuction(supplierPing(13))
-		expectEqual(t, x.saleResult(postFor(11, other, "source", "google")), "blue  8", "a floor does not count again")
-		expectEqual(t, x.saleResult(postFor(12, same)), "blue  5", "the source is that of the ping")
-		expectEqual(t, x.saleResult(postFor(13, full, "source", "facebook")), "bid_expired", "the cap of the posted lead's source is full")
+		for i, row := range []struct{ ping, post, want string }{
+			{"facebook", "", "blue  5"}, // the source is that of the ping
+			{"facebook", "FaceBook ", "blue  5"},
+			{"", "other", "blue  8"},
+			{"", "facebook", "invalid_payload lead.source:ping_mismatch"},
+			{"facebook", "other", "invalid_payload lead.source:ping_mismatch"},
+		} {
+			pairs := []string{}
+			if row.ping != "" {
+				pairs = []string{"source", row.ping}
+			}
+			quote, posted := x.pingAuction(supplierPing(20+i, pairs...)), []string{}
+			if row.post != "" {
+				posted = []string{"source", row.post}
+			}
+			expectEqual(t, x.saleResult(postFor(20+i, quote, posted...)), row.want, row.ping, " and ", row.post)
+		}
 	})
 }
 

@@ -17,7 +17,7 @@ func (a *Auction) judgeAnswersAndRecordHealth(c *bidCollector) {
 			p.answeredAt, p.result = a.Deadline, market.BuyerPingResult{Outcome: market.OutcomeTimeout, Fault: market.FaultTimeout}
 		}
 		bid := event.Bid{
-			FilterSet: uint32(p.filterSet), Buyer: a.bidders.Campaign.FilterSets[p.filterSet].Buyer.Ref, Elapsed: max(0, p.answeredAt-a.Began),
+			FilterSet: uint32(p.filterSet), Set: a.bidders.Campaign.FilterSets[p.filterSet].ID, Buyer: a.bidders.Campaign.FilterSets[p.filterSet].Buyer.Ref, Elapsed: max(0, p.answeredAt-a.Began),
 			Status: uint32(max(0, p.result.Status)), Fault: p.result.Fault, Reason: p.result.Reason,
 		}
 		outcome := p.result.Outcome

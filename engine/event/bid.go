@@ -21,6 +21,7 @@ type Bid struct {
 	// PausedUntil is the end of the pause that the buyer demanded with HTTP 429, in Unix
 	// nanoseconds. 0: none, or an earlier program wrote the event.
 	PausedUntil int64
+	Set         string // id of the filter set among those of the buyer; empty: none
 }
 
 func (b *Bid) encodeOrDecode(pb *protobufCodec) {
@@ -37,4 +38,5 @@ func (b *Bid) encodeOrDecode(pb *protobufCodec) {
 	encodeOrDecodeEnum(pb, 11, &b.Fault)
 	encodeOrDecodeString(pb, 12, &b.Reason)
 	encodeOrDecodeFixed64(pb, 13, &b.PausedUntil)
+	encodeOrDecodeString(pb, 14, &b.Set)
 }

@@ -18,9 +18,9 @@ func typicalAuction() *PingAuctionCompleted {
 		Until: 1_800_000_005e9, Keep: 1_802_592_000e9, Idempotency: RequestIdempotencyKey{Key: [16]byte{7}, Fingerprint: 8, ExpiresAt: 1_802_592_000e9},
 		Trail: []FilterSetsWithOutcome{{market.OutcomeWon, bitset.Set{4}}, {market.OutcomeNoBid, bitset.Set{1}}, {market.OutcomeBelowFloor, bitset.Set{2}}},
 		Bids: []Bid{
-			{2, 5, market.OutcomeWon, 40e6, 12_000_000, 9_600_000, usd, "tok_0123456789abcdef", 1_800_000_005e9, 200, 0, "", 0},
-			{0, 3, market.OutcomeNoBid, 30e6, 0, 0, market.Currency{}, "", 0, 200, 0, "score_threshold", 0},
-			{1, 4, market.OutcomeBelowFloor, 35e6, 1_000_000, 0, usd, "tok_fedcba9876543210", 1_800_000_005e9, 200, 0, "", 0},
+			{2, 5, market.OutcomeWon, 40e6, 12_000_000, 9_600_000, usd, "tok_0123456789abcdef", 1_800_000_005e9, 200, 0, "", 0, ""},
+			{0, 3, market.OutcomeNoBid, 30e6, 0, 0, market.Currency{}, "", 0, 200, 0, "score_threshold", 0, ""},
+			{1, 4, market.OutcomeBelowFloor, 35e6, 1_000_000, 0, usd, "tok_fedcba9876543210", 1_800_000_005e9, 200, 0, "", 0, ""},
 		},
 		Fields: []LeadField{{"state", market.KindString, []byte("CA")}, {"vehicle_count", market.KindInteger, []byte("2")}},
 	}

@@ -59,11 +59,12 @@ var addedLater = map[string]int{
 	"PostSettled.By":  6,
 	"Bid.PausedUntil": 7,
 	"CapKey.Entry":    8,
+	"Bid.Set":         9,
 }
 
 type filler struct {
 	count uint64
-	later [8][]reflect.Value
+	later [9][]reflect.Value
 }
 
 func (f *filler) next() uint64 {

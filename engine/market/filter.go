@@ -3,6 +3,7 @@ package market
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"pingpost/engine/market/format"
@@ -204,3 +205,11 @@ func (f *Filter) formatBound(n float64) string {
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// mayMatchUnlistedZIPs reports whether a filter has a pattern that may match the ZIP+4 codes for which a listed code
+// of five digits stands. rule is nil if the field's type is unknown.
+func mayMatchUnlistedZIPs(filters []Filter, listed []string, rule *fieldRule) bool {
+	return (rule == nil || rule.fieldType == TypeZIP) &&
+		slices.ContainsFunc(filters, func(f Filter) bool { return f.pattern != nil }) &&
+		slices.ContainsFunc(listed, func(text string) bool { return len(text) == 5 })
+}

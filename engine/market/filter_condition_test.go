@@ -179,6 +179,7 @@ func TestNewFilterRejectsNewConditions(t *testing.T) {
 		{FilterSpec{Field: "zip", Near: &NearSpec{ZIP: "75201", Miles: pointerTo("1")}, Prefix: []string{"1"}}, "exclude each other"},
 		{FilterSpec{Field: "zip", Near: &NearSpec{ZIP: "75201", Miles: pointerTo("1")}, In: []string{"77002"}}, "exclude each other"},
 		{FilterSpec{Field: "source", In: []string{"ab"}, Matches: "."}, "exclude each other"},
+		{FilterSpec{Field: "zip", In: []string{"75201"}, Matches: "[0-9]{5}-[0-9]{4}"}, ""},
 		{FilterSpec{Field: "rooms", In: []string{"1", "2"}, Min: pointerTo("3")}, "exclude each other"},
 		{FilterSpec{Field: "born", In: []string{"2020-01-01"}, From: "2020-01-02"}, "exclude each other"},
 		{FilterSpec{Field: "born", In: []string{"2020-01-01"}, MinAge: pointerTo(18)}, ""}, // some day

@@ -6,6 +6,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"pingpost/engine/market/format"
 	"pingpost/engine/market/valuelist"
@@ -278,6 +279,21 @@ func (spec FilterSpec) checkConditionsSuitType(r *fieldRule) error {
 	return nil
 }
 
+// FindImpossibleValue returns the first value of in and not_in that no lead has in a field of type state, enum, date or
+// zip, such as the state "texas". It ignores a field whose transforms change the value.
+func (spec FilterSpec) FindImpossibleValue(m *FieldMapping) (value string, found bool) {
+	slot, known := m.SlotByNameForBuyers(spec.Field)
+	if !known || !slices.Contains([]FieldType{TypeState, TypeEnum, TypeDate, TypeZIP}, m.rules[slot].fieldType) || len(m.rules[slot].transformsAfter) > 0 {
+		return "", false
+	}
+	for _, entry := range slices.Concat(spec.In, spec.NotIn) {
+		if _, _, errorCode := m.rules[slot].parseMember(&JSONMember{Kind: JSONString, Text: []byte(entry)}, nil); errorCode != "" {
+			return entry, true
+		}
+	}
+	return "", false
+}
+
 // FindContradictoryField returns the name for buyers of the first field on which the filters exclude each
 // other, so that no lead passes all of them. found is false if there is no such field.
 func (m *FieldMapping) FindContradictoryField(filters []Filter) (nameForBuyers string, found bool) {
@@ -294,9 +310,8 @@ func (m *FieldMapping) FindContradictoryField(filters []Filter) (nameForBuyers s
 }
 
 // conditionsExcludeEachOther reports whether filters on one field exclude each other, so that no value passes. It
-// tries the listed values, and
-// compares bounds with bounds, ages with ages, and prefixes with prefixes; it does not find contradictions
-// between other conditions. r is nil if the field's type is unknown.
+// tries the listed values, and compares bounds with bounds, ages with ages, and prefixes with prefixes. It does not
+// find other contradictions. r is nil if the field's type is unknown.
 func conditionsExcludeEachOther(filters []Filter, r *fieldRule) bool {
 	all, absent, present := combineFilters(filters)
 	switch {
@@ -315,7 +330,14 @@ func conditionsExcludeEachOther(filters []Filter, r *fieldRule) bool {
 	if r != nil {
 		isNumeric, values = r.fieldType.isNumeric(), r.listPossibleValues()
 	}
-	if all.in != nil {
+	switch {
+	case all.in != nil && isNumeric: // 1 and 1.0 are one number
+		for _, n := range all.in.Numbers() {
+			values = append(values, strconv.FormatFloat(n, 'f', -1, 64))
+		}
+	case all.in != nil && mayMatchUnlistedZIPs(filters, all.in.Entries(), r):
+		return false
+	case all.in != nil:
 		values = all.in.Entries()
 	}
 	if len(values) == 0 {

@@ -16,8 +16,7 @@ type RecordedAuction struct {
 	ID       market.AuctionID
 	Name     [16]byte
 	Campaign market.PermanentNumber
-	Catalog  uint32 // version of the configuration that numbers the filter sets of the bids
-	Began    int64  // Unix nanoseconds
+	Began    int64 // Unix nanoseconds
 	Token    market.ExchangeBidToken
 	Fields   []event.LeadField
 
@@ -28,7 +27,7 @@ type RecordedAuction struct {
 // bids that suppliers cannot accept. The caller must not use the event afterwards.
 func New(held *event.PingAuctionCompleted) *RecordedAuction {
 	return &RecordedAuction{
-		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Catalog: held.Catalog, Began: held.Began, Token: held.Token,
+		ID: held.Auction, Name: held.Name, Campaign: held.Campaign, Began: held.Began, Token: held.Token,
 		bids:   slices.DeleteFunc(held.Bids, func(b event.Bid) bool { return !isValidBidWithToken(&b) }),
 		Fields: held.Fields,
 	}

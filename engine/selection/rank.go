@@ -18,7 +18,7 @@ type RankedBid struct {
 
 // CompareBestFirst orders the bids of an auction, the best first: the highest amount, then the
 // lowest priority number, then the earlier answer, then the buyer's id. The result is negative if o
-// ranks before other. A campaign has each buyer once, so no two bids are equal, and the order does
+// ranks before other. An auction pings a buyer once, so no two bids are equal, and the order does
 // not depend on the input order.
 func (o RankedBid) CompareBestFirst(other RankedBid) int {
 	return cmp.Or(

@@ -34,7 +34,7 @@ func rejectedLeadMayHaveClaimedBid(decided *event.LeadDecided, config *campaignC
 func (r *ruleFinder) addRuleThatRejectedBidClaim(decision *logEntry) {
 	filterSet := -1
 	if held, bid := r.explainer.findClaimedBid(decision); bid != nil {
-		filterSet = indexOfFilterSet(r.decision.Campaign, bid.Buyer)
+		filterSet = indexOfFilterSet(r.decision.Campaign, bid)
 		r.decision.Lead.SetDecisionTime(held.Began, r.decision.Campaign.Zone)
 	}
 	rule, owner := r.decision.UnmetRuleOfAcceptedBid(r.lead.Reason, filterSet)
@@ -54,9 +54,9 @@ func (r *ruleFinder) addRuleThatRejectedBidClaim(decision *logEntry) {
 	}
 }
 
-// indexOfFilterSet returns the index of the buyer's filter set, or -1.
-func indexOfFilterSet(campaign *market.Campaign, buyer market.PermanentNumber) int {
-	return slices.IndexFunc(campaign.FilterSets, func(set market.FilterSet) bool { return set.Buyer.Ref == buyer })
+// indexOfFilterSet returns the index of the filter set that made the bid, or -1.
+func indexOfFilterSet(campaign *market.Campaign, bid *event.Bid) int {
+	return slices.IndexFunc(campaign.FilterSets, func(set market.FilterSet) bool { return set.Buyer.Ref == bid.Buyer && set.ID == bid.Set })
 }
 
 // findClaimedBid returns the auction that a post names, and its winning bid, which the post accepts. bid is

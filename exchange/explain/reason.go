@@ -31,7 +31,7 @@ var unsoldReasons = map[market.UnsoldReason]struct{ noCandidates, withCandidates
 		"The person is on a suppression list of the buyers that would have accepted it.",
 	},
 	market.ReasonDuplicate: {
-		"The campaign already had a lead of the same person.",
+		"There was an earlier lead of the same person.",
 		"The buyers that would have accepted it already have a lead of the same person.",
 	},
 	market.ReasonOutsideSchedule: {

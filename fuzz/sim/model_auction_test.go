@@ -16,7 +16,6 @@ type answeredAuction struct {
 	soldTo                   string
 	keep                     int64
 	answer                   string
-	version                  int // of the configuration
 }
 
 const auctionTime = int64(2 * time.Second)
@@ -154,7 +153,7 @@ func (m *model) ping(l line) string {
 		return "auction_exists"
 	}
 	in := &intake{model: m, line: l, campaign: l.at(2), received: m.now}
-	a := &answeredAuction{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}, version: m.terms.version}
+	a := &answeredAuction{name: name, campaign: l.at(2), supplier: l.at(1), line: l, until: m.now + ceiling, keep: m.now + remembering, payouts: map[string]int64{}}
 	began := m.now
 	switch {
 	case !active || c.at(1) != "ping_post":
@@ -219,20 +218,10 @@ func (in *intake) choice() (fault string) {
 	return "invalid_payload flo_buyer_id:unknown"
 }
 
-// seatOfBid returns the filter set of the picked bid. After a change of the configuration it is the buyer's first one.
-func (in *intake) seatOfBid() (seat line, found bool) {
-	for _, l := range in.terms.lineup(in.campaign) {
-		if l.at(1) == in.buyerOf(in.picked) && (in.auctionOf.version != in.terms.version || l.at(2) == in.picked.seat.at(2)) {
-			return l, true
-		}
-	}
-	return line{}, false
-}
-
 // checkBid returns the reasons against a sale at an earlier bid.
 func (in *intake) checkBid() (code, reason string) {
 	m, a := in.model, in.auctionOf
-	seat, seated := in.seatOfBid()
+	seat, seated := m.terms.seats[[3]string{in.campaign, in.buyerOf(in.picked), in.picked.seat.at(2)}]
 	c := m.terms.campaigns[in.campaign]
 	in.price, in.payout = in.picked.bid, a.payouts[in.buyerOf(in.picked)]
 	switch {

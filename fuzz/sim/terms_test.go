@@ -13,8 +13,6 @@ type terms struct {
 	campaigns map[string]line
 	lists     map[string]line
 	seats     map[[3]string]line // by campaign, buyer and the filter set's own id, which may be empty
-	text      string             // of the configuration
-	version   int                // counts its changes
 }
 
 func newTerms() *terms {
@@ -41,10 +39,6 @@ func (t *terms) applyLine(l line) bool {
 		}
 	default:
 		return false
-	}
-	if text := t.document(); text != t.text {
-		t.text = text
-		t.version++
 	}
 	return true
 }

@@ -56,6 +56,7 @@ type dryRunDecision struct {
 	Rule       *exclusion.UnmetRule `json:"rule"`
 	Candidates []struct {
 		Buyer     string               `json:"buyer_id"`
+		Set       string               `json:"filter_set"`
 		Outcome   string               `json:"outcome"`
 		WouldPing bool                 `json:"asked"`
 		Rule      *exclusion.UnmetRule `json:"rule"`
@@ -179,7 +180,11 @@ func formatDecision(d *dryRunDecision) string {
 		if candidate.Rule != nil {
 			rule = candidate.Rule.Text
 		}
-		addPrintableRow(table, candidate.Buyer, outcome, rule)
+		name := candidate.Buyer
+		if candidate.Set != "" {
+			name += "/" + candidate.Set
+		}
+		addPrintableRow(table, name, outcome, rule)
 	}
 	text.WriteString(table.String())
 	return text.String()

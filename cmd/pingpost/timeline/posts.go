@@ -25,22 +25,22 @@ func describeFirstDecision(explained *explain.Explanation) string {
 	return "not sold: " + explained.Reason
 }
 
-// postRows returns a timeline row for each event of the delivery of a lead to one buyer.
-func postRows(post *explain.DeliveryToBuyer) []timelineRow {
+// postRows returns a timeline row for each event of the delivery of a lead to one buyer. actor names the buyer.
+func postRows(post *explain.DeliveryToBuyer, actor string) []timelineRow {
 	rows := append(make([]timelineRow, 0, 1+len(post.Tries)+len(post.Settlements)), timelineRow{
-		at: post.Intended, actor: post.Buyer, action: "post",
+		at: post.Intended, actor: actor, action: "post",
 		detail: fmt.Sprintf("for %s, payout %s", post.Price, post.Payout),
 	})
 	for i := range post.Tries {
 		try := &post.Tries[i]
-		rows = append(rows, timelineRow{at: try.Ended, actor: post.Buyer, action: fmt.Sprintf("try %d %s", try.Attempt, describeFailedAttempt(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
+		rows = append(rows, timelineRow{at: try.Ended, actor: actor, action: fmt.Sprintf("try %d %s", try.Attempt, describeFailedAttempt(try)), detail: describeFailure(try.Status, try.Fault, try.Code)})
 	}
 	for i := range post.Settlements {
 		s, action := &post.Settlements[i], post.Settlements[i].Outcome
 		if action == "refused" && s.Status == 0 {
 			action = "not reached" // the log has one word for both: the buyer does not have the lead
 		}
-		rows = append(rows, timelineRow{at: s.At, actor: post.Buyer, action: action, detail: describeDeliveryResult(s)})
+		rows = append(rows, timelineRow{at: s.At, actor: actor, action: action, detail: describeDeliveryResult(s)})
 	}
 	return rows
 }

@@ -9,6 +9,7 @@ import (
 
 	"pingpost/cmd/pingpost/terminal"
 	"pingpost/engine/exclusion"
+	"pingpost/engine/market"
 	"pingpost/exchange/explain"
 )
 
@@ -47,7 +48,7 @@ func FormatTimeline(explained *explain.Explanation, width int) string {
 	}
 	rows = append(rows, timelineRow{at: decided, action: "decided", detail: describeFirstDecision(explained)})
 	for i := range explained.Posts {
-		for _, m := range postRows(&explained.Posts[i]) {
+		for _, m := range postRows(&explained.Posts[i], offeredName(explained, explained.Posts[i].Buyer)) {
 			m.at = max(m.at, decided)
 			rows = append(rows, m)
 		}
@@ -180,7 +181,7 @@ func uncontactedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 	var outcomes []string
 	for i := range explained.Candidates {
 		c := &explained.Candidates[i]
-		if c.Pinged || after.actor != "" && c.Buyer == after.actor || slices.ContainsFunc(explained.Posts, func(p explain.DeliveryToBuyer) bool { return p.Buyer == c.Buyer }) {
+		if c.Pinged || (after.actor != "" && c.Buyer == after.actor || hasPost(explained, c.Buyer)) && isOfferedFilterSet(explained, c) {
 			continue
 		}
 		if counts[c.Outcome]++; counts[c.Outcome] == 1 {
@@ -196,6 +197,30 @@ func uncontactedBuyerRows(explained *explain.Explanation) (rows []timelineRow) {
 		}
 	}
 	return rows
+}
+
+func hasPost(explained *explain.Explanation, buyer string) bool {
+	return slices.ContainsFunc(explained.Posts, func(p explain.DeliveryToBuyer) bool { return p.Buyer == buyer })
+}
+
+// isOfferedFilterSet reports whether a buyer that was offered the lead was offered it by this filter set.
+func isOfferedFilterSet(explained *explain.Explanation, c *explain.FilterSetCandidate) bool {
+	switch c.Outcome {
+	case market.OutcomeWon.String(), market.OutcomePostPending.String(), market.OutcomePostRejected.String():
+		return true
+	}
+	others := func(o explain.FilterSetCandidate) bool { return o.Buyer == c.Buyer && o.Seat != c.Seat }
+	return !slices.ContainsFunc(explained.Candidates, others)
+}
+
+// offeredName returns the name of the filter set by which a buyer was offered the lead.
+func offeredName(explained *explain.Explanation, buyer string) string {
+	for i := range explained.Candidates {
+		if c := &explained.Candidates[i]; c.Buyer == buyer && isOfferedFilterSet(explained, c) {
+			return candidateName(c)
+		}
+	}
+	return buyer
 }
 
 // candidateName returns the name by which the timeline shows a candidate: its buyer, or the
