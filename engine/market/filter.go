@@ -49,7 +49,7 @@ func (f *Filter) Accepts(l *Lead) bool {
 		(f.notIn == nil || !v.isListedIn(f.notIn)) &&
 		(f.prefix == nil || v.isListedIn(f.prefix)) &&
 		(f.notPrefix == nil || !v.isListedIn(f.notPrefix)) &&
-		(f.pattern == nil || f.pattern.Match(v.Text))
+		(f.pattern == nil || matchesPattern(f.pattern, v.Text))
 }
 
 func (f *Filter) isInBounds(v *FieldValue) bool {
@@ -205,6 +205,14 @@ func (f *Filter) formatBound(n float64) string {
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// maxMatchedText is the longest text in bytes that a filter's pattern can match. Suppliers choose the texts, and each
+// byte costs time for each pattern of a campaign.
+const maxMatchedText = 256
+
+func matchesPattern(pattern *regexp.Regexp, text []byte) bool {
+	return len(text) <= maxMatchedText && pattern.Match(text)
+}
 
 // mayMatchUnlistedZIPs reports whether a filter has a pattern that may match the ZIP+4 codes for which a listed code
 // of five digits stands. rule is nil if the field's type is unknown.

@@ -72,6 +72,8 @@ func TestFilterConditions(t *testing.T) {
 		{"source", "xAB12", FilterSpec{Matches: `[A-Z]{2}\d+`}, `matches [A-Z]{2}\d+`},
 		{"source", "AB12 ", FilterSpec{Matches: `[A-Z]{2}\d+`}, `matches [A-Z]{2}\d+`},
 		{"source", "ab", FilterSpec{Matches: `a|b`}, `matches a|b`},
+		{"source", strings.Repeat("a", 256), FilterSpec{Matches: `a+`}, ""},
+		{"source", strings.Repeat("a", 257), FilterSpec{Matches: `a+`}, `matches a+`},
 
 		{"born", "2020-01-01", FilterSpec{From: "2020-01-01", Until: "2025-12-31"}, ""},
 		{"born", "2025-12-31", FilterSpec{From: "2020-01-01", Until: "2025-12-31"}, ""},

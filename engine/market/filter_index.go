@@ -184,7 +184,7 @@ func (x *fieldFilterIndex) clearFailingSets(l *Lead, candidateSets bitset.Set) {
 		x.clearSetsWithOtherAges(l, v, candidateSets)
 	}
 	for i := range x.patterns {
-		if p := &x.patterns[i]; candidateSets.HasAnyOf(p.sets) && !p.pattern.Match(v.Text) {
+		if p := &x.patterns[i]; candidateSets.HasAnyOf(p.sets) && !matchesPattern(p.pattern, v.Text) {
 			candidateSets.RemoveAll(p.sets)
 		}
 	}
