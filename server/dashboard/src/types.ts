@@ -459,7 +459,14 @@ export interface DryRun {
   buyer_id: string | null;
   reason: string | null;
   rule: Rule | null;
-  candidates: { buyer_id: string; seat: number; filter_set?: string; outcome: string; asked: boolean; rule: Rule | null }[];
+  candidates: {
+    buyer_id: string;
+    seat: number;
+    filter_set?: string;
+    outcome: string;
+    asked: boolean;
+    rule: Rule | null;
+  }[];
 }
 
 export interface BenchAnswer {

@@ -63,7 +63,16 @@ function Candidates({ told }: { told: Told }) {
               sort: (c) => c.outcome,
               of: (c) => <Badge tone={outcomeTone(c.outcome)}>{words(c.outcome)}</Badge>,
             },
-            { head: 'Why', of: (c) => <Why of={c} told={told} settled={c.outcome === 'other_filter_set' ? undefined : posted(c.buyer_id)?.settlements.at(-1)} /> },
+            {
+              head: 'Why',
+              of: (c) => (
+                <Why
+                  of={c}
+                  told={told}
+                  settled={c.outcome === 'other_filter_set' ? undefined : posted(c.buyer_id)?.settlements.at(-1)}
+                />
+              ),
+            },
             ...(told.candidates.some((c) => c.asked) ? answerColumns : []),
           ]}
         />
