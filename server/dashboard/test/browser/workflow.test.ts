@@ -29,7 +29,7 @@ test('a ping-post campaign with filters, caps and payout', async () => {
   await walk.click(button(page, 'Add a filter'));
   const filter = page.getByRole('group', { name: 'filter 1', exact: true });
   await walk.fill(filter.getByLabel('Field', { exact: false }).first(), 'electric_bill');
-  await walk.fill(filter.getByLabel('At least'), '1');
+  await walk.fill(filter.getByLabel('At least', { exact: true }), '1');
   await walk.click(button(page, 'Review'));
   await shows(page.getByText('Swift bids in CA and NV, at most 50 leads per day.'));
   await shows(page.getByText('Only leads are accepted in which electric bill is at least 1.'));
