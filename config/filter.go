@@ -44,7 +44,7 @@ func (c *compiler) compileFilter(at syntax.KeyPath, f *schema.Filter, mapping *m
 		c.reportNeverWorksOrWarnIfAccepted(at, textContradictoryFilter)
 	}
 	if value, found := f.FilterSpec().FindImpossibleValue(mapping); found {
-		c.addWarning(at, "lists "+quoteShortened(value)+", which no lead has in this field; correct it, or remove it")
+		c.addWarning(at, "lists "+quoteShortened(value)+", which is not a possible value of this field; correct it, or remove it")
 	}
 	return filter, err
 }

@@ -72,7 +72,7 @@ func (c *compiler) checkFilterSetName(at syntax.KeyPath, seen map[filterSetName]
 	case !twice:
 		seen[name] = at
 	case name.id == "":
-		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(name.buyer)+" has another filter set at "+string(first)+"; give this one an id, or remove one of them")
+		c.reportMistakeHidingEnvironmentValue(at.Key("buyer"), "buyer "+quoteShortened(name.buyer)+" has another filter set without an id at "+string(first)+"; give this one an id, or remove one of them")
 	default:
 		c.reportMistake(at.Key("id"), "is the same as "+string(first.Key("id"))+"; a buyer's filter sets in a campaign need different ids")
 	}
@@ -88,7 +88,7 @@ func (c *compiler) warnUnreachableFilterSet(at syntax.KeyPath, sets []schema.Fil
 		accepts := len(other.States) == 0 && len(other.Filters) == 0 && len(other.Caps) == 0 && other.Schedule == nil &&
 			len(other.Suppliers) == 0 && len(other.NotSuppliers) == 0 && len(other.Modifiers) == 0
 		if comesFirst && accepts {
-			c.addWarning(at.Index(index), "is never used, because "+string(at.Index(i))+" comes first and accepts every lead of the campaign for this buyer; give this one a lower priority number")
+			c.addWarning(at.Index(index), "is never used, because "+string(at.Index(i))+" comes first and accepts every lead of the campaign for this buyer; give this one a lower priority number than that one, or remove it")
 			return
 		}
 	}

@@ -110,7 +110,7 @@ func TestImpossibleFilterValueWarning(t *testing.T) {
 	} {
 		text := base + "    floor: 1\n    fields: [{name: make, type: enum, values: [Ford, Tesla]}, {name: born, type: date}]\n    filters: [" + row.filter + "]\n"
 		warnings := compileText(t, text, nil).Warnings
-		want := `campaigns[0].filters[0]: lists "` + row.value + `", which no lead has in this field`
+		want := `campaigns[0].filters[0]: lists "` + row.value + `", which is not a possible value of this field`
 		if row.value == "" && len(warnings) > 0 || row.value != "" && (len(warnings) != 1 || !strings.Contains(warnings[0].Error(), want)) {
 			t.Errorf("%s: %v", row.filter, warnings)
 		}

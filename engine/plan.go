@@ -93,9 +93,9 @@ func (o *compiledCampaign) compileForAuctions(limiterOf func(*market.Buyer) *auc
 	}
 }
 
-// compileTerms compiles the campaign once more for each entry of its terms, with the entry's floor,
-// payout and caps. A lead is decided in the copy of the entry that applies to it. The copy has a cache of
-// availability. So each check finds the lead's values, and a campaign without terms has no extra cost.
+// compileTerms compiles an extra copy of the campaign for each entry of its terms, with that entry's floor, payout and
+// caps, and with its own availability cache. A lead is decided in the copy of the entry that applies to it, so the
+// checks need no special case for terms. A campaign without terms has no copies.
 func (o *compiledCampaign) compileTerms() {
 	for i := range o.Campaign.Terms {
 		limited := &compiledCampaign{CampaignFilterSetsWithPingLimiters: o.CampaignFilterSetsWithPingLimiters, reachable: o.reachable, excluded: o.excluded}
@@ -104,8 +104,8 @@ func (o *compiledCampaign) compileTerms() {
 	}
 }
 
-// selfOrWithTerms returns the campaign with the terms that apply to a lead, or the campaign itself. A nil
-// campaign stays nil.
+// selfOrWithTerms returns the campaign's copy for the terms that apply to a lead, or the campaign itself if no terms
+// apply. For a nil campaign it returns nil.
 func (o *compiledCampaign) selfOrWithTerms(supplier *market.Supplier, lead *market.Lead) *compiledCampaign {
 	if o == nil || len(o.withTerms) == 0 {
 		return o
@@ -228,8 +228,8 @@ func (o *compiledCampaign) ExcludeUnmatched(supplier market.SupplierID, lead *ma
 	}
 }
 
-// filterSetOfBid returns the index of the filter set that made a bid. It returns -1 if the configuration has it no
-// more, or if the test campaign excludes it.
+// filterSetOfBid returns the index of the filter set that made a bid. It returns -1 if that filter set is no longer in
+// the configuration, or if the test campaign excludes it.
 func (o *compiledCampaign) filterSetOfBid(bid *event.Bid) (indexOrMinusOne int) {
 	for i := range o.Campaign.FilterSets {
 		set := &o.Campaign.FilterSets[i]

@@ -142,9 +142,9 @@ func (in *ingestOrPostInput) fillPingLeadFromAuction(mapping *market.FieldMappin
 	exclusion.FillLead(earlier, mapping, in.accepted.auction.Fields)
 }
 
-// addFaultIfPingDiffers adds a fault if the lead's state or ZIP code contradicts the ping's, for which the
-// buyer made its bid. It also adds one if the lead's source has other terms than the ping's: the payout is that
-// of the ping, and otherwise a supplier could choose it.
+// addFaultIfPingDiffers adds a fault if the lead's state or ZIP code contradicts the ping's, because the
+// buyer made its bid for those. It also adds one if the lead's source has other terms than the ping's. The ping
+// decides the payout, so a supplier could otherwise ping with the source that pays best, and post with another.
 func (in *ingestOrPostInput) addFaultIfPingDiffers(statePath, zipPath, sourcePath string) {
 	then, now := in.accepted.pingLead.Values, in.lead.Values
 	if areBothPresentAndDiffer(then[market.SlotState], now[market.SlotState], nil) {

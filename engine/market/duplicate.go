@@ -38,9 +38,10 @@ func (c *Campaign) DuplicateScope(buyer PermanentNumber) DuplicateScope {
 	return DuplicateScope{number: uint64(c.Ref)<<32 | uint64(buyer)}
 }
 
-// appendToHashMessage appends the scope to the message that is hashed. The length of a group's name
-// takes the place of the number. Its upper half is zero, and no campaign has the Ref 0. So the keys of
-// a group equal those of no campaign, and a changed scope finds no leads of the former one.
+// appendToHashMessage appends the scope to the message that is hashed: the number, or for a group 8 bytes with the
+// length of its name, and the name. The upper half of a number is the campaign's Ref, which is never zero; the upper
+// half of a length is always zero. So a group and a campaign never share a key, and after a change of the scope a
+// campaign does not find the leads of the former one.
 //
 // Rejected: a permanent number for each group. It would need a new kind of name in the log and in
 // snapshots. The name itself separates groups exactly, and a group that is removed and added again

@@ -214,8 +214,8 @@ func matchesPattern(pattern *regexp.Regexp, text []byte) bool {
 	return len(text) <= maxMatchedText && pattern.Match(text)
 }
 
-// mayMatchUnlistedZIPs reports whether a filter has a pattern that may match the ZIP+4 codes for which a listed code
-// of five digits stands. rule is nil if the field's type is unknown.
+// mayMatchUnlistedZIPs reports whether a filter has a pattern that may match a ZIP+4 code that is not listed itself, but
+// is covered by a listed code of five digits. rule is nil if the field's type is unknown.
 func mayMatchUnlistedZIPs(filters []Filter, listed []string, rule *fieldRule) bool {
 	return (rule == nil || rule.fieldType == TypeZIP) &&
 		slices.ContainsFunc(filters, func(f Filter) bool { return f.pattern != nil }) &&

@@ -145,8 +145,8 @@ func (l *CompiledFilterSets) ExcludeAllButFirstOfEachBuyer(c *Candidates) {
 	}
 }
 
-// FirstEligibleOfEachBuyer returns the candidates, but only the first filter set of each buyer. A rotation gives
-// a buyer one turn. The result is valid until the next call, and the caller must not change it.
+// FirstEligibleOfEachBuyer returns the first eligible filter set of each buyer, because a rotation gives a buyer one
+// turn. The result is valid until the next call, and the caller must not change it.
 func (l *CompiledFilterSets) FirstEligibleOfEachBuyer(c *Candidates) bitset.Set {
 	if l.setsOfSameBuyer == nil {
 		return c.Eligible

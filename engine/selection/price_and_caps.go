@@ -6,7 +6,7 @@ import (
 	"pingpost/engine/market"
 )
 
-// PriceAndCaps has a filter set's price and caps while one of its modifiers, or no modifier, is in force.
+// PriceAndCaps has the price and caps of a filter set under one of its modifiers, or without a modifier.
 type PriceAndCaps struct {
 	Price      market.Money  // for the methods without an auction
 	Caps       []*market.Cap // the campaign's, the buyer's, the pair's, in that order

@@ -31,7 +31,7 @@ const (
 	versionAlerts  = 10 // the global state has alerts
 	versionReports = 11 // the global state has saved reports
 	versionCold    = 12 // leads have the versions of loaded leads that cold files have
-	versionEntries = 13 // caps have the ids of filter sets, and of entries of terms
+	versionEntries = 13 // the key of a cap can have the id of a filter set, or of an entry of the terms
 
 	sectionLeads      = 1
 	sectionDuplicates = 2

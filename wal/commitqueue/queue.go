@@ -53,7 +53,7 @@ type Queue struct {
 	counted  queueCounts
 }
 
-// queueCounts has copies of a Queue's figures. Each is exact, but they may be of different moments.
+// queueCounts has copies of a Queue's figures. Each is exact, but they may have been stored at different moments.
 type queueCounts struct {
 	entries, bytes atomic.Int64
 	oldest         atomic.Int64 // Entry.since of the oldest entry that is not durable yet, or allDurable

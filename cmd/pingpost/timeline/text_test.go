@@ -201,3 +201,22 @@ func TestSaleIsRecordedAfterRefusal(t *testing.T) {
 		t.Errorf("before the refusal:\n%s", text)
 	}
 }
+
+// TestOtherFilterSetsOfBuyerWithPost: the timeline shows why the buyer's first filter set did not get the lead, and
+// names the one that did.
+func TestOtherFilterSetsOfBuyerWithPost(t *testing.T) {
+	explanation := &explain.Explanation{
+		Received: arrival, Decided: arrival,
+		Candidates: []explain.FilterSetCandidate{
+			{Buyer: "apex", Set: "texas", Outcome: "capped"},
+			{Buyer: "apex", Set: "rest", Seat: 1, Outcome: "won"},
+		},
+		Posts: []explain.DeliveryToBuyer{{Buyer: "apex", Intended: arrival}},
+	}
+	text := FormatTimeline(explanation, terminal.Width)
+	for want, times := range map[string]int{"apex/texas  capped": 1, "apex/rest   post": 1, "apex/rest": 1} {
+		if strings.Count(text, want) != times {
+			t.Errorf("%q is not there %d times:\n%s", want, times, text)
+		}
+	}
+}

@@ -203,7 +203,8 @@ func hasPost(explained *explain.Explanation, buyer string) bool {
 	return slices.ContainsFunc(explained.Posts, func(p explain.DeliveryToBuyer) bool { return p.Buyer == buyer })
 }
 
-// isOfferedFilterSet reports whether a buyer that was offered the lead was offered it by this filter set.
+// isOfferedFilterSet reports whether this filter set is the one by which its buyer was offered the lead. The caller
+// knows that the buyer was.
 func isOfferedFilterSet(explained *explain.Explanation, c *explain.FilterSetCandidate) bool {
 	switch c.Outcome {
 	case market.OutcomeWon.String(), market.OutcomePostPending.String(), market.OutcomePostRejected.String():
